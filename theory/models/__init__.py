@@ -1,0 +1,32 @@
+"""Records of models: their parameters, conventions and what follows from them without solving anything."""
+
+from theory.models.composed import Empirical, Scaled, Spiked
+from theory.models.covariance import Covariance
+from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
+from theory.models.ensembles import GOEPrecision, Wishart
+from theory.models.grouped import Blocks, Equicorrelated
+from theory.models.lattice import GaussianFreeField
+from theory.models.masked_ridge import MaskedRidge
+from theory.models.spectrum import Spectrum
+from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
+
+__all__ = [
+    "AR1",
+    "Blocks",
+    "Covariance",
+    "Diagonal",
+    "Empirical",
+    "Equicorrelated",
+    "GOEPrecision",
+    "GaussianFreeField",
+    "Isotropic",
+    "MaskedRidge",
+    "PowerLaw",
+    "Scaled",
+    "Spectrum",
+    "Spiked",
+    "Toeplitz",
+    "TridiagonalPrecision",
+    "TwoLevel",
+    "Wishart",
+]

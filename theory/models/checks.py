@@ -1,0 +1,66 @@
+"""One place where arguments are checked: every message names the argument, the value and what is allowed."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def real(name: str, value: Any) -> float:
+    """`value` as a finite float, or ValueError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a real number, got {value!r}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def between(
+    name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, closed: tuple[bool, bool] = (False, False)
+) -> float:
+    """`value` as a float in the interval from `low` to `high`; `closed` says which ends belong to it."""
+    number = real(name, value)
+    if not ((number > low or (closed[0] and number == low)) and (number < high or (closed[1] and number == high))):
+        interval = f"{'[' if closed[0] else '('}{low:g}, {high:g}{']' if closed[1] else ')'}"
+        raise ValueError(f"{name} must lie in {interval}, got {value!r}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """`value` as a finite float above zero."""
+    return between(name, value, 0.0)
+
+
+def non_negative(name: str, value: Any) -> float:
+    """`value` as a finite float, zero allowed."""
+    return between(name, value, 0.0, closed=(True, False))
+
+
+def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str = "d") -> float | int:
+    """`value` as an int of at least `least`, or inf where the family has a limit d -> infinity."""
+    if isinstance(value, float) and math.isinf(value) and value > 0 and infinite:
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if math.isinf(value) or int(value) != value or value < least:
+        allowed = f"an integer of at least {least}" + (" or infinity" if infinite else "")
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return int(value)
+
+
+def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:
+    """A read-only float copy of `value` with `ndim` axes, all finite; errors say where one is not."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
+    if array.ndim != ndim or array.size == 0:
+        raise ValueError(f"{name} must be a non-empty array with {ndim} axes, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,127 @@
+"""What every population covariance offers."""
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from theory.models import spectrum
+from theory.models.spectrum import Array, Spectrum
+from theory.numerics.quadrature import half_circle
+
+
+class Covariance(ABC):
+    """Population covariance Sigma (d, d) of the inputs x.
+
+    A family says what its matrix is and, where it knows better than a dense eigendecomposition, its spectrum. Results
+    are cached by the record and read-only; a pickle carries the parameters alone.
+    """
+
+    d: int | float
+    _structured: ClassVar[bool] = False  # the finite spectrum is known without a dense eigendecomposition
+
+    @abstractmethod
+    def _matrix(self) -> Array:
+        """The dense matrix of a finite family."""
+
+    def _limit(self) -> Spectrum:
+        raise ValueError(f"{type(self).__name__} has no limit d -> infinity")
+
+    def _spectrum(self) -> Spectrum:
+        return spectrum.dense(self.eigenvalues, self.eigenvectors)
+
+    def _eigh(self) -> tuple[Array, Array]:
+        eigenvalues, eigenvectors = np.linalg.eigh(self.matrix)
+        # rounding leaves the zero eigenvalues of a singular covariance at either sign
+        return np.maximum(eigenvalues, 0.0), eigenvectors
+
+    @property
+    def is_finite(self) -> bool:
+        """False for the limit d -> infinity."""
+        return math.isfinite(self.d)
+
+    @property
+    def size(self) -> int:
+        """d as an int; ValueError in the limit d -> infinity."""
+        if not self.is_finite:
+            raise ValueError(f"{self!r} is the limit d -> infinity: a matrix needs a finite d, see resized(d)")
+        return int(self.d)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """Sigma, (d, d), symmetric and positive semi-definite."""
+        assert self.size
+        return frozen(self._matrix())
+
+    @cached_property
+    def _eigen(self) -> tuple[Array, Array]:
+        assert self.size
+        eigenvalues, eigenvectors = self._eigh()
+        return frozen(eigenvalues), frozen(eigenvectors)
+
+    @property
+    def eigenvalues(self) -> Array:
+        """(d,), ascending."""
+        return self._eigen[0]
+
+    @property
+    def eigenvectors(self) -> Array:
+        """(d, d), in columns, in the order of `eigenvalues`."""
+        return self._eigen[1]
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The distinct modes, of the matrix or of its limit d -> infinity."""
+        return self._spectrum() if self.is_finite else self._limit()
+
+    @cached_property
+    def variances(self) -> Array:
+        """Diagonal of Sigma: (d,), or one entry a class of coordinates in the limit d -> infinity."""
+        if self.is_finite and not self._structured:
+            return frozen(np.diagonal(self.matrix))
+        diagonal = self.spectrum.diagonal(self.spectrum.eigenvalues)
+        return frozen(np.broadcast_to(diagonal, (self.size,)) if self.is_finite else diagonal)
+
+    def resized(self, d: int | float) -> Self:
+        """The same family at dimension d."""
+        return dataclasses.replace(self, d=d)  # type: ignore[type-var]  # every family is a dataclass
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+def set_checked(record: Any, **checked: Any) -> None:
+    """Store checked values in the fields of a frozen record."""
+    for name, value in checked.items():
+        object.__setattr__(record, name, value)
+
+
+def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13) -> Spectrum:
+    """Modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
+
+    The number of nodes is doubled until the means of s and 1/s, and with them those of all s/(s + kappa), stand still.
+    """
+    previous = np.zeros(2)
+    for exponent in range(5, 21):
+        s = np.asarray(symbol(half_circle(2**exponent)), float)
+        if not (np.isfinite(s).all() and s.min() > 0):
+            raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
+        current = np.array([s.mean(), (1 / s).mean()])
+        if np.all(abs(current - previous) <= tolerance * current):
+            return spectrum.homogeneous(s, np.ones(len(s)))
+        previous = current
+    raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def frozen(array: Array) -> Array:
+    """The array, made read-only."""
+    array = np.asarray(array)
+    array.setflags(write=False)
+    return array

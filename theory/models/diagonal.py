@@ -1,0 +1,172 @@
+"""Covariances with independent coordinates, and the power law with or without a Haar rotation."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import Covariance, set_checked
+from theory.models.spectrum import Array, Spectrum, homogeneous
+from theory.numerics.quadrature import panelled_legendre
+
+
+@dataclass(frozen=True)
+class Isotropic(Covariance):
+    """Sigma = variance * I; d may be infinite."""
+
+    d: int | float
+    variance: float = 1.0
+    _structured: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        set_checked(
+            self, d=checks.dimension(self.d, infinite=True), variance=checks.positive("variance", self.variance)
+        )
+
+    def _matrix(self) -> Array:
+        return self.variance * np.eye(self.size)
+
+    def _eigh(self) -> tuple[Array, Array]:
+        return np.full(self.size, self.variance), np.eye(self.size)
+
+    def _limit(self) -> Spectrum:
+        return homogeneous(np.array([self.variance]), np.ones(1))
+
+    _spectrum = _limit
+
+
+class _Axes(Covariance):
+    """A diagonal matrix: every coordinate is a mode."""
+
+    _structured: ClassVar[bool] = True
+
+    def _entries(self) -> Array:
+        raise NotImplementedError
+
+    def _matrix(self) -> Array:
+        return np.diag(self._entries())
+
+    def _eigh(self) -> tuple[Array, Array]:
+        entries = self._entries()
+        order = np.argsort(entries, kind="stable")
+        return entries[order], np.eye(self.size)[:, order]
+
+    def _spectrum(self) -> Spectrum:
+        return Spectrum(self._entries(), np.full(self.size, 1 / self.size), axes=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal(_Axes):
+    """Sigma = diag(variances), independent coordinates of given positive variances, shape (d,)."""
+
+    variances: Array | Sequence[float] = field(repr=False)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        entries = checks.finite_array("variances", self.variances, 1)
+        if entries.min() <= 0:
+            raise ValueError(f"variances must be positive, got {entries.min()} at index {int(entries.argmin())}")
+        set_checked(self, variances=entries)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Number of coordinates."""
+        return len(self.variances)
+
+    def _entries(self) -> Array:
+        return np.asarray(self.variances)
+
+    def resized(self, d: int | float) -> "Diagonal":
+        """The same profile repeated; d must be a multiple of the present dimension."""
+        if not math.isfinite(d) or d % self.d:
+            raise ValueError(f"d must be a multiple of {self.d} to repeat these variances, got {d!r}")
+        return Diagonal(np.tile(self._entries(), int(d) // self.d))
+
+
+@dataclass(frozen=True)
+class TwoLevel(_Axes):
+    """Heteroscedastic independent coordinates: variance `low`, and `high` for the last `high_fraction` of them.
+
+    In the limit d -> infinity the two classes of coordinates are the two entries of every per-coordinate quantity.
+    """
+
+    d: int | float
+    low: float = 0.3
+    high: float = 4.0
+    high_fraction: float = 0.2
+
+    def __post_init__(self) -> None:
+        set_checked(
+            self,
+            d=checks.dimension(self.d, infinite=True),
+            low=checks.positive("low", self.low),
+            high=checks.positive("high", self.high),
+            high_fraction=checks.between("high_fraction", self.high_fraction, 0, 1),
+        )
+
+    def _entries(self) -> Array:
+        high = round(self.high_fraction * self.size)
+        return np.concatenate([np.full(self.size - high, self.low), np.full(high, self.high)])
+
+    def _limit(self) -> Spectrum:
+        weights = np.array([1 - self.high_fraction, self.high_fraction])
+        return Spectrum(np.array([self.low, self.high]), weights, axes=True)
+
+
+@dataclass(frozen=True)
+class PowerLaw(_Axes):
+    """Eigenvalues (j/d)^-exponent, j = 1..d: diagonal, or in the Haar-random basis drawn with the seed `rotation`.
+
+    The limit d -> infinity is the law of u^-exponent, u uniform on (0, 1); for exponent >= 1 it has no mean.
+    """
+
+    d: int | float
+    exponent: float
+    rotation: int | None = None
+
+    def __post_init__(self) -> None:
+        rotation = self.rotation
+        if rotation is not None:
+            rotation = int(checks.dimension(rotation, least=0, name="rotation"))
+        set_checked(
+            self,
+            d=checks.dimension(self.d, infinite=True),
+            exponent=checks.non_negative("exponent", self.exponent),
+            rotation=rotation,
+        )
+
+    def _entries(self) -> Array:
+        return np.asarray((np.arange(1, self.size + 1) / self.size) ** -self.exponent)
+
+    @cached_property
+    def _basis(self) -> Array:
+        noise = np.random.default_rng(self.rotation).standard_normal((self.size, self.size))
+        q, r = np.linalg.qr(noise)
+        return np.asarray(q * np.sign(np.diagonal(r)))  # the signs make the law Haar
+
+    def _matrix(self) -> Array:
+        if self.rotation is None:
+            return super()._matrix()
+        product = (self._basis * self._entries()) @ self._basis.T
+        return (product + product.T) / 2
+
+    def _eigh(self) -> tuple[Array, Array]:
+        if self.rotation is None:
+            return super()._eigh()
+        return self._entries()[::-1], self._basis[:, ::-1]
+
+    def _spectrum(self) -> Spectrum:
+        return super()._spectrum() if self.rotation is None else Covariance._spectrum(self)
+
+    def _limit(self) -> Spectrum:
+        # f(u^-exponent) is analytic in log u within pi/exponent of the real line: equal panels in log u resolve it
+        reach = min(600 / max(self.exponent, 1), 40 / max(1 - self.exponent, 0.1))
+        panels = int(np.ceil(reach * max(1.0, self.exponent)))
+        nodes, weights = panelled_legendre(np.linspace(-reach, 0, panels + 1))
+        weights = weights * np.exp(nodes)
+        weights[0] += np.exp(-reach)
+        eigenvalues = np.exp(-self.exponent * nodes)
+        return Spectrum(eigenvalues, weights / weights.sum(), axes=self.rotation is None)

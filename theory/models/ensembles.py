@@ -1,0 +1,81 @@
+"""Covariances drawn once from a random-matrix ensemble: a seed fixes the matrix, the limit d -> infinity its law."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import Covariance, set_checked
+from theory.models.spectrum import Array, Spectrum, homogeneous
+from theory.numerics.quadrature import half_circle
+
+
+@dataclass(frozen=True)
+class GOEPrecision(Covariance):
+    """Sigma^-1 = nu I + W, W from the Gaussian orthogonal ensemble with off-diagonal variance `variance`/d.
+
+    Needs nu > 2 sqrt(variance), the edge of the semicircle; a small matrix may still be indefinite, and then raises.
+    """
+
+    d: int | float
+    nu: float = 3.0
+    variance: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        variance = checks.positive("variance", self.variance)
+        nu = checks.between("nu", self.nu, 2 * math.sqrt(variance))
+        seed = checks.dimension(self.seed, least=0, name="seed")
+        set_checked(self, d=checks.dimension(self.d, infinite=True), nu=nu, variance=variance, seed=seed)
+
+    def precision(self) -> Array:
+        """The drawn nu I + W, (d, d)."""
+        noise = np.random.default_rng(self.seed).standard_normal((self.size, self.size))
+        return self.nu * np.eye(self.size) + math.sqrt(self.variance / (2 * self.size)) * (noise + noise.T)
+
+    def _eigh(self) -> tuple[Array, Array]:
+        precisions, eigenvectors = np.linalg.eigh(self.precision())
+        if precisions[0] <= 0:
+            raise ValueError(f"the precision drawn for {self!r} is indefinite: take a larger nu or d, or another seed")
+        return 1 / precisions[::-1], eigenvectors[:, ::-1]
+
+    def _matrix(self) -> Array:
+        return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
+
+    def _limit(self) -> Spectrum:
+        radius = 2 * math.sqrt(self.variance)
+        rate = math.acosh(self.nu / radius)  # the quadrature error falls as exp(-2 rate count)
+        angles = half_circle(min(40 + math.ceil(20 / rate), 20_000))
+        return homogeneous(1 / (self.nu + radius * np.cos(angles)), np.sin(angles) ** 2)
+
+
+@dataclass(frozen=True)
+class Wishart(Covariance):
+    """Sigma = G G^T / m, G (d, m) standard Gaussian, m = round(aspect * d); singular for aspect < 1."""
+
+    d: int | float
+    aspect: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        d, aspect = checks.dimension(self.d, infinite=True), checks.positive("aspect", self.aspect)
+        if math.isfinite(d) and round(aspect * d) < 1:
+            raise ValueError(f"aspect * d must round to at least 1, got aspect={aspect!r}, d={d!r}")
+        set_checked(self, d=d, aspect=aspect, seed=checks.dimension(self.seed, least=0, name="seed"))
+
+    def _matrix(self) -> Array:
+        samples = round(self.aspect * self.size)
+        factor = np.random.default_rng(self.seed).standard_normal((self.size, samples))
+        return factor @ factor.T / samples
+
+    def _limit(self) -> Spectrum:
+        # Marchenko-Pastur of ratio c = d/m in the angle of s = 1 + c + 2 sqrt(c) cos: density (2/pi) sin^2 / s
+        ratio = 1 / self.aspect
+        gap = max(abs(math.log(ratio)) / 2, 1e-3)
+        angles = half_circle(40 + math.ceil(20 / gap))
+        s = 1 + ratio + 2 * math.sqrt(ratio) * np.cos(angles)
+        weights = 2 * np.sin(angles) ** 2 / s / len(angles)
+        if ratio <= 1:
+            return homogeneous(s, weights)
+        return homogeneous(np.append(s, 0.0), np.append(weights, 1 - self.aspect))

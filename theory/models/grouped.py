@@ -1,0 +1,69 @@
+"""Exchangeable coordinates: all correlated alike, or alike within blocks."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import Covariance, set_checked
+from theory.models.spectrum import Array, Spectrum, homogeneous
+
+
+@dataclass(frozen=True)
+class Equicorrelated(Covariance):
+    """Unit variances, every pair correlated by `correlation` in (-1/(d-1), 1).
+
+    In the limit d -> infinity the common factor is known exactly from the other coordinates: what is left is isotropic
+    with variance 1 - correlation.
+    """
+
+    d: int | float
+    correlation: float
+    _structured: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        d = checks.dimension(self.d, infinite=True, least=2)
+        lowest = -1 / (d - 1)
+        correlation = checks.between("correlation", self.correlation, lowest, 1, closed=(math.isinf(d), False))
+        set_checked(self, d=d, correlation=correlation)
+
+    def _matrix(self) -> Array:
+        return np.full((self.size, self.size), self.correlation) + (1 - self.correlation) * np.eye(self.size)
+
+    def _spectrum(self) -> Spectrum:
+        r, d = self.correlation, self.size
+        return homogeneous(np.array([1 - r, 1 + (d - 1) * r]), np.array([d - 1, 1]))
+
+    def _limit(self) -> Spectrum:
+        return homogeneous(np.array([1 - self.correlation]), np.ones(1))
+
+
+@dataclass(frozen=True)
+class Blocks(Covariance):
+    """Unit variances, consecutive blocks of `block_size` coordinates correlated alike, independent of the others."""
+
+    d: int | float
+    block_size: int
+    correlation: float
+    _structured: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        size = int(checks.dimension(self.block_size, least=2, name="block_size"))
+        d = checks.dimension(self.d, infinite=True, least=size)
+        if math.isfinite(d) and d % size:
+            raise ValueError(f"d must be a multiple of block_size = {size}, got {d!r}")
+        correlation = checks.between("correlation", self.correlation, -1 / (size - 1), 1)
+        set_checked(self, d=d, block_size=size, correlation=correlation)
+
+    def _matrix(self) -> Array:
+        block = np.full((self.block_size, self.block_size), self.correlation)
+        np.fill_diagonal(block, 1.0)
+        return np.kron(np.eye(self.size // self.block_size), block)
+
+    def _limit(self) -> Spectrum:
+        r, b = self.correlation, self.block_size
+        return homogeneous(np.array([1 - r, 1 + (b - 1) * r]), np.array([b - 1, 1]))
+
+    _spectrum = _limit

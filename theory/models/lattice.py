@@ -1,0 +1,74 @@
+"""Gaussian free fields on periodic lattices."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ellipkm1
+
+from theory.models import checks
+from theory.models.covariance import Covariance, adaptive_circle, set_checked
+from theory.models.spectrum import Array, Spectrum, homogeneous
+from theory.numerics.quadrature import graded_edges, panelled_legendre
+
+
+@dataclass(frozen=True)
+class GaussianFreeField(Covariance):
+    """Lattice free field: Sigma^-1 = mass^2 - Laplacian on a ring (dimension 1) or a square torus (dimension 2).
+
+    Eigenvalues 1/(mass^2 + sum_i 2 (1 - cos k_i)), k_i = 2 pi j / side; d = side^dimension, row-major sites. d may be
+    infinite: in one dimension the circle, in two the density of states K(1 - (e/4 - 1)^2)/(2 pi^2) of e in (0, 8).
+    """
+
+    d: int | float
+    mass: float
+    dimension: int = 1
+    _structured: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        d = checks.dimension(self.d, infinite=True, least=3)
+        if self.dimension not in (1, 2):
+            raise ValueError(f"dimension must be 1 or 2, got {self.dimension!r}")
+        if self.dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
+            raise ValueError(f"d must be the square of a side of at least 3 in dimension 2, got {d!r}")
+        set_checked(self, d=d, mass=checks.positive("mass", self.mass))
+
+    @property
+    def side(self) -> int:
+        """Sites along one direction of the lattice."""
+        return self.size if self.dimension == 1 else math.isqrt(self.size)
+
+    def mode_grid(self) -> Array:
+        """Eigenvalues on the grid of wave numbers of numpy's fft, shape (side,) or (side, side)."""
+        steps = 2 - 2 * np.cos(2 * np.pi * np.arange(self.side) / self.side)
+        energies = steps if self.dimension == 1 else steps[:, None] + steps
+        return np.asarray(1 / (self.mass**2 + energies))
+
+    def _matrix(self) -> Array:
+        correlation = np.fft.irfftn(self.mode_grid()[..., : self.side // 2 + 1], s=(self.side,) * self.dimension)
+        shift = (np.arange(self.side)[:, None] - np.arange(self.side)) % self.side
+        if self.dimension == 1:
+            matrix = correlation[shift]
+        else:
+            matrix = correlation[shift[:, None, :, None], shift[None, :, None, :]].reshape(self.size, self.size)
+        return np.asarray(matrix + matrix.T) / 2
+
+    def _spectrum(self) -> Spectrum:
+        half = np.arange(self.side // 2 + 1)
+        steps = 2 - 2 * np.cos(2 * np.pi * half / self.side)
+        weights = np.where((half == 0) | (2 * half == self.side), 1.0, 2.0)
+        if self.dimension == 2:
+            steps, weights = (steps[:, None] + steps).ravel(), np.outer(weights, weights).ravel()
+        return homogeneous(1 / (self.mass**2 + steps), weights)
+
+    def _limit(self) -> Spectrum:
+        if self.dimension == 1:
+            return adaptive_circle(lambda k: 1 / (self.mass**2 + 2 - 2 * np.cos(k)), "the spectral symbol")
+        # panels shrink towards the logarithm of the density at the band's middle and towards the pole of s at -mass^2
+        inner = graded_edges(0, 2, 1e-16, ratio=3)
+        outer = graded_edges(4, 2, min(self.mass**2, 1) / 2)[::-1]
+        distance, weights = panelled_legendre(np.append(inner, outer[1:]))
+        weights = weights * ellipkm1((distance / 4) ** 2)
+        energies = np.concatenate([4 - distance, 4 + distance])
+        return homogeneous(1 / (self.mass**2 + energies), np.tile(weights, 2))

@@ -1,0 +1,57 @@
+"""The modes of a covariance: its distinct eigenvalues, their shares, and how coordinates load on them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Modes of Sigma: all that functions of Sigma and their diagonals need.
+
+    A finite matrix has its distinct eigenvalues, a limit d -> infinity the nodes of a quadrature: the formulas are the
+    same. Coordinates come in three layouts: all alike (`loadings` None, `axes` False), each mode a coordinate (`axes`
+    True, a diagonal Sigma), or `loadings` (d, r), the weight of coordinate k on eigenspace j, with rows summing to 1.
+    """
+
+    eigenvalues: Array  # (r,), non-negative
+    weights: Array  # (r,), share of the d eigenvalues, summing to 1
+    loadings: Array | None = None
+    axes: bool = False
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether all diagonal entries of every f(Sigma) are equal."""
+        return self.loadings is None and not self.axes
+
+    @property
+    def coordinate_weights(self) -> Array:
+        """(c,): the share of the coordinates that each row of `diagonal` stands for."""
+        if self.loadings is not None:
+            return np.full(len(self.loadings), 1 / len(self.loadings))
+        return self.weights if self.axes else np.ones(1)
+
+    def mean(self, values: Array) -> Array:
+        """tr f(Sigma)/d from f at the eigenvalues, (..., r) -> (...)."""
+        return np.asarray(values @ self.weights)
+
+    def diagonal(self, values: Array) -> Array:
+        """diag f(Sigma) from f at the eigenvalues, (..., r) -> (..., c)."""
+        if self.loadings is not None:
+            return np.asarray(values @ self.loadings.T)
+        return values if self.axes else np.asarray(values @ self.weights)[..., None]
+
+
+def homogeneous(eigenvalues: Array, weights: Array) -> Spectrum:
+    """Every coordinate alike; the weights are normalised to sum to 1."""
+    weights = np.asarray(weights, float)
+    return Spectrum(np.asarray(eigenvalues, float), weights / weights.sum())
+
+
+def dense(eigenvalues: Array, eigenvectors: Array) -> Spectrum:
+    """From a full eigendecomposition, eigenvectors in columns."""
+    d = len(eigenvalues)
+    return Spectrum(np.asarray(eigenvalues, float), np.full(d, 1 / d), loadings=eigenvectors * eigenvectors)

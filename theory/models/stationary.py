@@ -1,0 +1,111 @@
+"""Stationary covariances and those with a tridiagonal precision."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.fft import dct
+from scipy.linalg import eigh_tridiagonal, toeplitz
+
+from theory.models import checks
+from theory.models.covariance import Covariance, adaptive_circle, set_checked
+from theory.models.spectrum import Array, Spectrum
+from theory.numerics.quadrature import half_circle
+
+
+@dataclass(frozen=True)
+class AR1(Covariance):
+    """Sigma_ij = correlation^|i-j|, the stationary first-order autoregression with unit variances; d may be infinite.
+
+    Its precision is tridiagonal: 1/(1-r^2) times (1 + r^2 inside, 1 at the two ends, -r beside the diagonal).
+    """
+
+    d: int | float
+    correlation: float
+
+    def __post_init__(self) -> None:
+        set_checked(
+            self,
+            d=checks.dimension(self.d, infinite=True),
+            correlation=checks.between("correlation", self.correlation, -1, 1),
+        )
+
+    def _matrix(self) -> Array:
+        return np.asarray(toeplitz(self.correlation ** np.arange(self.size)))
+
+    def _eigh(self) -> tuple[Array, Array]:
+        r, scale = self.correlation, 1 - self.correlation**2
+        diagonal = np.full(self.size, (1 + r * r) / scale)
+        diagonal[[0, -1]] = 1 / scale
+        if self.size == 1:
+            return np.ones(1), np.ones((1, 1))
+        precisions, eigenvectors = eigh_tridiagonal(diagonal, np.full(self.size - 1, -r / scale))
+        return 1 / precisions[::-1], eigenvectors[:, ::-1]
+
+    def _limit(self) -> Spectrum:
+        r = self.correlation
+        return adaptive_circle(lambda angle: (1 - r * r) / (1 - 2 * r * np.cos(angle) + r * r), "the spectral symbol")
+
+
+@dataclass(frozen=True)
+class Toeplitz(Covariance):
+    """Stationary covariance with spectral symbol f: Sigma_ij = (1/pi) int_0^pi f(t) cos((i-j) t) dt; d may be infinite.
+
+    `symbol` maps an array of angles in (0, pi) to positive numbers, smooth as an even periodic function.
+    """
+
+    d: int | float
+    symbol: Callable[[Array], Array]
+
+    def __post_init__(self) -> None:
+        if not callable(self.symbol):
+            raise ValueError(f"symbol must be a function of the angle, got {self.symbol!r}")
+        set_checked(self, d=checks.dimension(self.d, infinite=True))
+        self._limit()
+
+    def _matrix(self) -> Array:
+        count = max(len(self._limit().eigenvalues), 2 * self.size)
+        values = np.asarray(self.symbol(half_circle(count)), float)
+        return np.asarray(toeplitz(dct(values, type=2)[: self.size] / (2 * count)))
+
+    def _limit(self) -> Spectrum:
+        return adaptive_circle(self.symbol, "symbol")
+
+
+@dataclass(frozen=True)
+class TridiagonalPrecision(Covariance):
+    """Sigma^-1 has `diagonal` on and `off_diagonal` beside its diagonal, diagonal > 2 |off_diagonal|.
+
+    d may be infinite.
+    """
+
+    d: int | float
+    diagonal: float
+    off_diagonal: float
+    _structured: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        off_diagonal = checks.real("off_diagonal", self.off_diagonal)
+        diagonal = checks.positive("diagonal", self.diagonal)
+        if diagonal <= 2 * abs(off_diagonal):
+            raise ValueError(f"diagonal must exceed 2 |off_diagonal| = {2 * abs(off_diagonal)}, got {diagonal}")
+        set_checked(self, d=checks.dimension(self.d, infinite=True), diagonal=diagonal, off_diagonal=off_diagonal)
+
+    def _symbol(self, angle: Array) -> Array:
+        return np.asarray(1 / (self.diagonal + 2 * self.off_diagonal * np.cos(angle)))
+
+    def _matrix(self) -> Array:
+        return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
+
+    def _eigh(self) -> tuple[Array, Array]:
+        j = np.arange(1, self.size + 1)
+        angles = math.pi * j / (self.size + 1)
+        eigenvalues = self._symbol(angles)
+        order = np.argsort(eigenvalues, kind="stable")
+        sines = math.sqrt(2 / (self.size + 1)) * np.sin(np.outer(j, angles))
+        return eigenvalues[order], sines[:, order]
+
+    def _limit(self) -> Spectrum:
+        return adaptive_circle(self._symbol, "the spectral symbol")
