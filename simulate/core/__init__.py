@@ -1,0 +1,23 @@
+"""What every simulation shares: named random streams, estimates with error bars, replicates and parallel sweeps."""
+
+from simulate.core.backends import Backend, Task
+from simulate.core.estimate import Estimate, extrapolate
+from simulate.core.replicates import Replicate, replicate_estimate, replicate_tasks, replicate_values
+from simulate.core.store import discard
+from simulate.core.streams import stream
+from simulate.core.sweep import TaskError, sweep
+
+__all__ = [
+    "Backend",
+    "Estimate",
+    "Replicate",
+    "Task",
+    "TaskError",
+    "discard",
+    "extrapolate",
+    "replicate_estimate",
+    "replicate_tasks",
+    "replicate_values",
+    "stream",
+    "sweep",
+]

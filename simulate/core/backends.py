@@ -1,0 +1,99 @@
+"""Where tasks run: in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
+
+import contextlib
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import joblib
+
+Backend = Literal["loky", "dask"]
+CONNECT_SECONDS = 5
+
+
+class Task(NamedTuple):
+    """One named piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
+
+    key: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What became of a task: its value, or the traceback of what it raised."""
+
+    key: str
+    value: Any
+    failure: str | None
+
+
+Outcomes = Generator[Outcome, None, None]  # closing it stops the workers
+
+
+def run_tasks(
+    tasks: Sequence[Task], n_jobs: int = 1, backend: Backend = "loky", scheduler: str | None = None
+) -> Outcomes:
+    """Outcomes in the order of completion. BLAS gets one thread everywhere: the processes use the cores.
+
+    Dask: the workers need the same checkout and environment; `scheduler` is an address like tcp://host:8786.
+    ValueError for an unknown backend, n_jobs = 0 or dask without address; ImportError without the package
+    `distributed`; ConnectionError where no scheduler answers.
+    """
+    if backend not in ("loky", "dask"):
+        raise ValueError(f"backend must be 'loky' or 'dask', got {backend!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be >= 1, or negative to count from all cores (-1), got 0")
+    if backend == "dask":
+        return _on_dask(tasks, scheduler)
+    return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, n_jobs)
+
+
+def _in_process(tasks: Sequence[Task]) -> Outcomes:
+    with _one_blas_thread():
+        yield from map(_attempt, tasks)
+
+
+def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
+    with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+        # batches of one: a batch comes back as a whole, and an interrupt would lose its finished part
+        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="4*n_jobs")
+        yield from parallel(joblib.delayed(_attempt)(task) for task in tasks)
+
+
+def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
+    """Through futures: joblib's own Dask backend returns nothing before everything is finished."""
+    if not scheduler:
+        raise ValueError("backend 'dask' needs scheduler, the address of a running one such as tcp://host:8786")
+    dask = _distributed()
+    try:
+        client = dask.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {scheduler} in {CONNECT_SECONDS} s: {error}") from error
+    with client:
+        futures = client.map(_attempt, tasks, pure=False)
+        yield from (outcome for _, outcome in dask.as_completed(futures, with_results=True))
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("backend 'dask' needs distributed: pip install 'masked-ssl-theory[dask]'") from error
+    return distributed
+
+
+def _attempt(task: Task) -> Outcome:
+    """Run in the worker; a failure travels as text, since not every exception survives pickling."""
+    try:
+        return Outcome(task.key, task.function(*task.args), None)
+    except Exception:
+        return Outcome(task.key, None, traceback.format_exc())
+
+
+def _one_blas_thread() -> Any:
+    """Several threads sum in another order: with one the bits equal those of the workers."""
+    try:
+        import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpoolctl.threadpool_limits(1, user_api="blas")

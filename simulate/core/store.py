@@ -1,0 +1,92 @@
+"""Finished results on disk, so that an interrupted sweep goes on where it was.
+
+One file of JSON lines: the first names the digest, each other holds one finished task. A line is written by a single
+append, so that a killed process leaves at most one broken line, which is skipped; so is anything else unreadable.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Value = float | NDArray[np.float64]
+FILE = "results.jsonl"
+
+
+class _Log(dict[str, Value]):
+    """A dictionary whose every new item is appended to the open file at once."""
+
+    def __init__(self, kept: dict[str, Value], descriptor: int) -> None:
+        super().__init__(kept)
+        self._descriptor = descriptor
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        super().__setitem__(key, value)
+        line = json.dumps({"key": key, "value": value.tolist() if isinstance(value, np.ndarray) else value})
+        os.write(self._descriptor, line.encode() + b"\n")  # one write in append mode: whole, or the last line
+
+
+@contextlib.contextmanager
+def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
+    """Results in `folder`, valid for one `digest` of sources and parameters and discarded when that differs.
+
+    OSError where the folder cannot be written.
+    """
+    path = Path(folder) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = _read_lines(path)
+    header = {"digest": digest}
+    if not lines or lines[0] != header:
+        lines = []
+        _replace(path, json.dumps(header) + "\n")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(descriptor, b"\n")  # ends a line that a kill left half written
+        yield _Log(dict(item for line in lines if (item := _result(line))), descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def discard(folder: Path | str) -> None:
+    """Remove a finished sweep's results; no error if there are none."""
+    path = Path(folder) / FILE
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # something else lies there, or it was never made
+        path.parent.rmdir()
+
+
+def _replace(path: Path, text: str) -> None:
+    """Written beside and moved into place, so that no half-written header is ever there."""
+    scratch = path.with_suffix(f".{os.getpid()}.tmp")
+    scratch.write_text(text, encoding="utf-8")
+    scratch.replace(path)
+
+
+def _read_lines(path: Path) -> list[object]:
+    """Every line that can be read."""
+    try:
+        raw = path.read_bytes().splitlines()
+    except OSError:
+        return []
+    lines: list[object] = []
+    for line in raw:
+        with contextlib.suppress(ValueError):  # half written, or not ours: computed again
+            lines.append(json.loads(line))
+    return lines
+
+
+def _result(line: object) -> tuple[str, Value] | None:
+    """(key, value) of a stored task, or None where the line is something else."""
+    if not (isinstance(line, dict) and isinstance(line.get("key"), str)):
+        return None
+    try:
+        array = np.array(line["value"], dtype=float)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not np.all(np.isfinite(array)):
+        return None
+    return line["key"], array if array.ndim else float(array)
