@@ -1,0 +1,7 @@
+"""What every figure shares: the declaration of an experiment, its table, and how it is drawn."""
+
+from figures.core.context import Context
+from figures.core.experiment import NONE, Curve, Experiment, Panel
+from figures.core.rows import Row, row
+
+__all__ = ["NONE", "Context", "Curve", "Experiment", "Panel", "Row", "row"]

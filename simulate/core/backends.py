@@ -43,7 +43,7 @@ def run_tasks(
         raise ValueError(f"backend must be 'loky' or 'dask', got {backend!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must be >= 1, or negative to count from all cores (-1), got 0")
-    if backend == "dask":
+    if backend == "dask" and tasks:
         return _on_dask(tasks, scheduler)
     return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, n_jobs)
 

@@ -37,13 +37,12 @@ def sweep(
             raise ValueError(f"key must be unique in a sweep, got {task.key!r} twice")
     with _results(folder, digest) as results:
         missing = [task for key, task in wanted.items() if key not in results]
-        with progress_bar(progress, len(wanted), len(wanted) - len(missing)) as advance:
-            with contextlib.closing(
-                run_tasks(missing, n_jobs, backend, scheduler)
-            ) as outcomes:  # an error or ^C stops the workers at once
-                for outcome in outcomes:
-                    results[outcome.key] = _checked(outcome)
-                    advance()
+        outcomes = run_tasks(missing, n_jobs, backend, scheduler)
+        bar = progress_bar(progress, len(wanted), len(wanted) - len(missing))
+        with contextlib.closing(outcomes), bar as advance:  # an error or ^C stops the workers at once
+            for outcome in outcomes:
+                results[outcome.key] = _checked(outcome)
+                advance()
         return {key: results[key] for key in wanted}
 
 

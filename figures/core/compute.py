@@ -1,0 +1,138 @@
+"""From a declaration to the rows of its table."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core.context import Context
+from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
+from figures.core.rows import Row, row
+from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
+from theory.numerics import ConvergenceError
+
+
+def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
+    """Rows of the whole experiment; all its replicates go through one sweep."""
+    if experiment.compute is not None:
+        return experiment.compute(context)
+    works = list(_works(experiment, context))
+    values = context.sweep(task for work in works for task in work.tasks())
+    return [line for work in works for line in work.rows(values)]
+
+
+def _works(experiment: Experiment, context: Context) -> Iterator["_Work"]:
+    for panel in experiment.resolved_panels():
+        for label, curve in panel.resolved_curves():
+            yield _Work(experiment, context, panel.title, label, curve)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One curve of one panel."""
+
+    experiment: Experiment
+    context: Context
+    panel: str
+    label: str
+    curve: Curve
+
+    @property
+    def replicate(self) -> Replicate | None:
+        return None if self.curve.replicate is NONE else self.curve.replicate
+
+    @property
+    def n(self) -> int:
+        return self.context.replicates(self.curve.replicates or self.experiment.replicates)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Simulated sizes; a model with a size of its own (no limit, no `theory_at`) keeps it in a draft too."""
+        declared = self.curve.d or self.experiment.d
+        given = declared if isinstance(declared, tuple) else (declared,)
+        if self.curve.extrapolate or self.curve.theory_at is not None:
+            given = tuple(dict.fromkeys(self.context.size(d, self.experiment.toy_d) for d in given))
+        return (given[0], 2 * given[0]) if self.curve.extrapolate else given
+
+    def points(self) -> list[float]:
+        """Values of x that are simulated; only one model where x is the coordinate."""
+        return [0.0] if self.curve.by_coordinate else self.context.thin(_grid(self.curve.points))
+
+    def group(self, x: float, d: int) -> list[Task]:
+        """The replicates of one point; none for a curve of theory only."""
+        names = (self.panel, self.label, x)
+        if self.replicate is None:
+            return []
+        return list(
+            replicate_tasks(self.replicate, self.curve.at(x), d, self.n, seed=self.experiment.seed, names=names)
+        )
+
+    def tasks(self) -> Iterator[Task]:
+        for x in self.points():
+            for d in self.sizes:
+                yield from self.group(x, d)
+
+    def theory(self, model: Any, d: int | float) -> Any:
+        """The prediction for size d: that of `theory_at` where there is one and d is finite."""
+        finite = self.curve.theory_at
+        if math.isfinite(d) and finite is not None:
+            return _solved(lambda model: finite(model, int(d)), model)
+        return _solved(self.curve.theory, model)
+
+    def rows(self, values: dict[str, Any]) -> Iterator[Row]:
+        make = partial(row, self.label, panel=self.panel)
+        if self.curve.by_coordinate:
+            yield from self._coordinates(values)
+            return
+        line_size = math.inf if self.curve.extrapolate else self.sizes[-1]
+        for x in self.context.thin(_grid(self.curve.line), 8):
+            yield make(x, theory=self.theory(self.curve.at(x), line_size))
+        for x in self.points():
+            model = self.curve.at(x)
+            if self.replicate is None:
+                yield make(x, theory=self.theory(model, line_size), d=line_size)
+                continue
+            estimates = {d: Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes}
+            for d, estimate in estimates.items():
+                judged = not self.curve.extrapolate
+                yield make(x, theory=self.theory(model, d), d=d, estimate=estimate, judged=judged)
+            if self.curve.extrapolate:
+                limit = extrapolate(*estimates.values())
+                yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit)
+
+    def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
+        """x is the coordinate: theory and replicates are (d,) arrays."""
+        for d in self.sizes:
+            predicted = np.asarray(self.theory(self.curve.at(0.0), d), dtype=float)
+            if predicted.shape != (d,):
+                raise ValueError(f"theory of {self.label!r} must have shape ({d},), got {predicted.shape}")
+            measured = np.array([values[task.key] for task in self.group(0.0, d)])
+            for k in _indices(self.curve.line, d):
+                yield row(self.label, k, panel=self.panel, theory=predicted[k])
+            for k in _indices(self.curve.points, d) if len(measured) else ():
+                estimate = Estimate.of(measured[:, k])
+                yield row(self.label, k, panel=self.panel, theory=predicted[k], d=d, estimate=estimate)
+
+
+def _indices(grid: Grid | None, d: int) -> list[int]:
+    """The coordinates of a grid that exist at size d; all of them where none is given."""
+    given = [int(k) for k in _grid(grid)] or list(range(d))
+    return [k for k in given if k < d]
+
+
+def _grid(grid: Grid | None) -> NDArray[np.float64]:
+    return np.asarray(grid() if callable(grid) else () if grid is None else grid)
+
+
+def _solved(theory: Theory | None, model: Any) -> Any:
+    """The prediction; None where there is none, NaN where the solver did not converge (the table marks it)."""
+    if theory is None:
+        return None
+    try:
+        return theory(model)
+    except ConvergenceError:
+        return math.nan

@@ -1,0 +1,46 @@
+"""Experiments are found, not registered: every figures/SUBJECT/NAME.py whose name has no leading underscore."""
+
+import difflib
+import importlib
+from pathlib import Path
+
+from figures.core.experiment import Experiment
+
+FIGURES = Path(__file__).resolve().parents[1]
+ROOMS = ("core", "output", "gallery")  # folders that are no subjects
+
+
+class UnknownExperiment(ValueError):
+    """No experiment has that name; the message lists the nearest ones."""
+
+
+def find_experiments() -> dict[str, Path]:
+    """Path of every experiment by its name, in alphabetical order. ValueError where two subjects use one name."""
+    found: dict[str, Path] = {}
+    for path in sorted(FIGURES.glob("*/*.py"), key=lambda path: path.stem):
+        if path.parent.name in ROOMS or path.name.startswith("_"):
+            continue
+        if path.stem in found:
+            raise ValueError(f"two experiments are called {path.stem}: {found[path.stem]} and {path}")
+        found[path.stem] = path
+    return found
+
+
+def path_of(name: str) -> Path:
+    """The file of an experiment."""
+    known = find_experiments()
+    if name in known:
+        return known[name]
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
+    raise UnknownExperiment(
+        f"no experiment is called {name!r}; did you mean: {', '.join(close) or '(there are none)'}?"
+    )
+
+
+def load(path: Path) -> Experiment:
+    """The EXPERIMENT of a file. TypeError where it defines none."""
+    module = importlib.import_module(f"figures.{path.parent.name}.{path.stem}")
+    experiment = getattr(module, "EXPERIMENT", None)
+    if not isinstance(experiment, Experiment):
+        raise TypeError(f"{path} must define EXPERIMENT = Experiment(...), got {experiment!r}")
+    return experiment

@@ -1,0 +1,138 @@
+"""One experiment is one declaration: the curves of theory, the replicates that test them, and how to draw both."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from simulate.core import Replicate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from figures.core.context import Context
+
+Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate
+Grid = Sequence[float] | Callable[[], Sequence[float]]  # a function is called only when the table is computed
+
+
+class _Nothing(Enum):
+    NONE = "none"
+
+
+NONE: Final = _Nothing.NONE  # "no replicate", where None means "that of the panel"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One curve; what is None is taken from its panel. Points without a replicate become stars on the theory."""
+
+    model: Any  # x -> model, or a model where nothing depends on x
+    theory: Theory | None = None
+    theory_at: Callable[[Any, int], Any] | None = None
+    replicate: Replicate | _Nothing | None = None
+    line: Grid | None = None
+    points: Grid | None = None
+    d: int | tuple[int, ...] | None = None
+    replicates: int | None = None
+    extrapolate: bool | None = None
+    by_coordinate: bool | None = None
+    style: str | None = None  # matplotlib line style
+    color: int | None = None  # position in the color cycle
+
+    def at(self, x: float) -> Any:
+        """The model at x."""
+        return self.model(x) if callable(self.model) else self.model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One pair of axes; what is None is taken from the experiment."""
+
+    curves: Mapping[str, Any]  # label -> Curve, (x -> model) or model; a leading underscore hides a label
+    title: str = ""
+    theory: Theory | None = None
+    theory_at: Callable[[Any, int], Any] | None = None
+    replicate: Replicate | _Nothing | None = None
+    line: Grid | None = None
+    points: Grid | None = None
+    d: int | tuple[int, ...] | None = None
+    replicates: int | None = None
+    extrapolate: bool | None = None
+    by_coordinate: bool | None = None
+    xlabel: str | None = None
+    ylabel: str | None = None
+    xscale: str | None = None
+    yscale: str | None = None
+    xlim: tuple[float, float] | None = None
+    ylim: tuple[float, float] | None = None
+
+    def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
+        """Every curve with what it takes from the panel filled in."""
+        for label, entry in self.curves.items():
+            curve = entry if isinstance(entry, Curve) else Curve(model=entry)
+            yield label, _filled(curve, self)
+
+
+Record = TypeVar("Record", Curve, Panel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A figure with its table: `curves`, `panels` of curves, or `compute` (whose panels, if any, only describe axes).
+
+    Points are simulated at d and 2d and extrapolated as 2 s(2d) - s(d), written d = inf, where z is judged; with
+    `extrapolate` False at the given d only, and judged there. `theory_at(model, d)` is the theory of a finite size.
+    """
+
+    title: str
+    curves: Mapping[str, Any] | None = None
+    panels: Sequence[Panel] | None = None
+    compute: "Callable[[Context], list[dict[str, Any]]] | None" = (
+        None  # for tables that are no theory-against-replicates
+    )
+    theory: Theory | None = None
+    theory_at: Callable[[Any, int], Any] | None = None
+    replicate: Replicate | _Nothing | None = None
+    line: Grid = ()
+    points: Grid = ()
+    d: int | tuple[int, ...] = 100
+    toy_d: int = 20  # size in QUALITY=draft
+    replicates: int = 40
+    seed: int = 0
+    extrapolate: bool = True
+    by_coordinate: bool = False  # theory and replicate return (d,), x is the coordinate
+    xlabel: str = ""
+    ylabel: str = ""
+    xscale: str = "linear"
+    yscale: str = "linear"
+    xlim: tuple[float, float] | None = None
+    ylim: tuple[float, float] | None = None
+    caption: str = ""
+    figsize: tuple[float, float] | None = None  # inches; default one column, or one row of panels
+    draw: "Callable[[Axes, DataFrame], None] | None" = None  # adds to a panel, given its rows
+    skip: Callable[[], str | None] | None = None  # the reason why it cannot run here, or None
+
+    def __post_init__(self) -> None:
+        ways = [name for name in ("curves", "panels", "compute") if getattr(self, name) is not None]
+        if len(ways) != 1 and ways != ["panels", "compute"]:
+            raise ValueError(f"an experiment needs curves, panels or compute, got {' and '.join(ways) or 'none'}")
+        titles = [panel.title for panel in self.panels or ()]
+        if len(set(titles)) < len(titles):
+            raise ValueError(f"title must differ from panel to panel, got {titles}")
+        if self.by_coordinate and self.extrapolate:
+            raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
+        if self.replicates < 2:
+            raise ValueError(f"replicates must be >= 2, got {self.replicates}")
+
+    def resolved_panels(self) -> list[Panel]:
+        """Its panels with what they take from the experiment filled in; one without curves where `compute` is given."""
+        panels = self.panels if self.panels is not None else [Panel(curves=self.curves or {})]
+        return [_filled(panel, self) for panel in panels]
+
+
+def _filled(record: Record, source: Panel | Experiment) -> Record:
+    """The record with every None replaced by the field of that name of `source`."""
+    missing = {f.name for f in fields(record) if getattr(record, f.name) is None} & {f.name for f in fields(source)}
+    return replace(record, **{name: getattr(source, name) for name in missing})

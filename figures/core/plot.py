@@ -1,0 +1,79 @@
+"""From a table to its figure. Nothing is computed here: the CSV holds all that is drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from figures.core.experiment import Curve, Experiment, Panel
+
+STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
+MARKERS = "osD^vPX"
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))
+NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal data give equal bytes
+
+
+def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: float | None = None) -> None:
+    """Save the figure of a table under every path (.pdf, .png)."""
+    panels = experiment.resolved_panels()
+    with matplotlib.style.context(STYLE_SHEET):
+        width, height = matplotlib.rcParams["figure.figsize"]
+        size = experiment.figsize or (width * (1 + 0.8 * (len(panels) - 1)), height)
+        figure, axes = plt.subplots(1, len(panels), figsize=size, squeeze=False)
+        try:
+            for panel, ax in zip(panels, axes[0], strict=True):
+                own = rows if experiment.panels is None else rows[rows["panel"] == panel.title]
+                _draw_panel(ax, panel, own)
+                if experiment.draw is not None:
+                    experiment.draw(ax, own)
+            figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
+            for path in paths:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                figure.savefig(path, metadata=NO_DATE[path.suffix], dpi=dpi)
+        finally:
+            plt.close(figure)
+
+
+def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    curves = dict(panel.resolved_curves())
+    for position, label in enumerate(rows["curve"].drop_duplicates()):
+        _draw_curve(ax, label, rows[rows["curve"] == label], position, curves.get(label))
+    ax.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel, xscale=panel.xscale, yscale=panel.yscale)
+    if panel.xlim is not None:
+        ax.set_xlim(panel.xlim)
+    if panel.ylim is not None:
+        ax.set_ylim(panel.ylim)
+    if any(not label.startswith("_") for label in ax.get_legend_handles_labels()[1]):
+        ax.legend()
+
+
+def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
+    """Theory as a line, simulation as hollow markers with bars of two standard errors, an optimum as a star."""
+    color = f"C{position if curve is None or curve.color is None else curve.color}"
+    dash = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
+    line = rows[rows["d"].isna() & rows["theory"].notna()].sort_values("x")
+    if len(line):
+        ax.plot(line["x"], line["theory"], color=color, linestyle=dash, label=label)
+    points = _largest(rows[rows["simulation"].notna()])
+    if len(points):
+        style: dict[str, Any] = {"fmt": MARKERS[position % len(MARKERS)], "markerfacecolor": "white", "elinewidth": 0.8}
+        ax.errorbar(
+            points["x"],
+            points["simulation"],
+            2 * points["stderr"],
+            **style,
+            color=color,
+            label="_" if len(line) else label,
+        )
+    stars = rows[rows["d"].notna() & rows["simulation"].isna() & rows["theory"].notna()]
+    if len(stars):
+        hidden = "_" if len(line) or len(points) else label
+        ax.plot(stars["x"], stars["theory"], "*", color=color, markersize=9, label=hidden, zorder=3)
+
+
+def _largest(points: pd.DataFrame) -> pd.DataFrame:
+    """The best number of each x: extrapolated, else of the largest size."""
+    return points.sort_values("d", kind="stable").drop_duplicates("x", keep="last").sort_values("x")

@@ -1,0 +1,80 @@
+"""The table of an experiment: a CSV file with everything that is drawn, and its readable form."""
+
+import os
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from figures.core.render import render
+from figures.core.rows import COLUMNS, Row
+from simulate.core import Estimate
+
+HEADER = ["panel", "curve", "x", "d", "theory", "simulation", "n", "z"]
+
+
+def write_csv(rows: list[Row], path: Path) -> None:
+    """Written beside and moved into place: a CSV file that is there is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(scratch, index=False)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """The rows of `write_csv`, numbers to the last bit; ValueError where the file is something else."""
+    try:
+        table = pd.read_csv(
+            path,
+            dtype={"panel": str, "curve": str},
+            float_precision="round_trip",
+            keep_default_na=False,
+            na_values={c: [""] for c in COLUMNS if c not in ("panel", "curve")},
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no table of an experiment: {error}") from error
+    if tuple(table.columns) != COLUMNS:
+        raise ValueError(f"{path} is no table of an experiment: its columns are {', '.join(table.columns)}")
+    return table
+
+
+def render_table(rows: pd.DataFrame, title: str, style: str) -> str:
+    """As text, markdown, latex or csv: the markers, or where there are none the line; then the summary."""
+    shown = rows[rows["d"].notna()]
+    shown = rows if shown.empty else shown
+    cells = [_cells(entry) for entry in cast(list[Row], shown.to_dict("records"))]
+    kept = [i for i, name in enumerate(HEADER) if name in ("curve", "x") or any(line[i] for line in cells)]
+    return render([HEADER[i] for i in kept], [[line[i] for i in kept] for line in cells], title, summary(rows), style)
+
+
+def summary(rows: pd.DataFrame) -> str:
+    """Number of comparisons, how far off they are in standard errors, and what did not converge."""
+    z = rows["z"].dropna().to_numpy(dtype=float)
+    parts = ["no comparison with simulation"]
+    if z.size:
+        parts = [f"{z.size} comparisons", f"rms z {np.sqrt(np.mean(z**2)):.2f}", f"max |z| {np.abs(z).max():.2f}"]
+    failed = int((rows["converged"].astype(str) != "True").sum())
+    return ", ".join(parts + ([f"{failed} rows NOT CONVERGED"] if failed else []))
+
+
+def _cells(entry: Row) -> list[str]:
+    """One line in the order of HEADER."""
+    failed = str(entry["converged"]) != "True"
+    return [
+        entry["panel"],
+        entry["curve"].removeprefix("_"),
+        f"{entry['x']:.6g}",
+        _number(entry["d"], "g"),
+        "not converged" if failed else _number(entry["theory"], ".6g"),
+        "" if pd.isna(entry["simulation"]) else str(Estimate(entry["simulation"], entry["stderr"], int(entry["n"]))),
+        _number(entry["n"], ".0f"),
+        _number(entry["z"], "+.2f"),
+    ]
+
+
+def _number(value: float | None, style: str) -> str:
+    return "" if value is None or pd.isna(value) else format(value, style)
