@@ -1,0 +1,27 @@
+"""Errors of a joint predictor on a population or on new rows."""
+
+from typing import Any
+
+import numpy as np
+
+from simulate.masked import checks
+from simulate.masked.checks import Array
+from theory.models import Covariance
+
+
+def error_on(predictor: Array, target: Covariance | Any) -> Array:
+    """Squared error (d,) of each masked coordinate on `target`.
+
+    A `Covariance` record: the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of test
+    rows (m, d), also when it is square: wrap a covariance matrix as `Empirical(matrix)`.
+    ValueError if its size is not d, or as `fit` for the rows.
+    """
+    d = len(predictor)
+    if not isinstance(target, Covariance):
+        rows = checks.data_matrix("X_test", target, columns=d)
+        residuals = rows - rows @ predictor.T
+        return np.asarray(np.einsum("ij,ij->j", residuals, residuals)) / len(rows)
+    if target.d != d:
+        raise ValueError(f"covariance must have d = {d} as the data that were fitted, got d = {target.d}")
+    residual_covariance = target.matrix - predictor @ target.matrix
+    return np.asarray(np.diagonal(residual_covariance) - np.einsum("ij,ij->i", residual_covariance, predictor))

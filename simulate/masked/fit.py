@@ -1,0 +1,128 @@
+"""All d masked ridge regressions of a data matrix, from one factorization."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulate.masked import checks, errors
+from simulate.masked.checks import Array
+from simulate.masked.dual import dual
+from simulate.masked.frames import table
+from simulate.masked.primal import primal
+from simulate.masked.regressions import Regressions
+from simulate.masked.spectral import spectral
+from theory.models import Covariance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DUAL_BELOW = 0.6  # n/d at which the n x n and the d x d factorization cost the same
+INTERPOLATING = 1e-6  # lam over the mean square of X below which the d x d inverse loses its digits for n < d
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedFit:
+    """Every coordinate predicted from the others: argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2 (arXiv:2601.23208).
+
+    Errors are mean squares per coordinate, without a factor 1/2. `loo_residuals` and the test errors are computed when
+    asked for.
+    """
+
+    predictor: Array  # (d, d), row k holds the coefficients for coordinate k; zero diagonal
+    train_error: Array  # (d,)
+    gcv_error: Array  # (d,), train/(1 - df/n)^2 with the exact degrees of freedom of each regression
+    effective_ridge: float  # kappa = 1/((1/n) tr (XX'/n + lam)^-1)
+    shrinkage: Array  # (d,), lam Q_kk with Q = (X'X/n + lam)^-1, in [0, 1]
+    lam: float
+    n: int
+    d: int
+    method: str  # "primal", "dual" or "spectral"
+    _leave_one_out: Callable[[], Array] = field(repr=False)
+
+    @cached_property
+    def loo_residuals(self) -> Array:
+        """(n, d): X_ik minus its prediction by the regression of k refitted without row i, n lam kept."""
+        residuals = self._leave_one_out()
+        residuals.setflags(write=False)
+        return residuals
+
+    @cached_property
+    def loo_error(self) -> Array:
+        """(d,), mean squares of the leave-one-out residuals."""
+        return np.asarray(np.einsum("ij,ij->j", self.loo_residuals, self.loo_residuals)) / self.n
+
+    def test_error(self, target: Covariance | Any) -> Array:
+        """(d,): exact population error if `target` is a Covariance record, else the error on the test rows (m, d).
+
+        A square array is rows too: wrap a covariance matrix as `Empirical(matrix)`. ValueError for another size.
+        """
+        return errors.error_on(self.predictor, target)
+
+    def mean_test_error(self, target: Covariance | Any) -> float:
+        """Mean of `test_error` over the coordinates."""
+        return float(self.test_error(target).mean())
+
+    @property
+    def mean_train_error(self) -> float:
+        """Mean over the coordinates."""
+        return float(self.train_error.mean())
+
+    @property
+    def mean_gcv_error(self) -> float:
+        """Mean over the coordinates."""
+        return float(self.gcv_error.mean())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a coordinate: train, GCV and leave-one-out error."""
+        return table(
+            coordinate=np.arange(self.d),
+            train_error=self.train_error,
+            gcv_error=self.gcv_error,
+            loo_error=self.loo_error,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"MaskedFit(n={self.n}, d={self.d}, lam={self.lam:g}, method={self.method!r}, "
+            f"mean_train_error={self.mean_train_error:.6g}, mean_gcv_error={self.mean_gcv_error:.6g}, "
+            f"effective_ridge={self.effective_ridge:.6g})"
+        )
+
+
+def fit(X: Any, lam: float) -> MaskedFit:
+    """Masked ridge regression of every column of X (n, d) on all others.
+
+    X is used as given: subtract the column means yourself if they carry no information. `lam` = 0 gives least squares,
+    of minimum norm where it is not unique (n < d, duplicated or zero columns). The d x d matrix is factorized for
+    n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
+    ValueError for an X that is not a finite real matrix, and for lam < 0 or not finite.
+    """
+    data = checks.data_matrix("X", X)
+    lam = checks.ridge(lam)
+    found = _fast_route(data, lam) or spectral(data, lam)
+    for array in (found.predictor, found.train_error, found.gcv_error, found.shrinkage):
+        array.setflags(write=False)
+    n, d = data.shape
+    return MaskedFit(
+        predictor=found.predictor,
+        train_error=found.train_error,
+        gcv_error=found.gcv_error,
+        effective_ridge=found.effective_ridge,
+        shrinkage=found.shrinkage,
+        lam=lam,
+        n=n,
+        d=d,
+        method=found.method,
+        _leave_one_out=found.leave_one_out,
+    )
+
+
+def _fast_route(X: Array, lam: float) -> Regressions | None:
+    """By the Cholesky factorization that costs least, or None where rounding would show."""
+    n, d = X.shape
+    if n < DUAL_BELOW * d or (n < d and lam < INTERPOLATING * np.vdot(X, X) / X.size):
+        return dual(X, lam)
+    return primal(X, lam)

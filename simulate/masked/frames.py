@@ -1,0 +1,15 @@
+"""Results as tables; pandas is imported only here, when asked for."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table(**columns: Any) -> "pd.DataFrame":
+    """A data frame of the given columns; ImportError says what to install."""
+    try:
+        import pandas as pd
+    except ImportError as missing:
+        raise ImportError("to_frame needs pandas: pip install 'masked-ssl-theory[figures]'") from missing
+    return pd.DataFrame(columns)

@@ -1,0 +1,87 @@
+"""A whole path of ridge strengths from one eigendecomposition of the smaller Gram matrix."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulate.masked import checks, errors, spectral
+from simulate.masked.checks import Array
+from simulate.masked.frames import table
+from theory.models import Covariance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedPath:
+    """The masked regressions of `MaskedFit` at every ridge strength of `lams`, in the order given."""
+
+    lams: Array  # (n_lams,)
+    train_error: Array  # (n_lams, d)
+    gcv_error: Array  # (n_lams, d)
+    effective_ridge: Array  # (n_lams,)
+    diagonal: Array  # (n_lams, d), of Q = (X'X/n + lam)^-1; infinite where lam = 0 and X does not determine it
+    n: int
+    d: int
+    _modes: spectral.Modes = field(repr=False)
+    _scale: Array = field(repr=False)
+
+    def predictor(self, i: int) -> Array:
+        """(d, d) joint predictor at lams[i], by one matrix product."""
+        return spectral.predictor(self._modes, float(self.lams[i]), self._scale[i])
+
+    def test_error(self, i: int, target: Covariance | Any) -> Array:
+        """(d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
+        return errors.error_on(self.predictor(i), target)
+
+    def mean_test_errors(self, target: Covariance | Any) -> Array:
+        """(n_lams,), means over the coordinates of `test_error`; two matrix products for each lam."""
+        return np.array([self.test_error(i, target).mean() for i in range(len(self.lams))])
+
+    def best(self) -> int:
+        """Index of the smallest mean GCV error."""
+        return int(self.gcv_error.mean(axis=1).argmin())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each lam: mean train and GCV errors and the effective ridge."""
+        return table(
+            lam=self.lams,
+            mean_train_error=self.train_error.mean(axis=1),
+            mean_gcv_error=self.gcv_error.mean(axis=1),
+            effective_ridge=self.effective_ridge,
+        )
+
+    def __repr__(self) -> str:
+        best = self.best()
+        return (
+            f"MaskedPath(n={self.n}, d={self.d}, {len(self.lams)} lams in [{self.lams.min():g}, {self.lams.max():g}], "
+            f"best lam={self.lams[best]:g} with mean_gcv_error={self.gcv_error[best].mean():.6g})"
+        )
+
+
+def fit_path(X: Any, lams: Any) -> MaskedPath:
+    """The masked regressions of X (n, d) for every lam of `lams`; X and each lam as in `fit`, lam = 0 included.
+
+    ValueError as `fit`, and for `lams` that is empty or not a list of numbers.
+    """
+    data = checks.data_matrix("X", X)
+    values = np.asarray(lams)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
+    strengths = np.array([checks.ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
+    modes = spectral.decompose(data, float(strengths.min()))
+    found = spectral.diagonals(modes, strengths)
+    n, d = data.shape
+    return MaskedPath(
+        lams=strengths,
+        train_error=found.train_error,
+        gcv_error=found.gcv_error,
+        effective_ridge=found.effective_ridge,
+        diagonal=found.diagonal,
+        n=n,
+        d=d,
+        _modes=modes,
+        _scale=found.scale,
+    )

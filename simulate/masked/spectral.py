@@ -1,0 +1,151 @@
+"""All masked regressions from the eigenmodes of X'X/n: any number of ridge strengths, any conditioning, any rank.
+
+A coordinate is *free* if it lies partly outside the row space of X: then Q_kk ~ P_kk/lam as lam -> 0, P the projector
+on the null space, and lam Q stays finite; otherwise Q does. Carrying the finite one of the two makes lam = 0 (minimum
+norm) an ordinary point, and all errors sums of positive terms.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.linalg import eigh, svd
+from scipy.linalg.blas import dsyrk
+
+from simulate.masked.checks import Array
+from simulate.masked.regressions import Regressions
+
+EPS = float(np.finfo(float).eps)
+RESOLVED = 1e-7  # below this share of the largest eigenvalue, the Gram matrix no longer resolves eigenvalue + lam
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Non-zero eigenvalues (r,) of X'X/n, their vectors (d, r) in columns, and the diagonal (d,) of the projector P."""
+
+    n: int
+    eigenvalues: Array
+    vectors: Array
+    null: Array
+
+    @property
+    def free(self) -> Array:
+        """(d,), whether a coordinate is free."""
+        return np.asarray(self.null > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonals:
+    """What follows from diagonals, for several ridge strengths: (n_lams, d), the effective ridge (n_lams,)."""
+
+    diagonal: Array  # Q_kk, infinite for a free coordinate at lam = 0
+    scale: Array  # lam Q_kk for a free coordinate, else Q_kk
+    shrinkage: Array  # lam Q_kk
+    train_error: Array
+    gcv_error: Array
+    effective_ridge: Array
+
+
+def diagonals(modes: Modes, lams: Array) -> Diagonals:
+    """Errors of all coordinates from two products of the squared vectors with functions of the eigenvalues."""
+    n, eigenvalues, rank = modes.n, modes.eigenvalues[:, None], len(modes.eigenvalues)
+    loadings, inverse = modes.vectors**2, 1 / (eigenvalues + lams)
+    inside = (loadings @ inverse).T
+    energy = (loadings @ (eigenvalues * inverse**2)).T  # [Q C Q]_kk
+    column = lams[:, None]
+    shrinkage = modes.null + column * inside
+    scale = np.where(modes.free, shrinkage, inside)
+    with np.errstate(divide="ignore"):
+        trace = inverse.sum(axis=0) + ((n - rank) / lams if n > rank else 0.0)  # tr G
+        diagonal = scale / np.where(modes.free, column, 1.0)
+    left = n - rank + lams * inverse.sum(axis=0)  # lam tr G
+    spread = scale * np.where(modes.free, trace[:, None], left[:, None])
+    return Diagonals(
+        diagonal=diagonal,
+        scale=scale,
+        shrinkage=shrinkage,
+        train_error=energy * (np.where(modes.free, column, 1.0) / scale) ** 2,
+        gcv_error=energy * (n / (spread + energy)) ** 2,
+        effective_ridge=n / trace,
+    )
+
+
+def predictor(modes: Modes, lam: float, scale: Array) -> Array:
+    """(d, d): H_kj/(lam Q_kk), H = I - lam Q, for a free coordinate k, else -Q_kj/Q_kk, by one matrix product."""
+    inverse = 1 / (modes.eigenvalues + lam)
+    weights = np.where(modes.free[:, None], modes.eigenvalues * inverse, -inverse)
+    result = (modes.vectors * weights) @ modes.vectors.T
+    result /= scale[:, None]
+    np.fill_diagonal(result, 0.0)
+    return np.asarray(result)
+
+
+def spectral(X: Array, lam: float) -> Regressions:
+    """The regressions for any conditioning, at several times the cost of a Cholesky route."""
+    modes = decompose(X, lam)
+    found = diagonals(modes, np.array([lam]))
+    return Regressions(
+        predictor=predictor(modes, lam, found.scale[0]),
+        train_error=found.train_error[0],
+        gcv_error=found.gcv_error[0],
+        shrinkage=found.shrinkage[0],
+        effective_ridge=float(found.effective_ridge[0]),
+        method="spectral",
+        leave_one_out=partial(leave_one_out, X, lam),
+    )
+
+
+def decompose(X: Array, smallest_lam: float) -> Modes:
+    """Modes from the smaller Gram matrix, or from the singular values of X where that matrix does not resolve them."""
+    n, d = X.shape
+    gram = dsyrk(1 / n, X.T, lower=1, trans=int(n < d))
+    eigenvalues, vectors = eigh(gram, lower=True, driver="evd", overwrite_a=True, check_finite=False)
+    top = float(eigenvalues[-1])
+    if eigenvalues[0] + smallest_lam < RESOLVED * top:
+        return _singular_modes(X)
+    keep = eigenvalues > max(n, d) * EPS * top
+    eigenvalues, kept = eigenvalues[keep], vectors[:, keep]
+    if n >= d:
+        return Modes(n, eigenvalues, kept, np.sum(vectors[:, ~keep] ** 2, axis=1))
+    vectors = X.T @ (kept / np.sqrt(n * eigenvalues))
+    null = np.maximum(1 - np.sum(vectors**2, axis=1), 0.0)
+    shrinkage = null + vectors**2 @ (smallest_lam / (eigenvalues + smallest_lam))
+    return Modes(n, eigenvalues, vectors, null) if shrinkage.min() > 1e2 * RESOLVED else _singular_modes(X)
+
+
+def leave_one_out(X: Array, lam: float) -> Array:
+    """Exact leave-one-out residuals (n, d): (XQ)_ik / (lam Q_kk G_ii + (XQ)_ik^2/n).
+
+    Samples are free as coordinates are. Where two free ones meet at lam = 0 the product is infinite: that entry is
+    predicted exactly without its sample.
+    """
+    n = len(X)
+    left, singular, vectors, null = _singular_values(X)
+    inverse = 1 / (singular**2 + lam)
+    solved = np.sqrt(n) * (left * (singular * inverse)) @ vectors.T
+    outside = 1 - np.sum(left**2, axis=1) if n > len(singular) else np.zeros(n)
+    outside[outside < 10 * n * EPS] = 0.0
+    free_row, free_column = outside[:, None] > 0, null > 0
+    row, column = left**2 @ inverse, vectors**2 @ inverse
+    row = np.where(free_row[:, 0], outside + lam * row, row)
+    column = np.where(free_column, null + lam * column, column)
+    with np.errstate(divide="ignore"):
+        factor = np.where(free_row & free_column, np.divide(1.0, lam), np.where(free_row | free_column, 1.0, lam))
+    denominator = row[:, None] * column * factor + solved**2 / n
+    return np.asarray(np.divide(solved, denominator, out=np.zeros_like(solved), where=denominator > 0))
+
+
+def _singular_modes(X: Array) -> Modes:
+    _, singular, vectors, null = _singular_values(X)
+    return Modes(len(X), singular**2, vectors, null)
+
+
+def _singular_values(X: Array) -> tuple[Array, Array, Array, Array]:
+    """Of X/sqrt(n): left vectors (n, r), singular values (r,), right vectors (d, r), diagonal (d,) of P."""
+    n, d = X.shape
+    left, singular, right = svd(X / np.sqrt(n), full_matrices=n < d, check_finite=False)
+    rank = int(np.sum(singular > max(n, d) * EPS * singular[0]))
+    null = np.sum(right[rank:] ** 2, axis=0)
+    if rank:  # rounding tilts the row space by this angle: a smaller component outside it is none
+        null[null < min((max(n, d) * EPS * singular[0] / singular[rank - 1]) ** 2, 1e-10)] = 0.0
+    return left[:, :rank], singular[:rank], right[:rank].T, null
