@@ -2,5 +2,24 @@
 
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.path import MaskedPath, fit_path
+from simulate.masked.replicate import (
+    coordinate_test_errors,
+    effective_ridge,
+    mean_test_error,
+    mean_train_error,
+    teacher_student_error,
+)
+from simulate.masked.sampler import sample
 
-__all__ = ["MaskedFit", "MaskedPath", "fit", "fit_path"]
+__all__ = [
+    "MaskedFit",
+    "MaskedPath",
+    "coordinate_test_errors",
+    "effective_ridge",
+    "fit",
+    "fit_path",
+    "mean_test_error",
+    "mean_train_error",
+    "sample",
+    "teacher_student_error",
+]

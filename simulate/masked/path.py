@@ -26,11 +26,10 @@ class MaskedPath:
     n: int
     d: int
     _modes: spectral.Modes = field(repr=False)
-    _scale: Array = field(repr=False)
 
     def predictor(self, i: int) -> Array:
         """(d, d) joint predictor at lams[i], by one matrix product."""
-        return spectral.predictor(self._modes, float(self.lams[i]), self._scale[i])
+        return spectral.predictor(self._modes, float(self.lams[i]))
 
     def test_error(self, i: int, target: Covariance | Any) -> Array:
         """(d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
@@ -83,5 +82,4 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
         n=n,
         d=d,
         _modes=modes,
-        _scale=found.scale,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 from scipy.linalg.blas import dsyrk
 
@@ -29,7 +30,7 @@ class Modes:
     null: Array
 
     @property
-    def free(self) -> Array:
+    def free(self) -> NDArray[np.bool_]:
         """(d,), whether a coordinate is free."""
         return np.asarray(self.null > 0)
 
@@ -39,7 +40,6 @@ class Diagonals:
     """What follows from diagonals, for several ridge strengths: (n_lams, d), the effective ridge (n_lams,)."""
 
     diagonal: Array  # Q_kk, infinite for a free coordinate at lam = 0
-    scale: Array  # lam Q_kk for a free coordinate, else Q_kk
     shrinkage: Array  # lam Q_kk
     train_error: Array
     gcv_error: Array
@@ -62,7 +62,6 @@ def diagonals(modes: Modes, lams: Array) -> Diagonals:
     spread = scale * np.where(modes.free, trace[:, None], left[:, None])
     return Diagonals(
         diagonal=diagonal,
-        scale=scale,
         shrinkage=shrinkage,
         train_error=energy * (np.where(modes.free, column, 1.0) / scale) ** 2,
         gcv_error=energy * (n / (spread + energy)) ** 2,
@@ -70,12 +69,18 @@ def diagonals(modes: Modes, lams: Array) -> Diagonals:
     )
 
 
-def predictor(modes: Modes, lam: float, scale: Array) -> Array:
-    """(d, d): H_kj/(lam Q_kk), H = I - lam Q, for a free coordinate k, else -Q_kj/Q_kk, by one matrix product."""
+def predictor(modes: Modes, lam: float) -> Array:
+    """(d, d), by one matrix product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
+
+    The first loses digits where lam Q_kk is small, the second where it is near 1 or, at lam = 0, Q_kk infinite.
+    """
     inverse = 1 / (modes.eigenvalues + lam)
-    weights = np.where(modes.free[:, None], modes.eigenvalues * inverse, -inverse)
+    inside = modes.vectors**2 @ inverse
+    shrinkage = modes.null + lam * inside
+    by_hat = modes.free | (shrinkage > 0.5)
+    weights = np.where(by_hat[:, None], modes.eigenvalues * inverse, -inverse)
     result = (modes.vectors * weights) @ modes.vectors.T
-    result /= scale[:, None]
+    result /= np.where(by_hat, shrinkage, inside)[:, None]
     np.fill_diagonal(result, 0.0)
     return np.asarray(result)
 
@@ -85,7 +90,7 @@ def spectral(X: Array, lam: float) -> Regressions:
     modes = decompose(X, lam)
     found = diagonals(modes, np.array([lam]))
     return Regressions(
-        predictor=predictor(modes, lam, found.scale[0]),
+        predictor=predictor(modes, lam),
         train_error=found.train_error[0],
         gcv_error=found.gcv_error[0],
         shrinkage=found.shrinkage[0],

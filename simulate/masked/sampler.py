@@ -1,0 +1,171 @@
+"""Rows of inputs with a given covariance: Gaussian by the fastest exact route, or with other independent factors.
+
+Gaussian rows are drawn by whatever linear map of white noise has the covariance. Other factors z make another law for
+each map, so there the map is always the symmetric root, x = Sigma^(1/2) z.
+"""
+
+import math
+from collections.abc import Callable
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import cholesky_banded, solve_banded
+
+from simulate.masked.checks import Array
+from theory.models import (
+    AR1,
+    Blocks,
+    Covariance,
+    Diagonal,
+    Equicorrelated,
+    GaussianFreeField,
+    Isotropic,
+    PowerLaw,
+    Scaled,
+    Spiked,
+    TridiagonalPrecision,
+    TwoLevel,
+)
+
+STUDENT_DEGREES = 5  # the fourth moment exists (kurtosis 9), the fifth does not
+
+
+def sample(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussian") -> Array:
+    """n independent rows (n, d) with mean 0 and the given covariance.
+
+    `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
+    "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
+    ValueError for an unknown law, n < 1 or d = infinity (take `covariance.resized(d)`).
+    """
+    if inputs != "gaussian" and inputs not in FACTORS:
+        raise ValueError(f"inputs must be one of {['gaussian', *FACTORS]}, got {inputs!r}")
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ValueError(f"n must be an integer >= 1, got {n!r}")
+    if not covariance.is_finite:
+        raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
+    if inputs == "gaussian":
+        return _gaussian(covariance, n, rng)
+    return _root(covariance, FACTORS[inputs](rng, (n, int(covariance.d))))
+
+
+def _signs(rng: Generator, shape: tuple[int, int]) -> Array:
+    return np.where(rng.integers(0, 2, size=shape, dtype=bool), 1.0, -1.0)
+
+
+def _uniform(rng: Generator, shape: tuple[int, int]) -> Array:
+    return rng.uniform(-np.sqrt(3), np.sqrt(3), size=shape)
+
+
+def _student(rng: Generator, shape: tuple[int, int]) -> Array:
+    return np.asarray(rng.standard_t(STUDENT_DEGREES, size=shape)) * math.sqrt(1 - 2 / STUDENT_DEGREES)
+
+
+FACTORS: dict[str, Callable[[Generator, tuple[int, int]], Array]] = {
+    "rademacher": _signs,
+    "student": _student,
+    "uniform": _uniform,
+}
+
+
+@singledispatch
+def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
+    """Any record: by its eigenvectors, which it caches; a singular covariance is no exception."""
+    noise = rng.standard_normal((n, len(covariance.eigenvalues)))
+    noise *= np.sqrt(covariance.eigenvalues)
+    return np.asarray(noise @ covariance.eigenvectors.T)
+
+
+@singledispatch
+def _root(covariance: Any, noise: Array) -> Array:
+    """noise @ Sigma^(1/2) for any record."""
+    return np.asarray((noise @ covariance.eigenvectors) * np.sqrt(covariance.eigenvalues) @ covariance.eigenvectors.T)
+
+
+@_root.register(Isotropic)
+@_root.register(Diagonal)
+@_root.register(TwoLevel)
+def _independent(covariance: Covariance, noise: Array) -> Array:
+    noise *= np.sqrt(covariance.variances)
+    return noise
+
+
+@_root.register
+def _power_law_root(covariance: PowerLaw, noise: Array) -> Array:
+    independent = covariance.rotation is None
+    return _independent(covariance, noise) if independent else np.asarray(_root.dispatch(object)(covariance, noise))
+
+
+@_root.register
+def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
+    """Each row as a field on the lattice, every wave number multiplied by the root of its variance."""
+    shape = (covariance.side,) * covariance.dimension
+    axes = tuple(range(1, covariance.dimension + 1))
+    roots = np.sqrt(covariance.mode_grid()[..., : covariance.side // 2 + 1])
+    modes = np.fft.rfftn(noise.reshape(-1, *shape), axes=axes)
+    modes *= roots
+    return np.asarray(np.fft.irfftn(modes, s=shape, axes=axes)).reshape(noise.shape)
+
+
+@_root.register(Equicorrelated)
+@_root.register(Blocks)
+def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
+    """Within a block the root has one eigenvalue for the mean and one for the deviations from it."""
+    r, size = covariance.correlation, covariance.block_size if isinstance(covariance, Blocks) else int(covariance.d)
+    blocks = noise.reshape(len(noise), -1, size)
+    means = blocks.mean(axis=2, keepdims=True)
+    root = np.sqrt(1 - r)
+    blocks *= root
+    blocks += (np.sqrt(1 + (size - 1) * r) - root) * means
+    return noise
+
+
+@_gaussian.register(Isotropic)
+@_gaussian.register(Diagonal)
+@_gaussian.register(TwoLevel)
+@_gaussian.register(PowerLaw)
+@_gaussian.register(GaussianFreeField)
+@_gaussian.register(Equicorrelated)
+@_gaussian.register(Blocks)
+def _by_root(covariance: Covariance, n: int, rng: Generator) -> Array:
+    """Families whose symmetric root costs no more than another map."""
+    return np.asarray(_root(covariance, rng.standard_normal((n, int(covariance.d)))))
+
+
+@_gaussian.register
+def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
+    """x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
+    r = covariance.correlation
+    columns = rng.standard_normal((int(covariance.d), n))
+    columns[1:] *= np.sqrt(1 - r * r)
+    for previous, current in pairwise(columns):
+        current += r * previous
+    return columns.T.copy()
+
+
+@_gaussian.register
+def _markov(covariance: TridiagonalPrecision, n: int, rng: Generator) -> Array:
+    """x = U^-1 z with the bidiagonal Cholesky factor of the precision U'U."""
+    d = int(covariance.d)
+    noise = rng.standard_normal((n, d))
+    bands = np.full((2, d), covariance.off_diagonal)
+    bands[1] = covariance.diagonal
+    return np.asarray(solve_banded((0, 1), cholesky_banded(bands), noise.T)).T.copy()
+
+
+@_gaussian.register
+def _scaled(covariance: Scaled, n: int, rng: Generator) -> Array:
+    rows = _gaussian(covariance.base, n, rng)
+    rows *= covariance.scales
+    return np.asarray(rows)
+
+
+@_gaussian.register
+def _spiked(covariance: Spiked, n: int, rng: Generator) -> Array:
+    """A row of the base plus an independent Gaussian amplitude along each spike."""
+    rows = _gaussian(covariance.base, n, rng)
+    strengths = np.asarray(covariance.strengths)
+    amplitudes = rng.standard_normal((n, len(strengths))) * np.sqrt(strengths)
+    return np.asarray(rows + amplitudes @ covariance.directions)
