@@ -9,6 +9,7 @@ from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRidge
 from theory.models.spectrum import Spectrum
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
+from theory.models.teacher_student import TeacherStudent
 
 __all__ = [
     "AR1",
@@ -25,6 +26,7 @@ __all__ = [
     "Scaled",
     "Spectrum",
     "Spiked",
+    "TeacherStudent",
     "Toeplitz",
     "TridiagonalPrecision",
     "TwoLevel",

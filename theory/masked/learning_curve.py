@@ -1,0 +1,94 @@
+"""Whole learning curves: one eigendecomposition serves every point."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.masked.errors import population_errors, variance_factor
+from theory.masked.solution import per_coordinate
+from theory.models import Covariance, checks
+from theory.models.spectrum import Array
+from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Masked ridge errors on the grid `lams` (rows) by `alphas` (columns); arrays have shape (n_lams, n_alphas)."""
+
+    covariance: Covariance
+    alphas: Array
+    lams: Array
+    effective_ridge: Array = field(repr=False)
+    df1: Array = field(repr=False)
+    df2: Array = field(repr=False)
+    mean_test_error: Array = field(repr=False)
+    mean_train_error: Array = field(repr=False)
+    residual: float
+    iterations: int
+    converged: bool
+    _factor: Array = field(repr=False)
+
+    @cached_property
+    def test_error(self) -> Array:
+        """Per coordinate, (n_lams, n_alphas, d), or one entry a class of coordinates in the limit d -> infinity."""
+        kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
+        errors = [population_errors(spectrum, block) for block in _blocks(kappa, len(spectrum.weights))]
+        errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factor[..., None]
+        return per_coordinate(self.covariance, errors_grid)
+
+    @property
+    def train_error(self) -> Array:
+        """Per coordinate, shaped as `test_error`."""
+        return np.asarray((self.lams[:, None] / self.effective_ridge)[..., None] ** 2 * self.test_error)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a point, with columns lam, alpha, effective_ridge, df1, df2, mean_test_error, mean_train_error."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: install masked-ssl-theory[figures]") from None
+        lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
+        names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
+        return pd.DataFrame({"lam": lam, "alpha": alpha} | {name: getattr(self, name).ravel() for name in names})
+
+
+def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:
+    """Test and train errors on the grid of sample ratios `alphas` = n/d and ridges `lams` > 0, formulas of `solve`.
+
+    Means over coordinates are computed at once, errors per coordinate when asked for. Raises ConvergenceError.
+    """
+    alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
+    alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
+    spectrum = covariance.spectrum
+    ridge = solve_effective_ridge(spectrum, alpha, lam)
+    at: RidgeMoments = ridge_moments(spectrum, ridge.value)
+    factor = variance_factor(at, alpha)
+    weights = spectrum.coordinate_weights
+    means = [population_errors(spectrum, kappa) @ weights for kappa in _blocks(ridge.value, len(spectrum.weights))]
+    test = np.concatenate(means) * factor
+    shape = (len(lams), len(alphas))
+    arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)
+    evidence = (ridge.residual, ridge.iterations, ridge.converged)
+    kappa, df1, df2, mean_test, mean_train = (values.reshape(shape) for values in arrays)
+    return LearningCurve(
+        covariance, alphas, lams, kappa, df1, df2, mean_test, mean_train, *evidence, factor.reshape(shape)
+    )
+
+
+def _blocks(kappa: Array, modes: int, budget: int = 2_000_000) -> list[Array]:
+    """The points in pieces whose temporaries (points x modes) stay below `budget` numbers."""
+    return np.array_split(kappa, max(1, -(-kappa.size * modes // budget)))
+
+
+def _grid(name: str, values: ArrayLike) -> Array:
+    array = checks.finite_array(name, np.atleast_1d(np.asarray(values)), 1)
+    if array.min() <= 0:
+        hint = "; for lam -> 0 see theory.masked.ridgeless" if name == "lams" else ""
+        raise ValueError(f"{name} must be positive, got {array.min()}{hint}")
+    return array

@@ -1,0 +1,99 @@
+"""The ridge of least mean test error: a root of an exact derivative."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from theory.masked.errors import population_errors, variance_factor
+from theory.masked.ridgeless import ridgeless
+from theory.models import Covariance, Spectrum, checks
+from theory.models.spectrum import Array
+from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
+
+
+@dataclass(frozen=True)
+class OptimalRidge:
+    """The optimum and its certificate: d log E / d log kappa at it, and across which kappa this changes sign.
+
+    `lam` is 0 or inf where the error falls all the way to that end; `effective_ridge` is the limit there, and the
+    certificate the slope at the last point examined.
+    """
+
+    alpha: float
+    lam: float
+    effective_ridge: float
+    mean_test_error: float
+    residual: float  # |d log E / d log kappa| at the optimum
+    bracket: tuple[float, float]  # kappa at which the derivative is negative and positive
+    iterations: int
+    converged: bool
+
+
+def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
+    """lam minimizing the mean test error of masked regression at alpha, over all lam in (0, inf).
+
+    In terms of kappa, with p = Sigma (Sigma + kappa)^-1 and t = 1 - p,
+    d E_k / d log kappa = 2 E_k ((p^2 t)_kk/(p t)_kk - (p t)_kk/t_kk - tr(p^2 t)/(d (alpha - df2))), and lam grows with
+    kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned.
+    """
+    alpha = checks.positive("alpha", alpha)
+    spectrum = covariance.spectrum
+    if not np.isfinite(spectrum.mean(spectrum.eigenvalues)):
+        raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
+    floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
+    grid = _offsets(spectrum)
+    slopes = np.concatenate([_slopes(spectrum, alpha, floor + block) for block in np.array_split(grid, 16)])
+    candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
+    for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
+        candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))
+    return min(candidates, key=lambda optimum: optimum.mean_test_error)
+
+
+def _offsets(spectrum: Spectrum) -> Array:
+    """kappa - kappa_0 from far below to far above the eigenvalues, within reason where these are unbounded."""
+    s = spectrum.eigenvalues[spectrum.eigenvalues > 0]
+    scale = float(np.exp(np.mean(np.log(s))))
+    low, high = max(float(s.min()), 1e-12 * scale), min(float(s.max()), 1e12 * scale)
+    return np.geomspace(1e-9 * low, 1e6 * high, 384)
+
+
+def _falls(slopes: Array, end: int) -> bool:
+    """Whether the error decreases towards this end of the range of kappa."""
+    return bool(slopes[0] >= 0 if end == 0 else slopes[-1] < 0)
+
+
+def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> Array:
+    """d log E / d log kappa, E the mean error, at every kappa (points,)."""
+    p, t = shrinkage(spectrum, kappa)
+    pt = p * t
+    # with t^2 = t - p t the two ratios are those of the docstring, free of cancellation at a small kappa
+    own = spectrum.diagonal(t * t) / spectrum.diagonal(t) - spectrum.diagonal(pt * t) / spectrum.diagonal(pt)
+    at = ridge_moments(spectrum, kappa)
+    shared = spectrum.mean(pt * p) / (alpha - at.rank + at.left + at.spread)
+    errors = population_errors(spectrum, kappa) * spectrum.coordinate_weights
+    return np.asarray(2 * ((errors * own).sum(-1) / errors.sum(-1) - shared))
+
+
+def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[float, float]) -> OptimalRidge:
+    def slope(log_offset: float) -> float:
+        return float(_slopes(spectrum, alpha, np.array([floor + np.exp(log_offset)]))[0])
+
+    root, report = brentq(slope, *np.log(bracket), xtol=1e-13, full_output=True)
+    kappa = np.array([floor + np.exp(root)])
+    at = ridge_moments(spectrum, kappa)
+    lam = float(kappa[0] * (alpha - at.rank + at.left[0]) / alpha)
+    error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights)
+    error *= float(variance_factor(at, np.array([alpha]))[0])
+    ends = (floor + bracket[0], floor + bracket[1])
+    return OptimalRidge(alpha, lam, float(kappa[0]), error, abs(slope(root)), ends, report.iterations, report.converged)
+
+
+def _edge(covariance: Covariance, alpha: float, floor: float, grid: Array, slopes: Array, end: int) -> OptimalRidge:
+    kappa = float(floor + grid[end])
+    residual = abs(float(slopes[end]))
+    if end == 0:
+        error = ridgeless(covariance, alpha).mean_test_error
+        return OptimalRidge(alpha, 0.0, floor, error, residual, (floor, kappa), 0, True)
+    error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
+    return OptimalRidge(alpha, np.inf, np.inf, error, residual, (kappa, np.inf), 0, True)

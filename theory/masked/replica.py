@@ -1,0 +1,176 @@
+"""The replica-symmetric saddle point of one coordinate's masked regression."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theory.masked.errors import conditional_variances
+from theory.models import MaskedRidge
+from theory.models.spectrum import Array
+from theory.numerics import Solution, solve_fixed_point
+
+
+@dataclass(frozen=True)
+class ReplicaSolution:
+    """Order parameters of the regression of one coordinate, their conjugates and what follows from them.
+
+    m = a^T Sigma_x w and q = w^T Sigma_x w are the overlaps of the learned row w with the population predictor a and
+    with itself, V the response; the conjugates multiply them in the free energy. Errors without a factor 1/2.
+    """
+
+    m: float
+    q: float
+    V: float
+    mhat: float
+    qhat: float
+    Vhat: float
+    test_error: float
+    train_error: float
+    objective: float  # minimal (1/n) |X_k - X_-k w|^2 + lam |w|^2
+    squared_norm: float  # |w|^2
+    effective_ridge: float
+    residual: float
+    iterations: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """Coordinate k on the others, whose covariance Sigma_x has the modes `s` with shares `weights`."""
+
+    s: Array
+    weights: Array
+    explained: float  # rho = a^T Sigma_x a, a the population predictor
+    noise: float  # sigma^2 = 1/(Sigma^-1)_kk
+    alpha: float  # samples per unknown
+    lam: float  # ridge L per unknown: sum (...)^2/2 + L (unknowns) |w|^2/2
+    overlaps: Callable[
+        [float], tuple[float, float]
+    ]  # a^T Sigma_x G^j Sigma_x^j a, j = 1, 2, with G = (Sigma_x + kappa)^-1
+
+
+def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaSolution:
+    """Saddle point for masked `coordinate`, n and d large (arXiv:2304.07235, its Gaussian masked regression).
+
+    With x the other coordinates, y = a.x + noise of variance sigma^2, rho = a^T Sigma_x a and, per unknown, ridge L:
+    Vhat = mhat = alpha/(1 + V), qhat = alpha (rho + sigma^2 - 2m + q)/(1 + V)^2, G = (L + Vhat Sigma_x)^-1,
+    V = tr Sigma_x G/d, m = mhat a^T Sigma_x G Sigma_x a,
+    q = qhat tr (Sigma_x G)^2/d + mhat^2 a^T Sigma_x G Sigma_x G Sigma_x a.
+    `options` go to `solve_fixed_point`. Raises ConvergenceError.
+    """
+    regression = _minor(model, coordinate) if model.covariance.is_finite else _limit(model, coordinate)
+    solution = solve_fixed_point(
+        lambda x: _update(regression, x),
+        np.array([0.0, regression.explained, regression.weights @ regression.s / regression.lam]),
+        step=lambda x: _step(regression, x),
+        admissible=lambda x: _admissible(regression, x),
+        problem=f"replica saddle point of coordinate {coordinate} of {model}",
+        **options,
+    )
+    return _observables(regression, model, solution)
+
+
+def _minor(model: MaskedRidge, k: int) -> _Regression:
+    """Everything from Sigma with row and column k taken out."""
+    matrix = model.covariance.matrix
+    d = len(matrix)
+    if not 0 <= k < d or d < 2:
+        raise ValueError(f"coordinate must lie in 0..{d - 1} and d be at least 2, got {k!r} and d = {d}")
+    others = np.delete(np.arange(d), k)
+    s, basis = np.linalg.eigh(matrix[np.ix_(others, others)])
+    resolved = s > 1e-13 * s[-1]
+    s = np.where(resolved, s, 0.0)
+    projected = np.divide(basis.T @ matrix[others, k], np.sqrt(s), out=np.zeros(d - 1), where=resolved)  # sqrt(s) (u.a)
+    signal = projected**2
+    explained = float(signal.sum())
+
+    def overlaps(kappa: float) -> tuple[float, float]:
+        p = s / (s + kappa)
+        return float(signal @ p), float(signal @ (p * p))
+
+    noise = max(float(matrix[k, k]) - explained, 0.0)
+    alpha = model.alpha * d / (d - 1)
+    return _Regression(s, np.full(d - 1, 1 / (d - 1)), explained, noise, alpha, alpha * model.lam, overlaps)
+
+
+def _limit(model: MaskedRidge, k: int) -> _Regression:
+    """d -> infinity: the minor has the spectrum of Sigma, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap."""
+    spectrum = model.covariance.spectrum
+    classes = len(spectrum.coordinate_weights)
+    if not 0 <= k < classes:
+        raise ValueError(f"coordinate must lie in 0..{classes - 1}, one a class of coordinates at d = inf, got {k!r}")
+    variance = float(spectrum.diagonal(spectrum.eigenvalues)[k])
+    noise = float(conditional_variances(model.covariance)[k])
+
+    def overlaps(kappa: float) -> tuple[float, float]:
+        inverse = 1 / (spectrum.eigenvalues + kappa)
+        first, second = float(spectrum.diagonal(inverse)[k]), float(spectrum.diagonal(inverse**2)[k])
+        overlap = kappa + variance - 1 / first
+        return overlap, overlap + kappa * (1 - second / first**2)
+
+    scaled = model.alpha * model.lam
+    return _Regression(spectrum.eigenvalues, spectrum.weights, variance - noise, noise, model.alpha, scaled, overlaps)
+
+
+def _update(regression: _Regression, x: Array) -> Array:
+    """The saddle-point equations, conjugates eliminated."""
+    m, q, V = x
+    Vhat = regression.alpha / (1 + V)
+    kappa = regression.lam / Vhat
+    qhat = Vhat * _test_error(regression, m, q) / (1 + V)
+    p = regression.s / (regression.s + kappa)
+    linear, square = regression.overlaps(kappa)  # mhat = Vhat
+    return np.array([linear, qhat * (regression.weights @ p**2) / Vhat**2 + square, regression.weights @ p / Vhat])
+
+
+def _step(regression: _Regression, x: Array) -> Array:
+    """V from df1 replaced by its tangent hyperbola c/(b + kappa) at the present kappa; then m and q exactly."""
+    alpha, lam = regression.alpha, regression.lam
+    kappa = lam * (1 + x[2]) / alpha
+    p = regression.s / (regression.s + kappa)
+    df1, spread = regression.weights @ p, regression.weights @ (p * kappa / (regression.s + kappa))
+    b, c = kappa * (df1 - spread) / spread, kappa * df1**2 / spread
+    linear = alpha * b - c - lam
+    root = np.sqrt(linear**2 + 4 * alpha * lam * b)
+    kappa = (root - linear) / (2 * alpha) if linear < 0 else 2 * lam * b / (linear + root)
+    p = regression.s / (regression.s + kappa)
+    df2 = regression.weights @ p**2
+    m, square = regression.overlaps(kappa)
+    q = (square + df2 / alpha * (regression.explained + regression.noise - 2 * m)) / (1 - df2 / alpha)
+    return np.array([m, q, kappa / lam * (regression.weights @ p)])
+
+
+def _test_error(regression: _Regression, m: float, q: float) -> float:
+    return regression.explained + regression.noise - 2 * m + q
+
+
+def _admissible(regression: _Regression, x: Array) -> bool:
+    m, q, V = x
+    return bool(V > 0 and q >= 0 and m**2 <= regression.explained * q * (1 + 1e-9) + 1e-300)
+
+
+def _observables(regression: _Regression, model: MaskedRidge, solution: Solution[Array]) -> ReplicaSolution:
+    m, q, V = (float(value) for value in solution.value)
+    error = _test_error(regression, m, q)
+    Vhat = regression.alpha / (1 + V)
+    kappa = regression.lam / Vhat
+    train = error / (1 + V) ** 2
+    objective = (regression.explained + regression.noise - m) / (1 + V)
+    return ReplicaSolution(
+        m=m,
+        q=q,
+        V=V,
+        mhat=Vhat,
+        qhat=Vhat * error / (1 + V),
+        Vhat=Vhat,
+        test_error=error,
+        train_error=train,
+        objective=objective,
+        squared_norm=(objective - train) / model.lam,
+        effective_ridge=kappa,
+        residual=solution.residual,
+        iterations=solution.iterations,
+        converged=solution.converged,
+    )

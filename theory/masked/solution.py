@@ -1,0 +1,63 @@
+"""The result record of the masked regression solvers."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.models import Covariance
+from theory.models.spectrum import Array
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedRidgeSolution:
+    """Errors of masked ridge regression, squared, per coordinate, without a factor 1/2 and with the irreducible part.
+
+    `test_error` and `train_error` have shape (d,); in the limit d -> infinity one entry a class of coordinates, and a
+    single one, of shape (1,), where all are alike. `df1` and `df2` are degrees of freedom per dimension, tr/d.
+    `residual` is that of the effective-ridge equation relative to its terms.
+    """
+
+    covariance: Covariance = field(repr=False)
+    alpha: float
+    lam: float
+    effective_ridge: float | Array
+    df1: float | Array
+    df2: float | Array
+    test_error: Array = field(repr=False)
+    train_error: Array = field(repr=False)
+    residual: float
+    iterations: int
+    converged: bool
+
+    @property
+    def mean_test_error(self) -> float:
+        """Mean over coordinates."""
+        return self._mean(self.test_error)
+
+    @property
+    def mean_train_error(self) -> float:
+        """Mean over coordinates."""
+        return self._mean(self.train_error)
+
+    @property
+    def total_test_error(self) -> float:
+        """Sum over coordinates, infinite with d."""
+        return self.covariance.d * self.mean_test_error
+
+    @property
+    def total_train_error(self) -> float:
+        """Sum over coordinates, infinite with d; zero stays zero."""
+        return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
+
+    def _mean(self, errors: Array) -> float:
+        if math.isfinite(self.covariance.d):
+            return float(np.mean(errors))
+        return float(self.covariance.spectrum.coordinate_weights @ errors)
+
+
+def per_coordinate(covariance: Covariance, values: Array) -> Array:
+    """Values of shape (..., c) spread over the d coordinates of a finite covariance."""
+    if not covariance.is_finite:
+        return values
+    return np.broadcast_to(values, (*values.shape[:-1], covariance.size))

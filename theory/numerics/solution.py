@@ -1,0 +1,55 @@
+"""A solve and the evidence for it."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
+
+T = TypeVar("T")
+S = TypeVar("S")
+Status = Literal["converged", "max_iter", "diverged", "inadmissible"]
+
+ADVICE: dict[str, str] = {
+    "max_iter": "raise max_iter, start closer (continue from a neighboring parameter), or use method='newton'",
+    "diverged": "the iterate left the range of floating point numbers: add damping or start closer to the solution",
+    "inadmissible": "the only point found violates the model's inequalities: start elsewhere or use method='plain'",
+}
+
+
+@dataclass(frozen=True)
+class Solution(Generic[T]):
+    """The value of a solve, `residual` being that of the undamped equation at this very value."""
+
+    value: T
+    status: Status
+    residual: float
+    tol: float
+    iterations: int
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual was verified to be within the tolerance at an admissible point."""
+        return self.status == "converged"
+
+    def with_value(self, value: S) -> "Solution[S]":
+        """The same evidence for another form of the value."""
+        return replace(self, value=value)  # type: ignore[arg-type, return-value]  # replace cannot change T in types
+
+
+class ConvergenceError(ArithmeticError):
+    """No verified solution. `.solution` is the last iterate with its residual."""
+
+    def __init__(self, problem: str, solution: Solution[Any]) -> None:
+        self.problem, self.solution = problem, solution
+        super().__init__(
+            f"{problem}: {solution.status} after {solution.iterations} iterations, residual {solution.residual:.3g} "
+            f"against tol {solution.tol:.3g}; {ADVICE.get(solution.status, '')}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem, self.solution)
+
+
+def verified(solution: Solution[T], problem: str, check: bool) -> Solution[T]:
+    """The solution itself; unless it converged or `check` is False, ConvergenceError."""
+    if check and not solution.converged:
+        raise ConvergenceError(problem, solution)
+    return solution

@@ -1,0 +1,112 @@
+"""The one scalar equation behind every deterministic equivalent of the sample covariance."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.models import Covariance, Spectrum, checks
+from theory.models.spectrum import Array
+from theory.numerics import Solution, verified
+from theory.numerics.solution import Status
+from theory.random_matrix.moments import RidgeMoments, ridge_moments
+
+
+@dataclass(frozen=True)
+class EffectiveRidge:
+    """The effective ridge kappa, with `residual` relative to the terms of its equation."""
+
+    value: float
+    residual: float
+    iterations: int
+    converged: bool
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def effective_ridge(covariance: Covariance, alpha: float, lam: float) -> EffectiveRidge:
+    """kappa > 0 with lam = kappa (1 - df1(kappa)/alpha), df1 = tr Sigma (Sigma + kappa)^-1 / d, alpha = n/d.
+
+    lam (X'X/n + lam)^-1 has the deterministic equivalent kappa (Sigma + kappa)^-1 (arXiv:2601.23208). lam = 0 gives
+    the ridgeless limit: 0 where alpha >= rank(Sigma)/d, else the root of df1 = alpha. Raises ConvergenceError.
+    """
+    alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
+    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam))
+    return EffectiveRidge(float(solution.value), solution.residual, solution.iterations, solution.converged)
+
+
+def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[float, float]:
+    """(df1, df2) per dimension: tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0."""
+    kappa = checks.non_negative("effective_ridge", effective_ridge)
+    at = ridge_moments(covariance.spectrum, np.array([kappa]))
+    return float(at.df1[0]), float(at.df2[0])
+
+
+def solve_effective_ridge(
+    spectrum: Spectrum, alpha: Array, lam: Array, *, tol: float = 1e-12, max_iter: int = 100, check: bool = True
+) -> Solution[Array]:
+    """kappa for broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`."""
+    resolved = spectrum.eigenvalues > 0
+    # the geometric mean of the eigenvalues sets the scale: the arithmetic one can be infinite
+    log_scale = spectrum.weights[resolved] @ np.log(spectrum.eigenvalues[resolved])
+    scale = float(np.exp(log_scale / spectrum.weights[resolved].sum())) if resolved.any() else 0.0
+    return solve_ridge_equation(
+        lambda kappa: ridge_moments(spectrum, kappa), alpha, lam, scale, tol=tol, max_iter=max_iter, check=check
+    )
+
+
+def solve_ridge_equation(
+    moments: Callable[[Array], RidgeMoments],
+    alpha: Array,
+    lam: Array,
+    scale: float,
+    *,
+    tol: float = 1e-12,
+    max_iter: int = 100,
+    check: bool = True,
+) -> Solution[Array]:
+    """kappa with lam = kappa (1 - df1(kappa)/alpha) for broadcast arrays, by Newton's method on 1/df1.
+
+    1/df1 is concave in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise
+    monotonically to the root, from any start. Each step solves a quadratic. The residual is that of
+    lam/kappa = 1 - df1/alpha relative to the terms of this equation.
+    """
+    alpha, lam = np.broadcast_arrays(np.asarray(alpha, float), np.asarray(lam, float))
+    rank = moments(np.array([scale or 1.0])).rank if np.any(lam == 0) else 1.0
+    active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes: kappa = 0 exactly
+    kappa = np.where(active, lam + scale, 0.0)
+    residual, iteration, close = 0.0, 0, False
+    for iteration in range(max_iter + 1):
+        if not active.any():
+            break
+        errors, proposal = _newton(moments(kappa[active]), alpha[active], lam[active], kappa[active])
+        residual = float(errors.max())
+        if close or residual != residual or iteration == max_iter:
+            break
+        close = (
+            residual <= tol
+        )  # one step more: convergence is quadratic, and kappa can be off by more than the residual
+        kappa[active] = proposal
+    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
+    problem = f"effective ridge for alpha in {_span(alpha)}, lam in {_span(lam)}"
+    return verified(Solution(kappa, status, residual, tol, iteration), problem, check)
+
+
+def _newton(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
+    """Residuals at kappa (points,) and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
+    excess = alpha - at.rank + at.left  # alpha - df1 without cancellation at alpha = 1
+    errors = abs(alpha * lam / kappa - excess) / (alpha * lam / kappa + abs(alpha - at.rank) + at.left)
+    slope = at.spread / kappa
+    # slope (alpha b - c) is alpha df2 - df1^2, arranged so that nothing large cancels at a small kappa
+    small = (alpha - at.rank) * at.df2 + at.rank * (at.left - at.spread) - at.left**2
+    linear = np.where(at.df1 < at.left, alpha * at.df2 - at.df1**2, small) / slope - alpha * lam
+    b = at.df2 / slope
+    root = np.sqrt(linear**2 + 4 * alpha**2 * lam * b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        proposal = np.where(linear < 0, (root - linear) / (2 * alpha), 2 * alpha * lam * b / (linear + root))
+    return errors, np.where(proposal > 0, proposal, kappa / 4)
+
+
+def _span(values: Array) -> str:
+    return f"[{values.min():.6g}, {values.max():.6g}]"
