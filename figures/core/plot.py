@@ -5,8 +5,9 @@ from typing import Any
 
 import matplotlib
 import pandas as pd
-from matplotlib import pyplot as plt
+from matplotlib import style
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from figures.core.experiment import Curve, Experiment, Panel
 
@@ -19,22 +20,18 @@ NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal 
 def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: float | None = None) -> None:
     """Save the figure of a table under every path (.pdf, .png)."""
     panels = experiment.resolved_panels()
-    with matplotlib.style.context(STYLE_SHEET):
+    with style.context(STYLE_SHEET):
         width, height = matplotlib.rcParams["figure.figsize"]
-        size = experiment.figsize or (width * (1 + 0.8 * (len(panels) - 1)), height)
-        figure, axes = plt.subplots(1, len(panels), figsize=size, squeeze=False)
-        try:
-            for panel, ax in zip(panels, axes[0], strict=True):
-                own = rows if experiment.panels is None else rows[rows["panel"] == panel.title]
-                _draw_panel(ax, panel, own)
-                if experiment.draw is not None:
-                    experiment.draw(ax, own)
-            figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
-            for path in paths:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                figure.savefig(path, metadata=NO_DATE[path.suffix], dpi=dpi)
-        finally:
-            plt.close(figure)
+        figure = Figure(figsize=experiment.figsize or (width * (1 + 0.8 * (len(panels) - 1)), height))
+        for panel, ax in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
+            own = rows if experiment.panels is None else rows[rows["panel"] == panel.title]
+            _draw_panel(ax, panel, own)
+            if experiment.draw is not None:
+                experiment.draw(ax, own)
+        figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
@@ -53,25 +50,22 @@ def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
     """Theory as a line, simulation as hollow markers with bars of two standard errors, an optimum as a star."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
-    dash = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
+    look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     line = rows[rows["d"].isna() & rows["theory"].notna()].sort_values("x")
     if len(line):
-        ax.plot(line["x"], line["theory"], color=color, linestyle=dash, label=label)
+        look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
+        ax.plot(line["x"], line["theory"], color=color, linestyle=look["linestyle"])
     points = _largest(rows[rows["simulation"].notna()])
     if len(points):
-        style: dict[str, Any] = {"fmt": MARKERS[position % len(MARKERS)], "markerfacecolor": "white", "elinewidth": 0.8}
+        look["marker"] = MARKERS[position % len(MARKERS)]
         ax.errorbar(
-            points["x"],
-            points["simulation"],
-            2 * points["stderr"],
-            **style,
-            color=color,
-            label="_" if len(line) else label,
+            points["x"], points["simulation"], 2 * points["stderr"], **(look | {"linestyle": ""}), elinewidth=0.8
         )
     stars = rows[rows["d"].notna() & rows["simulation"].isna() & rows["theory"].notna()]
     if len(stars):
-        hidden = "_" if len(line) or len(points) else label
-        ax.plot(stars["x"], stars["theory"], "*", color=color, markersize=9, label=hidden, zorder=3)
+        look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
+        ax.plot(stars["x"], stars["theory"], **(look | {"linestyle": ""}), zorder=3)
+    ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
 
 
 def _largest(points: pd.DataFrame) -> pd.DataFrame:
