@@ -1,0 +1,42 @@
+"""What every test shares: one BLAS thread, no display, reproducible hypothesis, and the statistical verdict."""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
+
+from collections.abc import Callable
+
+import hypothesis
+import matplotlib
+import pytest
+from scipy.stats import t
+
+from simulate.core import Estimate
+
+matplotlib.use("Agg")
+hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("suite")
+
+FALSE_ALARMS = 1e-3  # of the whole suite, over all its comparisons
+COMPARISONS = 200
+
+
+@pytest.fixture(scope="session")
+def agrees() -> Callable[..., None]:
+    """Theory against simulation by Student's t, at one false alarm in a thousand runs of the whole suite.
+
+    `resolves` is the relative error that the run must be able to see: with fewer replicates it is refused. `bias` is a
+    known finite-size allowance c/d, measured once.
+    """
+
+    def check(estimate: Estimate, predicted: float, *, resolves: float, bias: float = 0.0) -> None:
+        critical = t.isf(FALSE_ALARMS / (2 * COMPARISONS), estimate.n - 1)
+        visible = (critical + 2) * estimate.stderr + bias
+        wanted = resolves * abs(predicted)
+        assert visible <= wanted, (
+            f"too weak to see the error it must see: {estimate} shows {visible:.3g}, not {wanted:.3g}"
+        )
+        gap, allowed = abs(estimate.mean - predicted), critical * estimate.stderr + bias
+        assert gap <= allowed, f"theory {predicted:.6g}, simulation {estimate}: off by {gap:.3g}, allowed {allowed:.3g}"
+
+    return check
