@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from theory.masked.errors import conditional_variances
-from theory.models import MaskedRidge
+from theory.models import MaskedRidge, Spectrum
 from theory.models.spectrum import Array
 from theory.numerics import Solution, solve_fixed_point
+from theory.random_matrix import ridge_moments, tangent_step
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,9 @@ class ReplicaSolution:
 
 @dataclass(frozen=True, eq=False)
 class _Regression:
-    """Coordinate k on the others, whose covariance Sigma_x has the modes `s` with shares `weights`."""
+    """Coordinate k on the others, whose covariance is Sigma_x."""
 
-    s: Array
-    weights: Array
+    modes: Spectrum
     explained: float  # rho = a^T Sigma_x a, a the population predictor
     noise: float  # sigma^2 = 1/(Sigma^-1)_kk
     alpha: float  # samples per unknown
@@ -63,7 +63,7 @@ def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaS
     regression = _minor(model, coordinate) if model.covariance.is_finite else _limit(model, coordinate)
     solution = solve_fixed_point(
         lambda x: _update(regression, x),
-        np.array([0.0, regression.explained, regression.weights @ regression.s / regression.lam]),
+        np.array([0.0, regression.explained, regression.modes.mean(regression.modes.eigenvalues) / regression.lam]),
         step=lambda x: _step(regression, x),
         admissible=lambda x: _admissible(regression, x),
         problem=f"replica saddle point of coordinate {coordinate} of {model}",
@@ -92,11 +92,12 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
 
     noise = max(float(matrix[k, k]) - explained, 0.0)
     alpha = model.alpha * d / (d - 1)
-    return _Regression(s, np.full(d - 1, 1 / (d - 1)), explained, noise, alpha, alpha * model.lam, overlaps)
+    modes = Spectrum(s, np.full(d - 1, 1 / (d - 1)))
+    return _Regression(modes, explained, noise, alpha, alpha * model.lam, overlaps)
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
-    """d -> infinity: the minor has the spectrum of Sigma, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap."""
+    """d -> infinity: the minor has Sigma's spectrum, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap."""
     spectrum = model.covariance.spectrum
     classes = len(spectrum.coordinate_weights)
     if not 0 <= k < classes:
@@ -110,8 +111,7 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
         overlap = kappa + variance - 1 / first
         return overlap, overlap + kappa * (1 - second / first**2)
 
-    scaled = model.alpha * model.lam
-    return _Regression(spectrum.eigenvalues, spectrum.weights, variance - noise, noise, model.alpha, scaled, overlaps)
+    return _Regression(spectrum, variance - noise, noise, model.alpha, model.alpha * model.lam, overlaps)
 
 
 def _update(regression: _Regression, x: Array) -> Array:
@@ -120,26 +120,25 @@ def _update(regression: _Regression, x: Array) -> Array:
     Vhat = regression.alpha / (1 + V)
     kappa = regression.lam / Vhat
     qhat = Vhat * _test_error(regression, m, q) / (1 + V)
-    p = regression.s / (regression.s + kappa)
+    p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
     linear, square = regression.overlaps(kappa)  # mhat = Vhat
-    return np.array([linear, qhat * (regression.weights @ p**2) / Vhat**2 + square, regression.weights @ p / Vhat])
+    mean = regression.modes.mean
+    return np.array([linear, qhat * mean(p**2) / Vhat**2 + square, mean(p) / Vhat])
 
 
 def _step(regression: _Regression, x: Array) -> Array:
-    """V from df1 replaced by its tangent hyperbola c/(b + kappa) at the present kappa; then m and q exactly."""
+    """V from df1 replaced by its tangent hyperbola at the present kappa = L (1 + V)/alpha; then m and q exactly."""
     alpha, lam = regression.alpha, regression.lam
-    kappa = lam * (1 + x[2]) / alpha
-    p = regression.s / (regression.s + kappa)
-    df1, spread = regression.weights @ p, regression.weights @ (p * kappa / (regression.s + kappa))
-    b, c = kappa * (df1 - spread) / spread, kappa * df1**2 / spread
-    linear = alpha * b - c - lam
-    root = np.sqrt(linear**2 + 4 * alpha * lam * b)
-    kappa = (root - linear) / (2 * alpha) if linear < 0 else 2 * lam * b / (linear + root)
-    p = regression.s / (regression.s + kappa)
-    df2 = regression.weights @ p**2
-    m, square = regression.overlaps(kappa)
-    q = (square + df2 / alpha * (regression.explained + regression.noise - 2 * m)) / (1 - df2 / alpha)
-    return np.array([m, q, kappa / lam * (regression.weights @ p)])
+    kappa = np.array([lam * (1 + x[2]) / alpha])
+    at = ridge_moments(regression.modes, kappa)
+    kappa = tangent_step(at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
+    at = ridge_moments(regression.modes, kappa)
+    m, square = regression.overlaps(float(kappa[0]))
+    # q solves its linear equation once kappa is close; too far below the root its pole is passed, and any q will do
+    gap = alpha - at.rank + at.left[0] + at.spread[0]  # alpha - df2
+    noise = regression.explained + regression.noise - 2 * m + square
+    q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
+    return np.array([m, q, kappa[0] / lam * at.df1[0]])
 
 
 def _test_error(regression: _Regression, m: float, q: float) -> float:

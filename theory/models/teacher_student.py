@@ -12,8 +12,8 @@ class TeacherStudent:
     """y = x.w + noise on n = alpha d rows x ~ N(0, Sigma): `argmin_a (1/n) |y - X a|^2 + lam |a|^2`.
 
     The teacher w is isotropic with E |w|^2 = signal_power, independent of x; `noise` is the variance of the label
-    noise. Errors are those on noisy labels, without a factor 1/2: the conventions of MaskedRidge, where the noise is the
-    conditional variance of the masked coordinate.
+    noise. Errors are those on noisy labels, without a factor 1/2. The conventions are those of MaskedRidge, where the
+    conditional variance of the masked coordinate is the noise.
     """
 
     covariance: Covariance

@@ -34,8 +34,9 @@ def solve_fixed_point(
     `method` proposes the next point: "plain" iteration damped by `damping` in [0, 1), "anderson" acceleration, or
     "newton" with `jacobian` (that of update, else forward differences). `step`, a model's own map to a better point,
     replaces all three. Newton and `step` go on for one step once the residual is small: where the map is nearly neutral
-    x can be off by much more than its residual. A proposal outside the admissible set gives way to the plain step, and that to halvings of it.
-    Raises ConvergenceError, or with check=False returns the last iterate and its status. NaN is never converged.
+    x can be off by much more than its residual. A proposal outside the admissible set gives way to the plain step, and
+    that to halvings of it. Raises ConvergenceError, or with check=False returns the last iterate and its status. NaN is
+    never converged.
     """
     if not 0 <= damping < 1:
         raise ValueError(f"damping must lie in [0, 1), got {damping!r}")

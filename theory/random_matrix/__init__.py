@@ -6,6 +6,7 @@ from theory.random_matrix.effective_ridge import (
     effective_ridge,
     solve_effective_ridge,
     solve_ridge_equation,
+    tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
 
@@ -20,4 +21,5 @@ __all__ = [
     "shrinkage",
     "solve_effective_ridge",
     "solve_ridge_equation",
+    "tangent_step",
 ]

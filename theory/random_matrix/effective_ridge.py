@@ -80,7 +80,7 @@ def solve_ridge_equation(
     for iteration in range(max_iter + 1):
         if not active.any():
             break
-        errors, proposal = _newton(moments(kappa[active]), alpha[active], lam[active], kappa[active])
+        errors, proposal = tangent_step(moments(kappa[active]), alpha[active], lam[active], kappa[active])
         residual = float(errors.max())
         if close or residual != residual or iteration == max_iter:
             break
@@ -93,8 +93,8 @@ def solve_ridge_equation(
     return verified(Solution(kappa, status, residual, tol, iteration), problem, check)
 
 
-def _newton(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
-    """Residuals at kappa (points,) and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
+def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
+    """Residuals at kappa (points,), and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
     excess = alpha - at.rank + at.left  # alpha - df1 without cancellation at alpha = 1
     errors = abs(alpha * lam / kappa - excess) / (alpha * lam / kappa + abs(alpha - at.rank) + at.left)
     slope = at.spread / kappa
