@@ -56,7 +56,7 @@ def _in_process(tasks: Sequence[Task]) -> Outcomes:
 def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
     with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
         # batches of one: a batch comes back as a whole, and an interrupt would lose its finished part
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="4*n_jobs")
+        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         yield from parallel(joblib.delayed(_attempt)(task) for task in tasks)
 
 

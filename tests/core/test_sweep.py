@@ -1,0 +1,181 @@
+"""Sweeps: the same results on every backend, kept on disk, with failures that name their task."""
+
+import math
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from simulate.core import Estimate, Task, TaskError, replicate_estimate, replicate_values, stream, sweep
+from simulate.core.progress import progress_bar
+from simulate.core.store import FILE, discard
+
+calls = []
+
+
+def measure(name):
+    """A value that uses BLAS, so that its bits depend on the number of threads."""
+    calls.append(name)
+    X = stream(0, name).standard_normal((150, 130))
+    return float(np.linalg.slogdet(X.T @ X)[1])
+
+
+def vector(name):
+    return stream(0, name).standard_normal(5)
+
+
+def explode(name):
+    raise ZeroDivisionError(name)
+
+
+def tasks(n, function=measure):
+    return [Task(f"task {k}", function, (k,)) for k in range(n)]
+
+
+@pytest.fixture(autouse=True)
+def no_calls():
+    calls.clear()
+
+
+def test_results_come_in_the_order_given():
+    assert list(sweep(reversed(tasks(4)))) == ["task 3", "task 2", "task 1", "task 0"]
+
+
+def test_two_processes_give_the_same_bits(tmp_path):
+    serial = sweep(tasks(6))
+    assert sweep(tasks(6), n_jobs=2) == serial
+    assert sweep(tasks(6), n_jobs=2, folder=tmp_path, digest="a") == serial
+    assert calls == list(range(6))  # the others ran elsewhere
+
+
+def test_a_finished_task_is_never_computed_again(tmp_path):
+    first = sweep(tasks(3), folder=tmp_path, digest="a")
+    assert sweep(tasks(5), folder=tmp_path, digest="a") | first == sweep(tasks(5))
+    assert calls[:5] == [0, 1, 2, 3, 4]
+
+
+def test_another_digest_discards(tmp_path):
+    sweep(tasks(2), folder=tmp_path, digest="a")
+    sweep(tasks(2), folder=tmp_path, digest="b")
+    sweep(tasks(2), folder=tmp_path, digest="a")
+    assert calls == [0, 1] * 3
+
+
+def test_arrays_are_kept_to_the_last_bit(tmp_path):
+    fresh = sweep(tasks(2, vector))
+    for _ in range(2):
+        kept = sweep(tasks(2, vector), folder=tmp_path, digest="a")
+        for key, value in fresh.items():
+            np.testing.assert_array_equal(kept[key], value, strict=True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: raw[:-9],  # killed while writing
+        lambda raw: b"",
+        lambda raw: b"\x00\xff\n" * 3,
+        lambda raw: raw.replace(b'"value"', b'"valve"', 1),
+        lambda raw: (
+            raw + b'{"key": "task 3", "value": "much"}\n{"key": 3, "value": 1}\n[]\n{"key": "task 2", "value": NaN}\n'
+        ),
+        lambda raw: raw[raw.index(b"\n") :],  # without the digest
+    ],
+)
+def test_a_damaged_file_is_computed_again(tmp_path, damage):
+    expected = sweep(tasks(4), folder=tmp_path, digest="a")
+    file = tmp_path / FILE
+    file.write_bytes(damage(file.read_bytes()))
+    assert sweep(tasks(4), folder=tmp_path, digest="a") == expected
+    calls.clear()
+    assert sweep(tasks(4), folder=tmp_path, digest="a") == expected  # and is whole again
+    assert calls == []
+
+
+def test_a_failure_names_its_task_and_keeps_the_others(tmp_path):
+    work = [*tasks(2), Task("the bad one", explode, ("why",))]
+    with pytest.raises(TaskError, match=r"task 'the bad one' failed:(.|\n)*ZeroDivisionError: why"):
+        sweep(work, folder=tmp_path, digest="a")
+    with pytest.raises(TaskError, match="the bad one"):
+        sweep(work, n_jobs=2)
+    calls.clear()
+    sweep(tasks(2), folder=tmp_path, digest="a")
+    assert calls == []
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, np.array([1.0, math.nan]), None, "text", 1j])
+def test_a_value_must_be_finite_numbers(value):
+    with pytest.raises(TaskError, match=r"task 'bad' returned"):
+        sweep([Task("bad", lambda: value)])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"backend": "threads"}, "backend must be 'loky' or 'dask', got 'threads'"),
+        ({"n_jobs": 0}, "n_jobs must be >= 1, or negative .*, got 0"),
+        ({"backend": "dask"}, "needs scheduler"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        sweep(tasks(2), **options)
+
+
+def test_keys_must_be_unique():
+    with pytest.raises(ValueError, match="key must be unique in a sweep, got 'task 0' twice"):
+        sweep(tasks(2) + tasks(1))
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        sweep(tasks(1), folder=tmp_path / "file" / "folder")
+
+
+def test_no_tasks(tmp_path):
+    assert sweep([]) == sweep([], folder=tmp_path, n_jobs=2) == {}
+
+
+def test_discard(tmp_path):
+    sweep(tasks(1), folder=tmp_path / "a", digest="a")
+    discard(tmp_path / "a")
+    discard(tmp_path / "a")
+    assert os.listdir(tmp_path) == []
+
+
+def test_replicates_do_not_depend_on_how_many_there_are():
+    def replicate(model, d, rng):
+        return model + rng.standard_normal(d)
+
+    few, many = (replicate_values(replicate, 1.0, 3, n, names=("a",)) for n in (2, 4))
+    assert many.shape == (4, 3)
+    np.testing.assert_array_equal(few, many[:2])
+    with pytest.raises(ValueError, match="n must be >= 1, got 0"):
+        replicate_values(replicate, 1.0, 3, 0)
+
+
+def test_replicate_estimate():
+    estimate = replicate_estimate(lambda model, d, rng: rng.standard_normal(), None, 1, 50, seed=3)
+    assert estimate == Estimate.of([stream(3, 1, r).standard_normal() for r in range(50)])
+
+
+def test_progress_is_silent_without_tqdm_and_short_without_a_terminal(capsys, monkeypatch):
+    sweep(tasks(2), progress="peak")
+    assert capsys.readouterr().err == "peak: 2 tasks in 0 s\n"
+    sweep(tasks(2))
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    sweep(tasks(2), progress="peak")
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_on_a_terminal_shows_the_time_left(capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress_bar("peak", 10, 4) as advance:
+        advance()
+    shown = capsys.readouterr().err
+    assert "peak" in shown
+    assert "5/10" in shown
+    assert "<" in shown  # elapsed<left
