@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from theory.models import checks
-from theory.models.covariance import Covariance, frozen, set_checked
+from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
 from theory.models.spectrum import Array
 
 SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
@@ -98,7 +98,7 @@ class Empirical(Covariance):
             raise ValueError(f"matrix must be positive semi-definite, got an eigenvalue {eigenvalues[0]}")
         # the decomposition that proves the matrix admissible is the one that every solver needs
         set_checked(self, matrix=frozen((matrix + matrix.T) / 2))
-        set_checked(self, _eigen=(frozen(np.maximum(eigenvalues, 0.0)), frozen(eigenvectors)))
+        set_checked(self, _eigen=(frozen(without_rounding(eigenvalues)), frozen(eigenvectors)))
 
     @classmethod
     def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":

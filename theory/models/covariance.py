@@ -36,8 +36,7 @@ class Covariance(ABC):
 
     def _eigh(self) -> tuple[Array, Array]:
         eigenvalues, eigenvectors = np.linalg.eigh(self.matrix)
-        # rounding leaves the zero eigenvalues of a singular covariance at either sign
-        return np.maximum(eigenvalues, 0.0), eigenvectors
+        return without_rounding(eigenvalues), eigenvectors
 
     @property
     def is_finite(self) -> bool:
@@ -118,6 +117,12 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
             return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def without_rounding(eigenvalues: Array) -> Array:
+    """Eigenvalues (d,) of a semi-definite matrix, ascending; those that rounding leaves of exact zeros are zero."""
+    noise = len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
+    return np.where(eigenvalues > noise, eigenvalues, 0.0)  # else the rank, and with it lam -> 0, would be noise
 
 
 def frozen(array: Array) -> Array:
