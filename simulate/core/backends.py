@@ -70,8 +70,10 @@ def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
     except (OSError, ValueError) as error:
         raise ConnectionError(f"no Dask scheduler answers at {scheduler} in {CONNECT_SECONDS} s: {error}") from error
     with client:
-        futures = client.map(_attempt, tasks, pure=False)
-        yield from (outcome for _, outcome in dask.as_completed(futures, with_results=True))
+        names = dict(zip(client.map(_attempt, tasks, pure=False), [task.key for task in tasks], strict=True))
+        for future, result in dask.as_completed(names, loop=client.loop, with_results=True, raise_errors=False):
+            done = future.status == "finished"  # else it took several workers down, or could not be sent
+            yield Outcome(*result) if done else Outcome(names[future], None, str(result))
 
 
 def _distributed() -> Any:
