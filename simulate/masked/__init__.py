@@ -7,9 +7,9 @@ from simulate.masked.replicate import (
     effective_ridge,
     mean_test_error,
     mean_train_error,
-    teacher_student_error,
 )
 from simulate.masked.sampler import sample
+from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
     "MaskedFit",

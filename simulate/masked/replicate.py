@@ -4,13 +4,12 @@ Every replicate is (model, d, rng) -> value for a `MaskedRidge` model, whose cov
 `inputs` is the law of the factors (see `sample`), to be fixed with functools.partial.
 """
 
-import numpy as np
 from numpy.random import Generator
 
 from simulate.masked.checks import Array
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.sampler import sample
-from theory.models import Covariance, MaskedRidge
+from theory.models import Covariance, MaskedRidge, TeacherStudent
 
 
 def mean_test_error(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:
@@ -35,20 +34,16 @@ def effective_ridge(model: MaskedRidge, d: int, rng: Generator, inputs: str = "g
     return _fitted(model, d, rng, inputs)[1].effective_ridge
 
 
-def teacher_student_error(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """Population error of ridge regression of y = x.w on the same inputs, noise-free teacher w ~ N(0, I/d).
-
-    argmin_a (1/n) |y - X a|^2 + lam |a|^2 misses w by lam Q w, so the average over w is lam^2 tr(Q Sigma Q)/d; and
-    lam Q = diag(lam Q_kk) (I - A) makes that the masked test errors weighted by (lam Q_kk)^2.
-    """
-    covariance, fitted = _fitted(model, d, rng, inputs)
-    return float(np.mean(fitted.shrinkage**2 * fitted.test_error(covariance)))
-
-
-def _fitted(model: MaskedRidge, d: int, rng: Generator, inputs: str) -> tuple[Covariance, MaskedFit]:
+def draw(model: MaskedRidge | TeacherStudent, d: int, rng: Generator, inputs: str) -> tuple[Covariance, Array]:
+    """The covariance at size d and n = round(alpha d) rows of it; ValueError for n < 1 or a size it cannot have."""
     # a record of the same size keeps the matrix and the eigenvectors that it has cached
     covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
     n = round(model.alpha * d)
     if n < 1:
         raise ValueError(f"alpha * d must round to at least 1 sample, got alpha = {model.alpha}, d = {d}")
-    return covariance, fit(sample(covariance, n, rng, inputs), model.lam)
+    return covariance, sample(covariance, n, rng, inputs)
+
+
+def _fitted(model: MaskedRidge, d: int, rng: Generator, inputs: str) -> tuple[Covariance, MaskedFit]:
+    covariance, X = draw(model, d, rng, inputs)
+    return covariance, fit(X, model.lam)

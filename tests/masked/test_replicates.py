@@ -9,7 +9,7 @@ from simulate import masked
 from simulate.core import replicate_values, stream
 from simulate.masked import sample
 from theory import models
-from theory.models import AR1, Diagonal, MaskedRidge, Spiked
+from theory.models import AR1, Diagonal, MaskedRidge, Spiked, TeacherStudent
 
 MODEL = MaskedRidge(AR1(10, 0.7), alpha=1.5, lam=0.05)
 
@@ -49,13 +49,30 @@ def test_masked_errors_equal_separate_regressions(d, alpha, inputs):
 
 
 @pytest.mark.parametrize("alpha", [0.4, 1.0, 2.5])
-def test_teacher_student_error_equals_the_average_over_an_orthonormal_set_of_teachers(alpha):
-    # the error is quadratic in w, so the mean over w ~ N(0, I/d) is the mean over the unit vectors
-    model = MaskedRidge(AR1(10, 0.7), alpha=alpha, lam=0.05)
-    X = sample(model.covariance, round(alpha * 10), stream(1, alpha))
-    misses = [w - ridge(X, X @ w, len(X) * model.lam) for w in np.eye(10)]
-    plain = np.mean([miss @ model.covariance.matrix @ miss for miss in misses])
+@pytest.mark.parametrize(("noise", "signal_power"), [(0.0, 1.0), (0.3, 1.0), (0.5, 2.0)])
+def test_teacher_student_error_equals_averages_over_orthonormal_teachers_and_noises(alpha, noise, signal_power):
+    # the error is quadratic in teacher and noise, so Gaussian averages are means over orthonormal vectors
+    model = TeacherStudent(AR1(10, 0.7), alpha, 0.05, noise, signal_power)
+    Sigma, X = model.covariance.matrix, sample(model.covariance, round(alpha * 10), stream(1, alpha))
+    n = len(X)
+    misses = [w - ridge(X, X @ w, n * model.lam) for w in np.sqrt(signal_power) * np.eye(10)]
+    shifts = [ridge(X, labels, n * model.lam) for labels in np.sqrt(noise) * np.eye(n)]
+    plain = noise + np.mean([v @ Sigma @ v for v in misses]) + np.sum([v @ Sigma @ v for v in shifts])
     assert masked.teacher_student_error(model, 10, stream(1, alpha)) == pytest.approx(plain, rel=1e-10)
+
+
+def test_teacher_student_error_equals_drawn_teachers():
+    # 400 teachers and noises on the same rows; 6 standard errors: a false alarm in 1e-8 of seeds
+    model, rng = TeacherStudent(AR1(10, 0.7), 1.5, 0.05, noise=0.3), stream(2)
+    X = sample(model.covariance, 15, stream(3))
+    errors = []
+    for _ in range(400):
+        w = rng.standard_normal(10) / np.sqrt(10)
+        labels = X @ w + np.sqrt(0.3) * rng.standard_normal(15)
+        miss = w - ridge(X, labels, 15 * model.lam)
+        errors.append(0.3 + miss @ model.covariance.matrix @ miss)
+    exact, stderr = masked.teacher_student_error(model, 10, stream(3)), np.std(errors) / 20
+    assert abs(np.mean(errors) - exact) < 6 * stderr < 0.2 * exact
 
 
 def test_effective_ridge_is_that_of_the_rows():

@@ -1,0 +1,25 @@
+"""The matching supervised problem, measured: ridge regression of a linear teacher on the same inputs."""
+
+import numpy as np
+from numpy.random import Generator
+
+from simulate.masked.replicate import draw
+from simulate.masked.spectral import decompose
+from theory.models import TeacherStudent
+
+
+def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: str = "gaussian") -> float:
+    """One replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
+
+    The student misses w by lam Q w - Q X'noise/n. With C = X'X/n = V s V' that averages to
+    (signal_power/d) lam^2 tr Q Sigma Q + (noise/n) tr Q C Q Sigma: sums over s weighted by diag(V' Sigma V), and what
+    the null space of X holds of tr Sigma.
+    """
+    covariance, X = draw(model, d, rng, inputs)
+    n, lam, modes = len(X), model.lam, decompose(X, model.lam)
+    power = np.einsum("kj,kj->j", covariance.matrix @ modes.vectors, modes.vectors)
+    unseen = covariance.matrix.trace() - power.sum() if len(power) < d else 0.0
+    shrunk = 1 / (modes.eigenvalues + lam)
+    bias = unseen + (lam * shrunk) ** 2 @ power
+    variance = (modes.eigenvalues * shrunk**2) @ power
+    return float(model.noise + model.signal_power * bias / d + model.noise * variance / n)
