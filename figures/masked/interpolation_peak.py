@@ -1,0 +1,44 @@
+"""Learning curves of masked regression: the interpolation peak at n = d, and how the ridge removes it."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from figures.core import Experiment, Panel
+from simulate.masked import mean_test_error
+from theory import masked
+from theory.models import AR1, Covariance, GaussianFreeField, Isotropic, MaskedRidge
+
+COVARIANCES: dict[str, Covariance] = {
+    "isotropic": Isotropic(np.inf),
+    "AR(1), $r = 0.7$": AR1(np.inf, 0.7),
+    "free field, mass 0.5": GaussianFreeField(np.inf, 0.5),
+}
+
+
+def test_error(model: MaskedRidge) -> float:
+    return masked.solve(model).mean_test_error
+
+
+def curves(covariance: Covariance) -> dict[str, Callable[[float], MaskedRidge]]:
+    return {rf"$\lambda = {lam}$": partial(MaskedRidge, covariance, lam=lam) for lam in (1e-3, 0.03, 1.0)}
+
+
+EXPERIMENT = Experiment(
+    title="Masked ridge regression",
+    panels=[Panel(title=name, curves=curves(covariance)) for name, covariance in COVARIANCES.items()],
+    theory=test_error,
+    replicate=mean_test_error,
+    line=np.geomspace(0.2, 5, 161),
+    points=(0.25, 0.5, 0.75, 1.5, 2.5, 4.0),
+    d=100,
+    replicates=40,
+    xlabel=r"sample ratio $\alpha = n/d$",
+    ylabel="mean test error",
+    xscale="log",
+    yscale="log",
+    caption="Test error of every coordinate predicted from the others, averaged over coordinates; lines: d = infinity, "
+    "markers: simulation at d = 100 and 200 extrapolated in 1/d, bars of two standard errors. The peak at n = d is "
+    "that of interpolation; a ridge of order one removes it.",
+)

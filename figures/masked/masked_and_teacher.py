@@ -1,0 +1,46 @@
+"""Masked regression beside a teacher-student problem on the same inputs: noise, own or added, makes the peak."""
+
+import numpy as np
+
+from figures.core import Curve, Experiment
+from simulate.masked import mean_test_error, teacher_student_error
+from theory import masked
+from theory.models import AR1, MaskedRidge, TeacherStudent
+
+COVARIANCE = AR1(np.inf, 0.7)
+CONDITIONAL_VARIANCE = (1 - 0.7**2) / (1 + 0.7**2)  # of AR(1) with unit variances, given all other coordinates
+LAM = 1e-3
+
+
+def teacher(noise: float) -> Curve:
+    """A teacher as strong as what the other coordinates explain of the masked one."""
+    return Curve(
+        model=lambda alpha: TeacherStudent(COVARIANCE, alpha, LAM, noise, signal_power=1 - CONDITIONAL_VARIANCE),
+        theory=lambda model: masked.teacher_student(model).test_error,
+        replicate=teacher_student_error,
+    )
+
+
+EXPERIMENT = Experiment(
+    title=r"AR(1), $r = 0.7$, $\lambda = 10^{-3}$",
+    curves={
+        "masked regression": Curve(
+            model=lambda alpha: MaskedRidge(COVARIANCE, alpha, LAM),
+            theory=lambda model: masked.solve(model).mean_test_error,
+            replicate=mean_test_error,
+        ),
+        "teacher, noise as in the data": teacher(CONDITIONAL_VARIANCE),
+        "teacher, no noise": teacher(0.0),
+    },
+    line=np.geomspace(0.2, 5, 161),
+    points=(0.25, 0.5, 0.75, 1.5, 2.5, 4.0),
+    d=100,
+    replicates=40,
+    xlabel=r"sample ratio $\alpha = n/d$",
+    ylabel="test error",
+    xscale="log",
+    yscale="log",
+    caption="Masked regression peaks at n = d without any label noise: the conditional variance of the masked "
+    "coordinate takes its place. A noise-free linear teacher on the same inputs has no peak; given label noise of that "
+    "variance it has the same one. Lines: d = infinity; markers: simulation extrapolated from d = 100 and 200.",
+)

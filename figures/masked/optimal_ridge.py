@@ -1,0 +1,70 @@
+"""Test error against the ridge with its optimum, and the optimally regularized learning curve."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment, Panel
+from simulate.masked import mean_test_error
+from theory import masked
+from theory.models import AR1, Blocks, Covariance, GOEPrecision, MaskedRidge
+
+COVARIANCES: dict[str, Covariance] = {
+    "AR(1), $r = 0.6$": AR1(np.inf, 0.6),
+    "blocks of 5, $r = 0.5$": Blocks(np.inf, 5, 0.5),
+    r"GOE precision, $\nu = 3$": GOEPrecision(np.inf, 3.0),
+}
+ALPHAS = (0.5, 1.0, 2.0)
+
+
+def test_error(model: MaskedRidge) -> float:
+    return masked.solve(model).mean_test_error
+
+
+def against_lam(covariance: Covariance, alpha: float) -> Callable[[float], MaskedRidge]:
+    return lambda lam: MaskedRidge(covariance, alpha, lam)
+
+
+def optimum(covariance: Covariance, alpha: float, color: int) -> Curve:
+    lam = lambda: [masked.optimal_ridge(covariance, alpha).lam]  # noqa: E731
+    return Curve(model=against_lam(covariance, alpha), replicate=NONE, line=(), points=lam, color=color)
+
+
+def tuned(covariance: Covariance) -> Curve:
+    return Curve(
+        model=lambda alpha: alpha, theory=lambda alpha: masked.optimal_ridge(covariance, alpha).mean_test_error
+    )
+
+
+AR = COVARIANCES["AR(1), $r = 0.6$"]
+EXPERIMENT = Experiment(
+    title="Optimal ridge",
+    panels=[
+        Panel(
+            title="AR(1), $r = 0.6$",
+            curves={rf"$\alpha = {alpha}$": against_lam(AR, alpha) for alpha in ALPHAS}
+            | {f"_optimum {alpha}": optimum(AR, alpha, color) for color, alpha in enumerate(ALPHAS)},
+            line=np.geomspace(1e-3, 30, 81),
+            points=(0.01, 0.1, 1.0, 10.0),
+            xlabel=r"ridge $\lambda$",
+            xscale="log",
+        ),
+        Panel(
+            title="optimally regularized",
+            curves={name: tuned(covariance) for name, covariance in COVARIANCES.items()},
+            replicate=NONE,
+            line=np.geomspace(0.1, 10, 41),
+            points=(),
+            xlabel=r"sample ratio $\alpha = n/d$",
+            xscale="log",
+        ),
+    ],
+    theory=test_error,
+    replicate=mean_test_error,
+    d=100,
+    replicates=40,
+    ylabel="mean test error",
+    yscale="log",
+    caption="Left: error against the ridge; stars mark the optimum, a root of the exact derivative. Right: with the "
+    "optimal ridge the error falls monotonically with the number of samples, and the peak at n = d is gone.",
+)
