@@ -14,12 +14,18 @@ from simulate.core import Estimate
 HEADER = ["panel", "curve", "x", "d", "theory", "simulation", "n", "z"]
 
 
+def to_frame(rows: list[Row]) -> pd.DataFrame:
+    """The rows as a data frame with the types that the CSV file gives back."""
+    types = dict.fromkeys(("x", "d", "theory", "simulation", "stderr", "n", "z"), float)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types | {"panel": str, "curve": str, "converged": bool})
+
+
 def write_csv(rows: list[Row], path: Path) -> None:
     """Written beside and moved into place: a CSV file that is there is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(scratch, index=False)
+        to_frame(rows).to_csv(scratch, index=False)
         scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
@@ -57,19 +63,18 @@ def summary(rows: pd.DataFrame) -> str:
     parts = ["no comparison with simulation"]
     if z.size:
         parts = [f"{z.size} comparisons", f"rms z {np.sqrt(np.mean(z**2)):.2f}", f"max |z| {np.abs(z).max():.2f}"]
-    failed = int((rows["converged"].astype(str) != "True").sum())
+    failed = int((~rows["converged"]).sum())
     return ", ".join(parts + ([f"{failed} rows NOT CONVERGED"] if failed else []))
 
 
 def _cells(entry: Row) -> list[str]:
     """One line in the order of HEADER."""
-    failed = str(entry["converged"]) != "True"
     return [
         entry["panel"],
         entry["curve"].removeprefix("_"),
         f"{entry['x']:.6g}",
         _number(entry["d"], "g"),
-        "not converged" if failed else _number(entry["theory"], ".6g"),
+        _number(entry["theory"], ".6g") if entry["converged"] else "not converged",
         "" if pd.isna(entry["simulation"]) else str(Estimate(entry["simulation"], entry["stderr"], int(entry["n"]))),
         _number(entry["n"], ".0f"),
         _number(entry["z"], "+.2f"),

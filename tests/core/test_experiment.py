@@ -1,0 +1,154 @@
+"""From a declaration to rows: every kind of experiment on a made-up model, a variance that is measured."""
+
+import math
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from figures.core import NONE, Context, Curve, Experiment, Panel, row
+from figures.core.compute import compute_rows
+from figures.core.table import summary, to_frame
+from simulate.core import Estimate, Task
+from theory.numerics import ConvergenceError
+
+
+def variance(model, d, rng, bias=1.0):
+    """Has a correction of model/d."""
+    return float(np.mean(rng.standard_normal(40 * d) ** 2) * model * (1 + bias / d))
+
+
+def variances(model, d, rng):
+    return rng.standard_normal((40, d)).var(axis=0, ddof=1) * model * np.arange(1, d + 1)
+
+
+def rows_of(experiment, quality="default"):
+    return to_frame(compute_rows(experiment, Context(quality)))
+
+
+BASE = {"theory": float, "replicate": variance, "line": np.linspace(1, 3, 20), "points": (1.0, 2.0), "d": 10}
+
+
+def test_points_are_simulated_at_two_sizes_and_extrapolated():
+    rows = rows_of(Experiment(title="t", curves={"a": lambda x: x}, **BASE))
+    assert rows["d"].isna().sum() == 20
+    points = rows[rows["x"].eq(2.0) & rows["d"].notna()]
+    assert list(points["d"]) == [10, 20, math.inf]
+    small, large, limit = points["simulation"]
+    assert limit == pytest.approx(2 * large - small)
+    assert list(points["z"].notna()) == [False, False, True]
+    assert abs(rows["z"].dropna()).max() < 4
+
+
+def test_the_finite_size_correction_is_seen_without_extrapolation():
+    curves = {"a": Curve(model=lambda x: x, replicates=400)}
+    rows = rows_of(Experiment(title="t", curves=curves, extrapolate=False, **BASE | {"d": 5}))
+    assert rows["z"].dropna().min() > 4
+    told = Experiment(
+        title="t", curves=curves, extrapolate=False, theory_at=lambda x, d: x * (1 + 1 / d), **BASE | {"d": 5}
+    )
+    assert abs(rows_of(told)["z"].dropna()).max() < 4
+
+
+def test_a_curve_and_a_panel_override_what_is_above_them():
+    own = Curve(
+        model=lambda x: x, theory=lambda model: 3 * model, replicate=partial(variance, bias=0), d=7, replicates=5
+    )
+    panels = (
+        Panel(title="one", curves={"own": own, "plain": lambda x: x}),
+        Panel(title="two", curves={"plain": lambda x: x}, points=(5.0,), line=(), theory=lambda model: 2 * model),
+    )
+    rows = rows_of(Experiment(title="t", panels=panels, **BASE))
+    one = rows[(rows["panel"] == "one") & (rows["curve"] == "own") & rows["d"].notna()]
+    assert set(one["d"]) == {7, 14, math.inf}
+    assert set(one["n"]) == {5}
+    assert list(one["theory"] / one["x"]) == [3.0] * 6
+    two = rows[rows["panel"] == "two"]
+    assert list(two["x"]) == [5.0] * 3
+    assert list(two["theory"]) == [10.0] * 3
+
+
+def test_an_optimum_is_a_point_without_replicates():
+    star = Curve(model=lambda x: x, replicate=NONE, line=(), points=lambda: [1.5])
+    rows = rows_of(Experiment(title="t", curves={"star": star}, **BASE))
+    assert rows[["x", "theory"]].to_numpy().tolist() == [[1.5, 1.5]]
+    assert math.isinf(rows["d"][0])
+    assert rows["simulation"].isna().all()
+
+
+def test_by_coordinate():
+    fields = {"by_coordinate": True, "extrapolate": False, "theory_at": lambda model, d: model * np.arange(1, d + 1)}
+    experiment = Experiment(title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, **fields)
+    rows = rows_of(experiment)
+    points = rows[rows["simulation"].notna()]
+    assert list(points["x"]) == list(range(12))
+    assert list(points["theory"]) == list(2.0 * np.arange(1, 13))
+    assert abs(points["z"]).max() < 5
+    assert len(rows_of(experiment, "draft")) == 24
+    wrong = Experiment(
+        title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, by_coordinate=True, extrapolate=False
+    )
+    with pytest.raises(ValueError, match=r"theory of 'a' must have shape \(12,\), got \(\)"):
+        rows_of(wrong)
+
+
+def test_compute_makes_its_own_rows():
+    def compute(context):
+        values = context.sweep(
+            Task(str(r), variance, (1.0, 5, np.random.default_rng(r))) for r in range(context.replicates(8))
+        )
+        estimate = Estimate.of(list(values.values()))
+        return [row("data", 1, theory=1.0, d=5, estimate=estimate, judged=False), row("theory only", 1, theory=1e-9)]
+
+    rows = rows_of(Experiment(title="t", compute=compute))
+    assert list(rows["n"])[:1] == [8]
+    assert summary(rows) == "no comparison with simulation"
+
+
+def test_what_does_not_converge_is_marked_and_the_rest_goes_on():
+    def theory(model):
+        if model == 2.0:
+            raise ConvergenceError("toy", SimpleNamespace(status="max_iter", iterations=3, residual=1.0, tol=1e-9))
+        return model
+
+    rows = rows_of(Experiment(title="t", curves={"a": lambda x: x}, **BASE | {"theory": theory, "line": (1.0, 2.0)}))
+    assert list(rows[~rows["converged"]]["x"]) == [2.0] * 4
+    assert "4 rows NOT CONVERGED" in summary(rows)
+    assert rows[~rows["converged"]]["theory"].isna().all()
+
+
+def test_quality():
+    experiment = Experiment(title="t", curves={"a": lambda x: x}, **BASE | {"d": 50, "points": range(1, 10)})
+    draft = rows_of(experiment, "draft")
+    assert draft["d"].isna().sum() == 8
+    assert set(draft["d"].dropna()) == {20, 40, math.inf}
+    assert draft["n"].dropna().eq(3).all()
+    assert draft[draft["d"].notna()]["x"].nunique() == 4
+    assert Context("paper").replicates(10) == 40
+    with pytest.raises(ValueError, match="quality must be one of draft, default, paper, got 'best'"):
+        Context("best")
+
+
+def test_replicates_of_a_point_do_not_depend_on_the_other_points():
+    few, many = (
+        rows_of(Experiment(title="t", curves={"a": lambda x: x}, **BASE | {"points": points}))
+        for points in ([2.0], [1.0, 2.0])
+    )
+    assert many[many["d"].notna() & many["x"].eq(2.0)]["simulation"].tolist() == few["simulation"].dropna().tolist()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "needs curves, panels or compute, got none"),
+        ({"curves": {}, "panels": ()}, "got curves and panels"),
+        ({"curves": {}, "compute": list}, "got curves and compute"),
+        ({"curves": {}, "replicates": 1}, "replicates must be >= 2, got 1"),
+        ({"panels": (Panel(curves={}), Panel(curves={}))}, "title must differ from panel to panel"),
+        ({"curves": {}, "by_coordinate": True}, "by_coordinate needs extrapolate=False"),
+    ],
+)
+def test_bad_declarations(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Experiment(title="t", **fields)
