@@ -1,5 +1,6 @@
 """Masked self-supervised ridge regression, measured: fits of data, samplers of inputs, replicates for sweeps."""
 
+from simulate.masked.contrasts import contrasts
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
@@ -14,6 +15,7 @@ from simulate.masked.teacher_student import teacher_student_error
 __all__ = [
     "MaskedFit",
     "MaskedPath",
+    "contrasts",
     "coordinate_test_errors",
     "effective_ridge",
     "fit",

@@ -95,7 +95,8 @@ class MaskedFit:
 def fit(X: Any, lam: float) -> MaskedFit:
     """Masked ridge regression of every column of X (n, d) on all others.
 
-    X is used as given: subtract the column means yourself if they carry no information. `lam` = 0 gives least squares,
+    X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
+    X minus its means if n is well above d. `lam` = 0 gives least squares,
     of minimum norm where it is not unique (n < d, duplicated or zero columns). The d x d matrix is factorized for
     n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
     ValueError for an X that is not a finite real matrix, and for lam < 0 or not finite.

@@ -98,7 +98,7 @@ def test_other_factors_have_the_same_covariance(name, inputs):
         ("AR(1)", models.AR1(12, 0.66)),
         ("blocks", models.Blocks(12, 4, -0.16)),
         ("ring", models.GaussianFreeField(12, 0.55)),
-        ("torus", models.GaussianFreeField(16, 0.55, 2)),
+        ("torus", models.GaussianFreeField(16, 0.6, 2)),
         ("tridiagonal", models.TridiagonalPrecision(12, 3.0, -0.9)),
         ("two-level", models.TwoLevel(12, high=5.0)),
         ("spiked", models.Spiked(models.AR1(12, 0.5), DIRECTION, 1.8)),

@@ -1,0 +1,23 @@
+"""Data with an unknown mean as fewer rows without one."""
+
+from typing import Any
+
+import numpy as np
+
+from simulate.masked import checks
+from simulate.masked.checks import Array
+
+
+def contrasts(X: Any) -> Array:
+    """n - 1 orthonormal contrasts (n-1, d) of the n rows: Helmert's, each row minus the mean of the rows before it.
+
+    Their second moments are those of X minus its column means. Independent Gaussian rows with any mean become
+    independent rows with mean 0, whereas centered rows sum to zero: near interpolation their GCV error tends to 0 with
+    the training error, since one row is always free. ValueError as `fit`, and for a single row.
+    """
+    data = checks.data_matrix("X", X)
+    if len(data) < 2:
+        raise ValueError("X must have at least 2 rows to have contrasts, got 1")
+    data -= data[0]  # a large common mean would cost digits
+    before = np.arange(1.0, len(data))[:, None]
+    return np.asarray((data[1:] - np.cumsum(data[:-1], axis=0) / before) * np.sqrt(before / (before + 1)))
