@@ -1,5 +1,8 @@
 """Masked self-supervised ridge regression: errors, learning curves, limits, optimum, replica saddle point."""
 
+from importlib import import_module
+from types import ModuleType
+
 from theory.masked.errors import conditional_variances
 from theory.masked.learning_curve import LearningCurve, learning_curve
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
@@ -16,7 +19,9 @@ __all__ = [
     "PeakHeight",
     "ReplicaSolution",
     "TeacherStudentSolution",
+    "closed_forms",
     "conditional_variances",
+    "high_precision",
     "learning_curve",
     "optimal_ridge",
     "peak_height",
@@ -26,3 +31,10 @@ __all__ = [
     "solve",
     "teacher_student",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`closed_forms` and `high_precision`, loaded when first used: sympy and mpmath take a second to import."""
+    if name in ("closed_forms", "high_precision"):
+        return import_module(f"theory.masked.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
