@@ -46,7 +46,9 @@ class GaussianFreeField(Covariance):
         return np.asarray(1 / (self.mass**2 + energies))
 
     def _matrix(self) -> Array:
-        correlation = np.fft.irfftn(self.mode_grid()[..., : self.side // 2 + 1], s=(self.side,) * self.dimension)
+        half_grid = self.mode_grid()[..., : self.side // 2 + 1]
+        axes = tuple(range(self.dimension))
+        correlation = np.fft.irfftn(half_grid, s=(self.side,) * self.dimension, axes=axes)
         shift = (np.arange(self.side)[:, None] - np.arange(self.side)) % self.side
         if self.dimension == 1:
             matrix = correlation[shift]
