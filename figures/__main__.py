@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from figures.analyse import main as analyse
 
             return int(analyse(arguments[1:]) or 0)
-        options = _parser().parse_args(arguments)
+        options = _parse(arguments)
         return int(options.action(options) or 0)
     except KeyboardInterrupt:
         print("\ninterrupted; finished replicates are kept, the same command goes on from here", file=sys.stderr)
@@ -82,7 +82,11 @@ def _gallery(options: argparse.Namespace) -> None:
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
     """Every name is checked before anything is computed."""
-    return list(find_experiments().values()) if options.all else [path_of(name) for name in options.names]
+    if options.all:
+        return list(find_experiments().values())
+    if not options.names:
+        raise UnknownExperiment(f"which one? {', '.join(find_experiments()) or '(there are none)'}; or --all")
+    return [path_of(name) for name in options.names]
 
 
 def _tables(
@@ -100,6 +104,14 @@ def _tables(
             yield run(path, options.output, context, force=getattr(options, "force", False))
         except Skipped as reason:
             print(reason, file=sys.stderr)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.backend == "dask" and not options.scheduler:
+        parser.error("--backend dask needs --scheduler ADDRESS of a running scheduler, such as tcp://host:8786")
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ ROOMS = ("core", "output", "gallery")  # folders that are no subjects
 
 
 class UnknownExperiment(ValueError):
-    """No experiment has that name; the message lists the nearest ones."""
+    """No experiment, or none of that name; the message lists the nearest ones."""
 
 
 def find_experiments() -> dict[str, Path]:

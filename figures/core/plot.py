@@ -31,7 +31,9 @@ def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: f
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
+            scratch = path.with_name(f".{path.name}.tmp")
+            figure.savefig(scratch, format=path.suffix[1:], metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
+            scratch.replace(path)  # a figure that is there is whole
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:

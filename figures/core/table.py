@@ -11,13 +11,17 @@ from figures.core.render import render
 from figures.core.rows import COLUMNS, Row
 from simulate.core import Estimate
 
+NUMBERS = COLUMNS[2:-1]
 HEADER = ["panel", "curve", "x", "d", "theory", "simulation", "n", "z"]
 
 
 def to_frame(rows: list[Row]) -> pd.DataFrame:
     """The rows as a data frame with the types that the CSV file gives back."""
-    types = dict.fromkeys(("x", "d", "theory", "simulation", "stderr", "n", "z"), float)
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types | {"panel": str, "curve": str, "converged": bool})
+    return _typed(pd.DataFrame(rows, columns=list(COLUMNS)))
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    return table.astype(dict.fromkeys(NUMBERS, float) | {"panel": str, "curve": str, "converged": bool})
 
 
 def write_csv(rows: list[Row], path: Path) -> None:
@@ -34,18 +38,14 @@ def write_csv(rows: list[Row], path: Path) -> None:
 def read_csv(path: Path) -> pd.DataFrame:
     """The rows of `write_csv`, numbers to the last bit; ValueError where the file is something else."""
     try:
-        table = pd.read_csv(
-            path,
-            dtype={"panel": str, "curve": str},
-            float_precision="round_trip",
-            keep_default_na=False,
-            na_values={c: [""] for c in COLUMNS if c not in ("panel", "curve")},
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if tuple(table.columns) != COLUMNS:
+            raise ValueError(f"its columns are {', '.join(map(str, table.columns))}")
+        for name in NUMBERS:  # by Python's float: pandas' own parser may be off in the last bit
+            table[name] = [float(cell or "nan") for cell in table[name]]
+    except ValueError as error:  # pandas' own are among them
         raise ValueError(f"{path} is no table of an experiment: {error}") from error
-    if tuple(table.columns) != COLUMNS:
-        raise ValueError(f"{path} is no table of an experiment: its columns are {', '.join(table.columns)}")
-    return table
+    return _typed(table.assign(converged=table["converged"] == "True"))
 
 
 def render_table(rows: pd.DataFrame, title: str, style: str) -> str:
@@ -62,9 +62,13 @@ def summary(rows: pd.DataFrame) -> str:
     z = rows["z"].dropna().to_numpy(dtype=float)
     parts = ["no comparison with simulation"]
     if z.size:
-        parts = [f"{z.size} comparisons", f"rms z {np.sqrt(np.mean(z**2)):.2f}", f"max |z| {np.abs(z).max():.2f}"]
+        parts = [_count(z.size, "comparison"), f"rms z {np.sqrt(np.mean(z**2)):.2f}", f"max |z| {np.abs(z).max():.2f}"]
     failed = int((~rows["converged"]).sum())
-    return ", ".join(parts + ([f"{failed} rows NOT CONVERGED"] if failed else []))
+    return ", ".join(parts + ([_count(failed, "row") + " NOT CONVERGED"] if failed else []))
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + "s" * (n != 1)
 
 
 def _cells(entry: Row) -> list[str]:

@@ -1,0 +1,207 @@
+"""python -m figures: its commands, its errors in one line, and what happens on ^C."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import figures
+import figures.core.discover
+from figures.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENT = '''
+"""Made up."""
+import os, time
+from figures.core import Experiment
+
+def replicate(model, d, rng):
+    time.sleep(float(os.environ.get("SECONDS_EACH", 0)))
+    return float(model + 0.1 * rng.standard_normal())
+
+EXPERIMENT = Experiment(
+    title="{title}", curves={{"a": lambda x: x}}, theory=float, replicate=replicate, line=(1, 2, 3), points=(1, 2),
+    replicates=4, {more}
+)
+'''
+
+
+def add(folder, name, more=""):
+    folder.mkdir(exist_ok=True, parents=True)
+    text = EXPERIMENT.format(title=f"Title of {name}", more=more)
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Two experiments of a subject of their own; returns how to call the command line and where it writes."""
+    add(tmp_path / "toy", "first_toy")
+    add(tmp_path / "toy", "second_toy")
+    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
+    monkeypatch.setattr(figures.core.discover, "FIGURES", tmp_path)
+    yield lambda command, *more: main([command, *more, "--output", str(tmp_path / "out")]), tmp_path
+    for name in [name for name in sys.modules if name.startswith("figures.toy")]:
+        del sys.modules[name]
+
+
+def test_list_run_draw_table(toy, capsys):
+    call, folder = toy
+    assert call("list") == 0
+    assert capsys.readouterr().out.splitlines()[1].split(None, 2) == [
+        "second_toy",
+        "toy",
+        "never run         Title of second_toy",
+    ]
+    assert call("run", "--all", "--jobs", "1") == 0
+    assert "figure 2 of 2: second_toy: 16 tasks" in capsys.readouterr().err
+    assert call("draw", "first_toy") == 0
+    made = {path.name for path in (folder / "out").iterdir()}
+    assert made >= {"first_toy.csv", "first_toy.pdf", "first_toy.png", "second_toy.csv"}
+    assert not list((folder / "out" / ".partial").iterdir())
+    capsys.readouterr()
+    assert call("table", "--format", "markdown") == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("**") == 4
+    assert captured.err == ""  # nothing was computed
+    assert call("list") == 0
+    assert "never run" not in capsys.readouterr().out
+
+
+def test_a_missing_table_is_computed_and_a_fresh_one_kept(toy, capsys):
+    call, folder = toy
+    assert call("table", "first_toy", "--jobs", "1") == 0
+    assert "first_toy: 16 tasks" in capsys.readouterr().err
+    assert call("run", "first_toy", "--jobs", "1") == 0
+    assert capsys.readouterr().err == ""
+    assert call("run", "first_toy", "--jobs", "1", "--force") == 0
+    assert "16 tasks" in capsys.readouterr().err
+    assert call("run", "first_toy", "--jobs", "1", "--quality", "draft") == 0
+    assert "12 tasks" in capsys.readouterr().err
+    add(folder / "toy", "first_toy", more="seed=1,")  # a changed source
+    assert call("run", "first_toy", "--jobs", "1", "--quality", "draft") == 0
+    assert "12 tasks" in capsys.readouterr().err
+
+
+def test_gallery(toy, monkeypatch):
+    call, folder = toy
+    monkeypatch.setattr("figures.core.gallery.add_to_gallery.__defaults__", (folder / "gallery",))
+    assert call("gallery", "first_toy", "--jobs", "1") == 0
+    assert 1000 < (folder / "gallery" / "first_toy.png").stat().st_size <= 60_000
+
+
+def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
+    call, folder = toy
+    add(folder / "toy", "third_toy", more='skip=lambda: "no data here",')
+    assert call("draw", "third_toy") == 0
+    assert capsys.readouterr() == ("", "third_toy is skipped: no data here\n")
+
+
+def test_errors_are_one_line(toy, capsys, monkeypatch):
+    call, folder = toy
+    for arguments, message in [
+        (("run", "frist_toy"), "no experiment is called 'frist_toy'; did you mean: first_toy, second_toy?"),
+        (("run",), "which one? first_toy, second_toy; or --all"),
+        (("run", "first_toy", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers"),
+    ]:
+        monkeypatch.setattr("simulate.core.backends.CONNECT_SECONDS", 1)
+        if "dask" in arguments:
+            monkeypatch.setitem(sys.modules, "distributed", None)
+            message = "needs distributed: pip install"
+        assert call(*arguments) == 1
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert message in error
+    (folder / "file").touch()
+    assert main(["run", "first_toy", "--output", str(folder / "file")]) == 1
+    assert capsys.readouterr().err == f"figures: Not a directory: {folder}/file/.partial/first_toy\n"
+
+
+def test_no_permission_to_write(toy, capsys, monkeypatch):
+    call, _ = toy
+
+    def refuse(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert call("run", "first_toy") == 1
+    assert capsys.readouterr().err.startswith("figures: Permission denied: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "x", "--jobs", "0"], "must be >= 1"),
+        (["run", "x", "--quality", "best"], "invalid choice"),
+        (["run", "x", "--backend", "dask"], "--backend dask needs --scheduler ADDRESS"),
+        (["table", "--format", "html"], "invalid choice"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_options(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_experiment_without_a_declaration(toy):
+    call, folder = toy
+    (folder / "toy" / "empty_toy.py").write_text("")
+    with pytest.raises(TypeError, match=r"empty_toy.py must define EXPERIMENT = Experiment\(...\), got None"):
+        call("run", "empty_toy")
+
+
+def test_two_experiments_of_one_name(toy):
+    call, folder = toy
+    add(folder / "other", "first_toy")
+    with pytest.raises(ValueError, match="two experiments are called first_toy"):
+        call("list")
+
+
+def checkout(folder):
+    """A small checkout of its own, with one slow experiment."""
+    (folder / "figures").mkdir(parents=True)
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
+    shutil.copytree(
+        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for wing in ("theory", "simulate"):
+        (folder / wing).symlink_to(ROOT / wing)
+    add(folder / "figures" / "toy", "slow_toy")
+    return folder
+
+
+def start(folder, *arguments, seconds=0.0):
+    command = [sys.executable, "-m", "figures", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(folder), "SECONDS_EACH": str(seconds)}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_interrupt_and_resume(tmp_path):
+    folder = checkout(tmp_path / "a folder with spaces")
+    kept = folder / "figures/output/.partial/slow_toy/results.jsonl"
+    process = start(folder, "run", "slow_toy", "--jobs", "2", seconds=0.2)
+    deadline = time.monotonic() + 60
+    while not (kept.exists() and kept.read_bytes().count(b"key") > 2) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert error == "\ninterrupted; finished replicates are kept, the same command goes on from here\n"
+    assert not (folder / "figures/output/slow_toy.csv").exists()
+
+    process = start(folder, "run", "slow_toy", "--jobs", "1")
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "of them from before" in error
+    resumed = (folder / "figures/output/slow_toy.csv").read_bytes()
+    start(folder, "run", "slow_toy", "--jobs", "2", "--output", str(tmp_path / "whole")).communicate(timeout=60)
+    assert (tmp_path / "whole" / "slow_toy.csv").read_bytes() == resumed

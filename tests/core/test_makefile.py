@@ -1,0 +1,171 @@
+"""make: its environment is checked, a second call does nothing, and what changed is made again."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENT = """
+from figures.core import Experiment
+
+EXPERIMENT = Experiment(title="t", curves={"a": lambda x: x}, theory=float, line=(1, 2, 3))
+"""
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A checkout in a path with spaces whose environment is this interpreter's."""
+    folder = tmp_path_factory.mktemp("with a space") / "check out"
+    shutil.copytree(
+        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("figures/__init__.py", "figures/__main__.py", "Makefile", "setup.cfg", "setup.py"):
+        shutil.copy(ROOT / name, folder / name)
+    for wing in ("theory", "simulate"):
+        shutil.copytree(ROOT / wing, folder / wing, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("one", "two"):
+        path = folder / "figures" / "toy" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(EXPERIMENT)
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    (folder / ".venv" / ".installed").touch()
+    return folder
+
+
+def make(folder, *arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | variables
+    environment["PYTHONPATH"] = str(folder)
+    return subprocess.run(["make", *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def times(folder):
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "figures" / "output").glob("[!.]*")}
+
+
+def test_help_is_the_default(checkout):
+    result = make(checkout)
+    assert result.returncode == 0
+    for target in ("figures", "tables", "analyse", "gallery", "test", "verify", "bench", "lint", "clean"):
+        assert f"make {target}" in result.stdout
+
+
+@pytest.mark.slow
+def test_figures_are_made_once(checkout):
+    first = make(checkout, "figures", "-j4", QUALITY="draft")
+    assert first.returncode == 0, first.stderr
+    made = times(checkout)
+    assert set(made) == {f"{name}.{suffix}" for name in ("one", "two") for suffix in ("csv", "pdf", "png")}
+
+    second = make(checkout, "figures", QUALITY="draft")
+    assert second.stdout == "2 figures (PDF, PNG) and their tables (CSV) are in figures/output/\n"
+    assert times(checkout) == made
+
+    time.sleep(0.02)
+    (checkout / "figures" / "core" / "paper.mplstyle").touch()
+    assert make(checkout, "figures", QUALITY="draft").returncode == 0
+    styled = times(checkout)
+    assert {name for name in made if styled[name] == made[name]} == {"one.csv", "two.csv"}  # no number again
+
+    time.sleep(0.02)
+    (checkout / "figures" / "toy" / "two.py").write_text(EXPERIMENT.replace('"t"', '"new"'))
+    assert make(checkout, "figures/output/two.pdf", QUALITY="draft").returncode == 0
+    changed = times(checkout)
+    assert {name for name in styled if changed[name] != styled[name]} == {"two.csv", "two.pdf", "two.png"}
+
+    (checkout / "theory" / "models" / "__init__.py").touch()  # a shared room
+    assert make(checkout, "-n", "figures", QUALITY="draft").stdout.count(" -m figures run ") == 2
+    assert make(checkout, "-n", "figures", QUALITY="paper").stdout.count(" -m figures run ") == 2
+
+
+@pytest.mark.slow
+def test_tables_in_every_format(checkout):
+    result = make(checkout, "tables", "FORMAT=markdown", QUALITY="draft")
+    assert result.stdout.count("| curve | x | theory |") == 2
+
+
+def test_an_unknown_figure_names_the_close_ones(checkout):
+    result = make(checkout, "figures/output/tow.pdf")
+    assert result.returncode != 0
+    assert "no experiment is called 'tow'; did you mean: two" in result.stderr
+
+
+def test_analyse_needs_a_file(checkout):
+    result = make(checkout, "analyse")
+    assert result.returncode != 0
+    assert "make analyse DATA=my_matrix.csv" in result.stderr
+
+
+def test_ci_only_calls_make_test():
+    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
+    assert lines == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A checkout without an environment, and a folder of interpreters that stand for those of a machine."""
+    for name in ("Makefile", "setup.cfg", "setup.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def interpreter(bare, name, body):
+    path = bare / "bin" / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def test_no_python_is_new_enough(bare):
+    interpreter(bare, "python3", 'echo "is version 3.9" >&2; exit 1')
+    interpreter(bare, "python3.11", "echo \"ModuleNotFoundError: No module named 'ensurepip'\" >&2; exit 1")
+    for name in ("python3.12", "python3.13"):
+        interpreter(bare, name, "exit 127")
+    result = make(bare, ".venv/.installed", PATH=f"{bare}/bin:/usr/bin:/bin")
+    assert result.returncode != 0
+    assert "need Python >= 3.11 with its venv module" in result.stderr
+    assert "python3: is version 3.9" in result.stderr
+    assert "python3.11: ModuleNotFoundError: No module named 'ensurepip'" in result.stderr
+    assert not (bare / ".venv").exists()
+
+
+VENV = """
+case "$*" in
+  *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  *"-m pip"*) echo "$*" >> pip.log; [ ! -e broken ] ;;
+  *--version*) echo Python 3.12.0 ;;
+esac
+"""
+
+
+def test_the_environment_is_made_once_and_a_half_made_one_again(bare):
+    interpreter(bare, "chosen", VENV)
+    (bare / "broken").touch()
+    assert make(bare, ".venv/.installed", PYTHON=str(bare / "bin" / "chosen")).returncode != 0  # pip failed
+    assert not (bare / ".venv" / ".installed").exists()
+    (bare / ".venv" / "half").touch()
+
+    (bare / "broken").unlink()
+    result = make(bare, ".venv/.installed", PYTHON=str(bare / "bin" / "chosen"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "installing into .venv/ (Python 3.12.0); once, a minute or two\n"
+    assert not (bare / ".venv" / "half").exists()
+
+    calls = (bare / "pip.log").read_text().count("\n")
+    make(bare, ".venv/.installed")
+    assert (bare / "pip.log").read_text().count("\n") == calls
+    time.sleep(0.02)
+    (bare / "setup.cfg").touch()  # new requirements: install again, into the same environment
+    (bare / ".venv" / "kept").touch()
+    make(bare, ".venv/.installed")
+    assert (bare / "pip.log").read_text().count("\n") == calls + 1
+    assert (bare / ".venv" / "kept").exists()

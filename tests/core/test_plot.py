@@ -1,0 +1,80 @@
+"""Figures: drawn from the table alone, equal bytes for equal data."""
+
+import math
+import struct
+
+import pytest
+
+from figures.core import NONE, Context, Curve, Experiment, Panel, row
+from figures.core.compute import compute_rows
+from figures.core.plot import _draw_panel, draw_figure
+from figures.core.table import to_frame
+
+
+def replicate(model, d, rng):
+    return float(model + 0.1 * rng.standard_normal())
+
+
+def forbidden(*_):
+    raise AssertionError("drawing must not compute")
+
+
+def experiment(**fields):
+    star = Curve(model=lambda x: x, replicate=NONE, line=(), points=(2.0,))
+    curves = {"a": lambda x: x, "b": lambda x: 2 * x, "_hidden": lambda x: 3 * x, "best": star}
+    base = {"theory": float, "replicate": replicate, "line": (1.0, 2.0, 3.0), "points": (1.0, 3.0), "replicates": 4}
+    panels = (
+        Panel(title="one", curves=curves, xscale="log", ylim=(0.1, 20)),
+        Panel(title="two", curves={"a": lambda x: x}),
+    )
+    return Experiment(**{"title": "t", "panels": panels, "xlabel": "x", "ylabel": "y"} | base | fields)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return to_frame(compute_rows(experiment(), Context()))
+
+
+def test_equal_data_give_equal_bytes_and_nothing_is_computed(rows, tmp_path):
+    for folder in ("first", "second"):
+        declared = experiment(theory=forbidden, replicate=forbidden)
+        draw_figure(declared, rows, tmp_path / folder / "f.pdf", tmp_path / folder / "f.png")
+    for name in ("f.pdf", "f.png"):
+        content = (tmp_path / "first" / name).read_bytes()
+        assert content == (tmp_path / "second" / name).read_bytes()
+        assert b"CreationDate" not in content
+        assert b"tEXtSoftware" not in content
+
+
+def test_what_is_drawn(rows):
+    from matplotlib.figure import Figure
+
+    declared = experiment()
+    ax = Figure().subplots()
+    _draw_panel(ax, declared.resolved_panels()[0], rows[rows["panel"] == "one"])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "best"]
+    handles, _ = ax.get_legend_handles_labels()
+    assert len({(handle.get_linestyle(), handle.get_marker()) for handle in handles}) == 3  # readable in grey
+    assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylim()) == ("log", "x", (0.1, 20))
+    bars = ax.containers[0].lines[2][0].get_segments()[0]
+    point = rows[(rows["curve"] == "a") & rows["d"].eq(math.inf) & (rows["panel"] == "one")].iloc[0]
+    assert bars[1][1] - bars[0][1] == pytest.approx(4 * point["stderr"])  # two standard errors each way
+
+
+def test_draw_adds_to_every_panel(rows, tmp_path):
+    seen = []
+    draw_figure(experiment(draw=lambda ax, own: seen.append((ax.get_title(), len(own)))), rows, tmp_path / "f.png")
+    assert seen == [("one", 28), ("two", 9)]
+
+
+def test_figsize_and_resolution(rows, tmp_path):
+    draw_figure(experiment(figsize=(5.0, 2.0)), rows, tmp_path / "f.png", dpi=100)
+    assert struct.unpack(">II", (tmp_path / "f.png").read_bytes()[16:24]) == (500, 200)
+
+
+def test_compute_with_and_without_panels(tmp_path):
+    rows = to_frame([row("a", 1, panel="left", theory=1.0), row("a", 2, panel="left", theory=2.0)])
+    draw_figure(Experiment(title="t", compute=forbidden), rows, tmp_path / "f.png")
+    panels = (Panel(title="left", curves={}), Panel(title="right", curves={}))
+    draw_figure(Experiment(title="t", compute=forbidden, panels=panels), rows, tmp_path / "f.png")
+    draw_figure(Experiment(title="t", compute=forbidden), to_frame([]), tmp_path / "f.png")
