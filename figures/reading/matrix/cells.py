@@ -1,0 +1,29 @@
+"""What a cell of a table holds."""
+
+import re
+from typing import Literal
+
+Kind = Literal["number", "missing", "infinite", "decimal comma", "text"]
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?", re.ASCII)
+MISSING = frozenset(("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "?", "-", ".", "#value!"))
+INFINITE = frozenset(("inf", "infinity"))
+
+
+def kind_of(cell: str) -> Kind:
+    """The first of the kinds that fits."""
+    text = cell.strip()
+    if NUMBER.fullmatch(text):
+        return "number"
+    word = text.lower()
+    if word in MISSING or word.lstrip("+-") == "nan":
+        return "missing"
+    if word.lstrip("+-") in INFINITE:
+        return "infinite"
+    return "decimal comma" if DECIMAL_COMMA.fullmatch(text) else "text"
+
+
+def is_number(cell: str) -> bool:
+    """Whether it is a finite number, or would be but for its value."""
+    return kind_of(cell) in ("number", "infinite") or cell.strip().lower().lstrip("+-") == "nan"
