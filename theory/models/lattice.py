@@ -66,7 +66,7 @@ class GaussianFreeField(Covariance):
 
     def _limit(self) -> Spectrum:
         if self.dimension == 1:
-            return adaptive_circle(lambda k: 1 / (self.mass**2 + 2 - 2 * np.cos(k)), "the spectral symbol")
+            return adaptive_circle(lambda k: 1 / (self.mass**2 + 4 * np.sin(k / 2) ** 2), "the spectral symbol")
         # panels shrink towards the logarithm of the density at the band's middle and towards the pole of s at -mass^2
         inner = graded_edges(0, 2, 1e-16, ratio=3)
         outer = graded_edges(4, 2, min(self.mass**2, 1) / 2)[::-1]

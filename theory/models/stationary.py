@@ -15,6 +15,12 @@ from theory.models.spectrum import Array, Spectrum
 from theory.numerics.quadrature import half_circle
 
 
+def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
+    """least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
+    half = np.sin(angle / 2) if amplitude < 0 else np.cos(angle / 2)
+    return np.asarray(least + 4 * abs(amplitude) * half * half)
+
+
 @dataclass(frozen=True)
 class AR1(Covariance):
     """Sigma_ij = correlation^|i-j|, the stationary first-order autoregression with unit variances; d may be infinite.
@@ -46,7 +52,8 @@ class AR1(Covariance):
 
     def _limit(self) -> Spectrum:
         r = self.correlation
-        return adaptive_circle(lambda angle: (1 - r * r) / (1 - 2 * r * np.cos(angle) + r * r), "the spectral symbol")
+        scale = 1 - r * r
+        return adaptive_circle(lambda angle: scale / raised_cosine((1 - abs(r)) ** 2, -r, angle), "the spectral symbol")
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ class TridiagonalPrecision(Covariance):
         set_checked(self, d=checks.dimension(self.d, infinite=True), diagonal=diagonal, off_diagonal=off_diagonal)
 
     def _symbol(self, angle: Array) -> Array:
-        return np.asarray(1 / (self.diagonal + 2 * self.off_diagonal * np.cos(angle)))
+        return 1 / raised_cosine(self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal, angle)
 
     def _matrix(self) -> Array:
         return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
