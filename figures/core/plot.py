@@ -1,5 +1,6 @@
 """From a table to its figure. Nothing is computed here: the CSV holds all that is drawn."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 
 from figures.core.experiment import Curve, Experiment, Panel
 
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it remarks on the dates of matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
 MARKERS = "osD^vPX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))
