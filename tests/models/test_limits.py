@@ -59,7 +59,7 @@ def test_autoregression_is_a_toeplitz_family_and_a_tridiagonal_precision(correla
 
 def by_quad(density, s, kappa=0.3, powers=(1, 2)):
     """Integrals of (s/(s + kappa))^k over an angle in (0, pi), with adaptive quadrature."""
-    return [quad(lambda t: density(t) * (s(t) / (s(t) + kappa)) ** k, 0, np.pi, epsabs=1e-13)[0] for k in powers]
+    return [quad(lambda t, k=k: density(t) * (s(t) / (s(t) + kappa)) ** k, 0, np.pi, epsabs=1e-13)[0] for k in powers]
 
 
 @pytest.mark.parametrize("nu", [2.001, 3.0, 10.0])
@@ -99,7 +99,7 @@ def test_free_field_in_two_dimensions_by_its_inner_integral(mass):
 
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 0.95, 1.0, 1.5, 4.0])
 def test_power_law_is_the_law_of_a_power_of_a_uniform_number(exponent):
-    expected = [quad(lambda u: (1 / (1 + 0.3 * u**exponent)) ** k, 0, 1, epsabs=1e-13)[0] for k in (1, 2)]
+    expected = [quad(lambda u, k=k: (1 / (1 + 0.3 * u**exponent)) ** k, 0, 1, epsabs=1e-13)[0] for k in (1, 2)]
     np.testing.assert_allclose(moments(PowerLaw(math.inf, exponent).spectrum)[:2], expected, rtol=1e-10)
 
 
