@@ -17,7 +17,7 @@ RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $
 export QUALITY
 export OPENBLAS_NUM_THREADS ?= 1
 
-EXPERIMENTS := $(filter-out figures/core/% figures/output/% figures/gallery/%,$(wildcard figures/*/[!_]*.py))
+EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' $(filter-out figures/core/%,$(wildcard figures/*/[!_]*.py)))
 NAMES := $(basename $(notdir $(EXPERIMENTS)))
 TABLES := $(NAMES:%=$(OUT)/%.csv)
 FIGURES := $(NAMES:%=$(OUT)/%.pdf)

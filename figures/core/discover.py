@@ -1,4 +1,4 @@
-"""Experiments are found, not registered: every figures/SUBJECT/NAME.py whose name has no leading underscore."""
+"""Experiments are found, not registered: every figures/SUBJECT/NAME.py with a line `EXPERIMENT = ...`."""
 
 import difflib
 import importlib
@@ -7,7 +7,7 @@ from pathlib import Path
 from figures.core.experiment import Experiment
 
 FIGURES = Path(__file__).resolve().parents[1]
-ROOMS = ("core", "output", "gallery")  # folders that are no subjects
+ROOMS = ("core", "output", "gallery")  # folders that are no subjects, as in the Makefile
 
 
 class UnknownExperiment(ValueError):
@@ -18,7 +18,7 @@ def find_experiments() -> dict[str, Path]:
     """Path of every experiment by its name, in alphabetical order. ValueError where two subjects use one name."""
     found: dict[str, Path] = {}
     for path in sorted(FIGURES.glob("*/*.py"), key=lambda path: path.stem):
-        if path.parent.name in ROOMS or path.name.startswith("_"):
+        if path.parent.name in ROOMS or "\nEXPERIMENT = " not in path.read_text(encoding="utf-8"):
             continue
         if path.stem in found:
             raise ValueError(f"two experiments are called {path.stem}: {found[path.stem]} and {path}")

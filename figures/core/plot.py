@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from figures.core.experiment import Curve, Experiment, Panel
 
@@ -47,8 +48,20 @@ def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         ax.set_xlim(panel.xlim)
     if panel.ylim is not None:
         ax.set_ylim(panel.ylim)
+    _label_short_log_axes(ax)
     if any(not label.startswith("_") for label in ax.get_legend_handles_labels()[1]):
         ax.legend()
+
+
+def _label_short_log_axes(ax: Axes) -> None:
+    """Plain numbers at 1, 2, 5, ... where powers of ten alone would leave an axis bare."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        if axis.get_scale() != "log" or not 0 < low < high < 300 * low:
+            continue
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
@@ -67,7 +80,10 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
         )
     stars = rows[rows["d"].notna() & rows["simulation"].isna() & rows["theory"].notna()]
     if len(stars):
-        look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
+        if curve is not None:  # a marked place on a declared line; in a computed table points are just points
+            look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
+        else:
+            look["marker"] = MARKERS[position % len(MARKERS)]
         ax.plot(stars["x"], stars["theory"], **(look | {"linestyle": ""}), zorder=3)
     ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
 

@@ -151,9 +151,11 @@ def test_bad_options(arguments, message, capsys):
 
 def test_an_experiment_without_a_declaration(toy):
     call, folder = toy
-    (folder / "toy" / "empty_toy.py").write_text("")
-    with pytest.raises(TypeError, match=r"empty_toy.py must define EXPERIMENT = Experiment\(...\), got None"):
-        call("run", "empty_toy")
+    (folder / "toy" / "empty_toy.py").write_text("EXPERIMENTS = 3\n")
+    assert call("run", "empty_toy") != 0  # a module of the subject, no experiment
+    (folder / "toy" / "wrong_toy.py").write_text("\nEXPERIMENT = 3\n")
+    with pytest.raises(TypeError, match=r"wrong_toy.py must define EXPERIMENT = Experiment\(...\), got 3"):
+        call("run", "wrong_toy")
 
 
 def test_two_experiments_of_one_name(toy):
