@@ -1,0 +1,23 @@
+"""Centering without losing count: n rows about their mean are n - 1 rows about zero."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def contrasts(X: Array) -> Array:
+    """(n - 1, d): rows of X (n, d) reflected so that their mean is one row, which is dropped.
+
+    The Householder reflection that sends (1, ..., 1)/sqrt(n) to the first axis. For independent rows of covariance
+    Sigma these are n - 1 independent rows of mean 0 and covariance Sigma, so that all formulas for data of known mean
+    hold for them; and their Gram matrix X'X is that of the centered rows.
+    """
+    rows: Array = X[1:] - X.mean(axis=0)
+    rows -= (X[0] - X.mean(axis=0)) / (1 + np.sqrt(len(X)))
+    return rows
+
+
+def ridge_of_contrasts(lam: Array | float, n: int) -> Array:
+    """The ridge at which n - 1 contrasts have the predictor that n centered rows have at `lam`: n lam is kept."""
+    return np.asarray(lam, dtype=float) * (n / (n - 1))

@@ -1,0 +1,65 @@
+"""The figure: an experiment whose table is the analysis."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from figures.core import Curve, Experiment, Panel
+from figures.masked.analysis import table
+from figures.masked.analysis.record import MatrixAnalysis, curve_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+FIGSIZE = (9.6, 3.1)
+DOTS = ":"
+
+
+def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
+    """Draws and tabulates the analysis as every other experiment."""
+    return Experiment(
+        title=title,
+        panels=panels(analysis.lams, analysis.d),
+        compute=lambda context: analysis.rows,
+        draw=decorate,
+        figsize=FIGSIZE,
+    )
+
+
+def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ...]:
+    """Axes for the rows of an analysis at `lams`: held-out errors, GCV of the same fits, choice of the ridge."""
+    labels = curve_labels(np.asarray(lams, dtype=float))
+    xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
+    mean = {table.MEAN: _look(6, DOTS)}
+    learning = {label: _look(i) for i, label in enumerate(labels)}
+    raw = {table.RAW_TUNED: _look(len(labels) - 1, DOTS)}
+    choice = {table.GCV: _look(0, "-"), table.RAW: _look(0, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
+    return (
+        _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
+        _panel(table.TRAINING, learning | mean, xlabel),
+        _panel(table.CHOICE, choice | mean, r"ridge $\lambda$"),
+    )
+
+
+def decorate(axes: "Axes", rows: "DataFrame") -> None:
+    """The same limits and one legend for both learning curves, and the baseline named where it runs."""
+    legend = axes.get_legend()
+    if legend is not None and rows["panel"].iloc[0] == table.TRAINING:
+        legend.remove()
+    elif legend is not None:
+        legend.set(frame_on=True)
+        legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
+    theory = rows["theory"].dropna()
+    measured = rows["simulation"].dropna()
+    low = min(0.85 * theory.min(), *(0.97 * measured))
+    axes.set_ylim(low, max(1.3 * theory.max(), *(1.03 * measured)))
+
+
+def _look(color: int, style: str | None = None) -> Curve:
+    return Curve(model=None, color=color, style=style)
+
+
+def _panel(title: str, curves: dict[str, Curve], xlabel: str, ylabel: str | None = None) -> Panel:
+    return Panel(title=title, curves=curves, xlabel=xlabel, ylabel=ylabel, xscale="log", yscale="log")

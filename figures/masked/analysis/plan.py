@@ -1,0 +1,66 @@
+"""How much is measured: training sizes, held-out rows, repeats, within a budget of work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+REPEATS = 20
+FEWEST_REPEATS = 4
+POINTS = 14
+TEST_ROWS = 4000  # more change no error bar that matters
+BUDGET = 3e12  # floating point operations: a few minutes on one core
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`repeats` random splits into `n_test` held-out rows and nested training sets of `sizes` rows."""
+
+    n_test: int
+    sizes: tuple[int, ...]
+    repeats: int
+    notes: tuple[str, ...] = field(default=())
+
+
+def make_plan(
+    n: int, d: int, curves: int, *, test_fraction: float, sizes: Sequence[int] | None, repeats: int | None
+) -> Plan:
+    """For an (n, d) matrix; `sizes` and `repeats` are kept where given. ValueError where they do not fit n."""
+    if not 0 < test_fraction < 1:
+        raise ValueError(f"test_fraction must lie in (0, 1), got {test_fraction}")
+    if repeats is not None and repeats < 2:
+        raise ValueError(f"repeats must be >= 2 (one has no error bar), got {repeats}")
+    held_out = min(max(1, round(test_fraction * n)), n - 2)
+    largest = n - held_out
+    if sizes is not None and not (len(sizes) and all(2 <= size <= largest for size in sizes)):
+        raise ValueError(f"sizes must lie between 2 and {largest}, the rows that are not held out, got {list(sizes)}")
+    chosen = tuple(sorted(set(sizes))) if sizes is not None else _sizes(largest, d)
+    notes: tuple[str, ...] = ()
+    if held_out > TEST_ROWS:
+        notes = (f"errors are measured on {TEST_ROWS} of the {held_out} held-out rows",)
+    plan = Plan(min(held_out, TEST_ROWS), chosen, repeats or REPEATS, notes)
+    return plan if repeats is not None else _affordable(plan, d, curves)
+
+
+def _sizes(largest: int, d: int) -> tuple[int, ...]:
+    """Evenly spaced in log n, with the interpolation peak at n - 1 = d where there is one."""
+    smallest = max(2, min(d // 5, largest // 10))
+    grid = {round(size) for size in np.geomspace(smallest, largest, POINTS)}
+    if smallest < d + 1 < largest:
+        grid = {size for size in grid if abs(np.log(size / (d + 1))) > 0.1} | {d + 1, largest}
+    return tuple(sorted(grid))
+
+
+def _affordable(plan: Plan, d: int, curves: int) -> Plan:
+    work = sum(_work(size, d, plan.n_test, curves) for size in plan.sizes)
+    repeats = int(np.clip(BUDGET / work, FEWEST_REPEATS, plan.repeats))
+    if repeats == plan.repeats:
+        return plan
+    note = f"{repeats} random splits in the place of {plan.repeats}, for time; --repeats {plan.repeats} insists"
+    return replace(plan, repeats=repeats, notes=(*plan.notes, note))
+
+
+def _work(n: int, d: int, n_test: int, curves: int) -> float:
+    """Gram matrix, its modes, and for each curve a predictor and its residuals."""
+    k = min(n, d)
+    return float(n * d * k + 12 * k**3 + curves * 2 * d * d * (k + n_test))
