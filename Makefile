@@ -17,13 +17,13 @@ RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $
 export QUALITY
 export OPENBLAS_NUM_THREADS ?= 1
 
-EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' $(filter-out figures/core/%,$(wildcard figures/*/[!_]*.py)))
+EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' figures/*/*.py)
 NAMES := $(basename $(notdir $(EXPERIMENTS)))
 TABLES := $(NAMES:%=$(OUT)/%.csv)
 FIGURES := $(NAMES:%=$(OUT)/%.pdf)
 DRAWING := figures/core/plot.py figures/core/paper.mplstyle
 NO_NUMBERS := $(DRAWING) figures/core/gallery.py figures/core/render.py
-SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core -name '*.py'))
+SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/reading -name '*.py' 2>/dev/null))
 
 .PHONY: help figures tables gallery analyse test verify bench lint clean FORCE
 .PRECIOUS: $(OUT)/%.csv
@@ -54,7 +54,7 @@ analyse: $(STAMP)
 # A table depends on its own file, on its subject in every wing, and on the shared rooms.
 # $(1) name, $(2) file, $(3) subject, $(4) position
 define experiment
-$(OUT)/$(1).csv: $(2) $(wildcard figures/$(3)/_*.py) $(shell find theory/$(3) simulate/$(3) -name '*.py' 2>/dev/null) $(SHARED) $(OUT)/.quality | $(STAMP)
+$(OUT)/$(1).csv: $(2) $(filter-out $(EXPERIMENTS),$(shell find theory/$(3) simulate/$(3) figures/$(3) -name '*.py' 2>/dev/null)) $(SHARED) $(OUT)/.quality | $(STAMP)
 	@$(PY) -m figures run $(1) $(RUN) --position "figure $(4) of $(words $(NAMES))"
 endef
 subject = $(notdir $(patsubst %/,%,$(dir $(1))))

@@ -149,11 +149,11 @@ def test_bad_options(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_an_experiment_without_a_declaration(toy):
+def test_only_files_with_a_declaration_are_experiments(toy, capsys):
     call, folder = toy
-    (folder / "toy" / "empty_toy.py").write_text("EXPERIMENTS = 3\n")
-    assert call("run", "empty_toy") != 0  # a module of the subject, no experiment
-    (folder / "toy" / "wrong_toy.py").write_text("\nEXPERIMENT = 3\n")
+    (folder / "toy" / "shared.py").write_text("# EXPERIMENT = none\n")
+    (folder / "toy" / "wrong_toy.py").write_text("EXPERIMENT = 3\n")
+    assert call("run", "shared") == 1
     with pytest.raises(TypeError, match=r"wrong_toy.py must define EXPERIMENT = Experiment\(...\), got 3"):
         call("run", "wrong_toy")
 

@@ -9,12 +9,18 @@ def make(root, *names):
     for name in names:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
+        path.write_text(f"EXPERIMENT = {name!r}" if path.stem in ("peak", "other") else name)
     return root / names[0]
 
 
 def test_sources_and_their_digest(tmp_path):
-    depends = ["figures/toy/peak.py", "figures/toy/_shared.py", "theory/toy/solve.py", "simulate/toy/deep/fit.py"]
+    depends = [
+        "figures/toy/peak.py",
+        "figures/toy/shared.py",
+        "figures/toy/deep/a.py",
+        "theory/toy/solve.py",
+        "simulate/toy/deep/fit.py",
+    ]
     depends += ["theory/models/a.py", "theory/numerics/a.py", "theory/random_matrix/a.py", "simulate/core/a.py"]
     depends += ["figures/core/compute.py"]
     other = ["figures/toy/other.py", "theory/potts/a.py", "figures/core/plot.py", "figures/core/paper.mplstyle"]
@@ -25,7 +31,7 @@ def test_sources_and_their_digest(tmp_path):
     assert digest(path, "default", root=tmp_path) == before
     assert digest(path, "paper", root=tmp_path) != before
     for name in other:
-        (tmp_path / name).write_text("changed")
+        (tmp_path / name).write_text("EXPERIMENT = changed")
     assert digest(path, "default", root=tmp_path) == before
     for name in depends:
         (tmp_path / name).write_text("changed")
