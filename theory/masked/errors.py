@@ -14,7 +14,7 @@ def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """
     p, t = shrinkage(spectrum, kappa)
     own = spectrum.diagonal(t)
-    return np.asarray(np.asarray(kappa)[..., None] * spectrum.diagonal(p * t) / (own * own))
+    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))  # own^2 can underflow
 
 
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
@@ -26,8 +26,7 @@ def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
 
 def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
     """1/(1 - df2/alpha): by how much a finite sample raises the errors of the population predictor."""
-    gap = alpha - at.rank + at.left + at.spread  # alpha - df2 without cancellation near alpha = 1
-    return np.asarray(alpha / gap)
+    return np.asarray(alpha / at.above_df2(alpha))
 
 
 def conditional_variances(covariance: Covariance) -> Array:

@@ -69,8 +69,8 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     ridge = solve_effective_ridge(spectrum, alpha, lam)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
     factor = variance_factor(at, alpha)
-    weights = spectrum.coordinate_weights
-    means = [population_errors(spectrum, kappa) @ weights for kappa in _blocks(ridge.value, len(spectrum.weights))]
+    blocks = _blocks(ridge.value, len(spectrum.weights))
+    means = [spectrum.coordinate_mean(population_errors(spectrum, kappa)) for kappa in blocks]
     test = np.concatenate(means) * factor
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)

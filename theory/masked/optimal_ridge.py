@@ -39,7 +39,7 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
     """
     alpha = checks.positive("alpha", alpha)
     spectrum = covariance.spectrum
-    if not np.isfinite(spectrum.mean(spectrum.eigenvalues)):
+    if not np.isfinite(spectrum.coordinate_mean(spectrum.diagonal(spectrum.eigenvalues))):
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
     grid = _offsets(spectrum)
@@ -70,7 +70,7 @@ def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> Array:
     # with t^2 = t - p t the two ratios are those of the docstring, free of cancellation at a small kappa
     own = spectrum.diagonal(t * t) / spectrum.diagonal(t) - spectrum.diagonal(pt * t) / spectrum.diagonal(pt)
     at = ridge_moments(spectrum, kappa)
-    shared = spectrum.mean(pt * p) / (alpha - at.rank + at.left + at.spread)
+    shared = spectrum.mean(pt * p) / at.above_df2(np.array(alpha))
     errors = population_errors(spectrum, kappa) * spectrum.coordinate_weights
     return np.asarray(2 * ((errors * own).sum(-1) / errors.sum(-1) - shared))
 
@@ -82,7 +82,7 @@ def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[flo
     root, report = brentq(slope, *np.log(bracket), xtol=1e-13, full_output=True)
     kappa = np.array([floor + np.exp(root)])
     at = ridge_moments(spectrum, kappa)
-    lam = float(kappa[0] * (alpha - at.rank + at.left[0]) / alpha)
+    lam = float(kappa[0] * at.above_df1(np.array([alpha]))[0] / alpha)
     error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights)
     error *= float(variance_factor(at, np.array([alpha]))[0])
     ends = (floor + bracket[0], floor + bracket[1])

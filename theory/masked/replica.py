@@ -135,7 +135,7 @@ def _step(regression: _Regression, x: Array) -> Array:
     at = ridge_moments(regression.modes, kappa)
     m, square = regression.overlaps(float(kappa[0]))
     # q solves its linear equation once kappa is close; too far below the root its pole is passed, and any q will do
-    gap = alpha - at.rank + at.left[0] + at.spread[0]  # alpha - df2
+    gap = float(at.above_df2(np.array([alpha]))[0])
     noise = regression.explained + regression.noise - 2 * m + square
     q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
     return np.array([m, q, kappa[0] / lam * at.df1[0]])

@@ -60,6 +60,5 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
         raise ValueError("covariance must be non-singular for the peak at alpha = 1")
     tau = float(spectrum.mean(1 / spectrum.eigenvalues))
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
-    weights = spectrum.coordinate_weights
-    mean = float(weights @ errors) if len(weights) == len(errors) else float(errors[0])
+    mean = float(np.mean(errors) if covariance.is_finite else spectrum.coordinate_mean(errors))
     return PeakHeight(lam, float(np.sqrt(lam / tau)), errors, mean)

@@ -53,7 +53,7 @@ class MaskedRidgeSolution:
     def _mean(self, errors: Array) -> float:
         if math.isfinite(self.covariance.d):
             return float(np.mean(errors))
-        return float(self.covariance.spectrum.coordinate_weights @ errors)
+        return float(self.covariance.spectrum.coordinate_mean(errors))
 
 
 def per_coordinate(covariance: Covariance, values: Array) -> Array:

@@ -21,6 +21,7 @@ class Spectrum:
     weights: Array  # (r,), share of the d eigenvalues, summing to 1
     loadings: Array | None = None
     axes: bool = False
+    heavy: bool = False  # a diagonal limit d -> infinity without a mean variance, which its quadrature cannot tell
 
     @property
     def homogeneous(self) -> bool:
@@ -33,6 +34,12 @@ class Spectrum:
         if self.loadings is not None:
             return np.full(len(self.loadings), 1 / len(self.loadings))
         return self.weights if self.axes else np.ones(1)
+
+    def coordinate_mean(self, values: Array) -> Array:
+        """Mean over coordinates of non-negative per-coordinate values that grow like variances, (..., c) -> (...)."""
+        return np.asarray(
+            np.where(values.any(axis=-1), np.inf, 0.0) if self.heavy else values @ self.coordinate_weights
+        )
 
     def mean(self, values: Array) -> Array:
         """tr f(Sigma)/d from f at the eigenvalues, (..., r) -> (...)."""

@@ -95,8 +95,8 @@ def solve_ridge_equation(
 
 def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
     """Residuals at kappa (points,), and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
-    excess = alpha - at.rank + at.left  # alpha - df1 without cancellation at alpha = 1
-    errors = abs(alpha * lam / kappa - excess) / (alpha * lam / kappa + abs(alpha - at.rank) + at.left)
+    terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
+    errors = abs(alpha * lam / kappa - at.above_df1(alpha)) / (alpha * lam / kappa + terms)
     slope = at.spread / kappa
     # slope (alpha b - c) is alpha df2 - df1^2, arranged so that nothing large cancels at a small kappa
     small = (alpha - at.rank) * at.df2 + at.rank * (at.left - at.spread) - at.left**2

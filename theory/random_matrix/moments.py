@@ -18,6 +18,14 @@ class RidgeMoments:
     spread: Array  # tr p t = df1 - df2
     rank: float = 1.0
 
+    def above_df1(self, alpha: Array) -> Array:
+        """alpha - df1, without cancellation: at a small alpha from df1, near alpha = 1 from what df1 leaves."""
+        return np.where(self.df1 < self.left, alpha - self.df1, alpha - self.rank + self.left)
+
+    def above_df2(self, alpha: Array) -> Array:
+        """alpha - df2, likewise."""
+        return np.where(self.df1 < self.left, alpha - self.df2, alpha - self.rank + self.left + self.spread)
+
 
 def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
     """p = s/(s + kappa) and t = kappa/(s + kappa) for every kappa (...) and mode, (..., r); a zero mode has p = 0."""
