@@ -5,6 +5,9 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from simulate.core import Replicate
 
 if TYPE_CHECKING:
@@ -14,7 +17,8 @@ if TYPE_CHECKING:
     from figures.core.context import Context
 
 Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate
-Grid = Sequence[float] | Callable[[], Sequence[float]]  # a function is called only when the table is computed
+Values = Sequence[float] | NDArray[np.float64]
+Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
 
 
 class _Nothing(Enum):

@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 
+from figures.__main__ import main
+from figures.core.discover import find_experiments
 from simulate.core import Task, TaskError, stream, sweep
 from simulate.core.store import FILE
 
@@ -105,3 +107,14 @@ def test_a_missing_package_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"needs distributed: pip install 'masked-ssl-theory\[dask\]'"):
         sweep([Task("a", measure, (0,))], backend="dask", scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_command_line_gives_the_serial_table(scheduler, tmp_path):
+    name = next(iter(find_experiments()))
+    common = ("run", name, "--quality", "draft")
+    assert main([*common, "--jobs", "1", "--output", str(tmp_path / "serial")]) == 0
+    assert main([*common, "--backend", "dask", "--scheduler", scheduler, "--output", str(tmp_path / "dask")]) == 0
+    tables = [(tmp_path / way / f"{name}.csv").read_bytes() for way in ("serial", "dask")]
+    assert tables[0] == tables[1]
