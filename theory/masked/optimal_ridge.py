@@ -52,8 +52,9 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
 
 def _offsets(spectrum: Spectrum) -> Array:
     """kappa - kappa_0 from far below to far above the eigenvalues, within reason where these are unbounded."""
-    s = spectrum.eigenvalues[spectrum.eigenvalues > 0]
-    scale = float(np.exp(np.mean(np.log(s))))
+    resolved = spectrum.eigenvalues > 0
+    s, weights = spectrum.eigenvalues[resolved], spectrum.weights[resolved]
+    scale = float(np.exp(weights @ np.log(s) / weights.sum()))
     low, high = max(float(s.min()), 1e-12 * scale), min(float(s.max()), 1e12 * scale)
     return np.geomspace(1e-9 * low, 1e6 * high, 384)
 

@@ -1,0 +1,126 @@
+"""The optimal ridge: reference values, a plain minimizer, neighbors, and optima at the ends."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from tests.families import FINITE, LIMITS, SINGULAR
+from theory import masked
+from theory.models import AR1, Blocks, Diagonal, Empirical, GOEPrecision, Isotropic, MaskedRidge, PowerLaw
+
+INF = math.inf
+CORRELATED = [name for name in FINITE if name not in ("isotropic", "diagonal", "two level", "power law")]
+CORRELATED = [name for name in CORRELATED if name not in SINGULAR]
+
+
+def mean_error(covariance, alpha, lam):
+    return masked.solve(MaskedRidge(covariance, alpha, lam)).mean_test_error
+
+
+@pytest.mark.parametrize(
+    ("covariance", "penalty", "halved"),
+    [
+        (AR1(INF, 0.6), 0.829049, 0.345071979147),
+        (GOEPrecision(INF), 2.394445, 0.187145726823),
+        (Blocks(INF, 5, 0.5), 1.363692, 0.378847754328),
+    ],
+)
+def test_reference_values(covariance, penalty, halved):
+    optimum = masked.optimal_ridge(covariance, 1.0)
+    assert optimum.lam == pytest.approx(penalty, abs=1e-6)  # at alpha = 1 both conventions have the same ridge
+    assert optimum.mean_test_error / 2 == pytest.approx(halved, rel=1e-11)
+
+
+@pytest.mark.parametrize(("alpha", "penalty"), [(0.5, 0.767), (1.0, 0.831), (2.0, 0.970)])
+def test_reference_values_at_other_ratios(alpha, penalty):
+    """AR(1) .6 at d = 401 or so: L = alpha lam depends on alpha, and is not sigma^2/|a|^2 = 1.209."""
+    assert alpha * masked.optimal_ridge(AR1(INF, 0.6), alpha).lam == pytest.approx(penalty, abs=0.003)
+
+
+@pytest.mark.parametrize("name", CORRELATED)
+@pytest.mark.parametrize("alpha", [0.4, 1.0, 3.0])
+def test_a_plain_minimizer_finds_the_same(name, alpha):
+    covariance, optimum = FINITE[name], masked.optimal_ridge(FINITE[name], alpha)
+    assert optimum.converged
+    assert optimum.residual < 1e-10
+    assert optimum.bracket[0] < optimum.effective_ridge < optimum.bracket[1]
+    plain = minimize_scalar(
+        lambda log_lam: mean_error(covariance, alpha, math.exp(log_lam)),
+        bracket=(math.log(optimum.lam) - 3, math.log(optimum.lam) + 2.5),
+        tol=1e-10,
+    )
+    assert optimum.mean_test_error == pytest.approx(plain.fun, rel=1e-11)
+    assert optimum.lam == pytest.approx(math.exp(plain.x), rel=1e-4)  # the minimum is flat
+    assert optimum.mean_test_error == pytest.approx(mean_error(covariance, alpha, optimum.lam), rel=1e-11)
+    for factor in (0.5, 0.97, 1.03, 2.0):
+        assert mean_error(covariance, alpha, factor * optimum.lam) > optimum.mean_test_error
+
+
+@pytest.mark.parametrize("name", ["AR1", "blocks", "free field", "Wishart", "GOE precision", "equicorrelated"])
+def test_optimum_of_the_limit_beats_a_grid(name):
+    if name == "equicorrelated":  # d -> infinity leaves it isotropic
+        assert masked.optimal_ridge(LIMITS[name], 1.0).lam == INF
+        return
+    optimum = masked.optimal_ridge(LIMITS[name], 0.8)
+    grid = masked.learning_curve(LIMITS[name], 0.8, np.geomspace(1e-8, 1e4, 400)).mean_test_error
+    assert optimum.mean_test_error <= grid.min()
+    assert grid.min() == pytest.approx(optimum.mean_test_error, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["AR1", "blocks", "GOE precision", "free field 2D"])
+def test_optimally_regularized_error_falls_with_the_samples(name):
+    errors = [masked.optimal_ridge(LIMITS[name], alpha).mean_test_error for alpha in np.geomspace(0.1, 10, 25)]
+    assert np.all(np.diff(errors) < 0)
+
+
+@pytest.mark.parametrize("covariance", [Isotropic(INF), Isotropic(20, 3.0), Diagonal([1.0, 2.0])])
+def test_nothing_to_learn_wants_an_infinite_ridge(covariance):
+    optimum = masked.optimal_ridge(covariance, 0.7)
+    assert optimum.lam == optimum.effective_ridge == INF
+    assert optimum.mean_test_error == pytest.approx(np.mean(covariance.variances))
+    assert optimum.converged
+    assert mean_error(covariance, 0.7, 1e6) >= optimum.mean_test_error
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_everything_to_learn_wants_no_ridge(name):
+    optimum = masked.optimal_ridge(SINGULAR[name], 0.8)
+    assert optimum.lam == optimum.mean_test_error == 0
+
+
+def test_strong_correlations_and_many_samples():
+    optimum = masked.optimal_ridge(AR1(100, 0.999), 20.0)
+    assert optimum.residual < 1e-10
+    assert mean_error(AR1(100, 0.999), 20.0, optimum.lam * 1.1) > optimum.mean_test_error
+    assert mean_error(AR1(100, 0.999), 20.0, optimum.lam / 1.1) > optimum.mean_test_error
+
+
+def test_the_better_of_two_minima():
+    """A strongly correlated small group beside a large weak one: each asks for a ridge of its own."""
+    groups = np.zeros((40, 40))
+    groups[:20, :20] = 1e-4 * (0.05 * np.eye(20) + 0.95)
+    groups[20:, 20:] = 0.9 * np.eye(20) + 0.1
+    covariance = Empirical(groups)
+    for alpha in (0.3, 1.0, 3.0):
+        optimum = masked.optimal_ridge(covariance, alpha)
+        grid = masked.learning_curve(covariance, alpha, np.geomspace(1e-10, 1e4, 600)).mean_test_error
+        assert optimum.mean_test_error <= grid.min() * (1 + 1e-12)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="alpha must lie in"):
+        masked.optimal_ridge(AR1(10, 0.7), -1.0)
+    for exponent in (1.0, 2.0):
+        with pytest.raises(ValueError, match="covariance must have a finite mean variance"):
+            masked.optimal_ridge(PowerLaw(INF, exponent), 1.0)
+
+
+@pytest.mark.parametrize("exponent", [0.9, 1.0, 2.0, 4.0])
+def test_optimum_of_a_rotated_power_law_without_a_mean(exponent):
+    covariance = PowerLaw(INF, exponent, rotation=0)
+    optimum = masked.optimal_ridge(covariance, 1.0)
+    grid = masked.learning_curve(covariance, 1.0, np.geomspace(1e-8, 1e4, 400)).mean_test_error
+    assert 0 < optimum.lam < INF
+    assert grid.min() * 0.999 < optimum.mean_test_error <= grid.min()
