@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -207,3 +208,17 @@ def test_interrupt_and_resume(tmp_path):
     resumed = (folder / "figures/output/slow_toy.csv").read_bytes()
     start(folder, "run", "slow_toy", "--jobs", "2", "--output", str(tmp_path / "whole")).communicate(timeout=60)
     assert (tmp_path / "whole" / "slow_toy.csv").read_bytes() == resumed
+
+
+def test_analyse_has_options_of_its_own(monkeypatch):
+    seen = []
+    monkeypatch.setitem(sys.modules, "figures.analyse", SimpleNamespace(main=lambda argv: seen.append(argv) or 2))
+    assert main(["analyse", "a file.csv", "--kind", "matrix"]) == 2
+    assert seen == [["a file.csv", "--kind", "matrix"]]
+
+
+def test_interrupted_before_anything_is_kept(toy, capsys, monkeypatch):
+    call, _ = toy
+    monkeypatch.setattr("figures.core.produce.compute_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert call("run", "first_toy") == 130
+    assert "the same command goes on from here" in capsys.readouterr().err

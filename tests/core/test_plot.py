@@ -78,3 +78,19 @@ def test_compute_with_and_without_panels(tmp_path):
     panels = (Panel(title="left", curves={}), Panel(title="right", curves={}))
     draw_figure(Experiment(title="t", compute=forbidden, panels=panels), rows, tmp_path / "f.png")
     draw_figure(Experiment(title="t", compute=forbidden), to_frame([]), tmp_path / "f.png")
+
+
+@pytest.mark.parametrize(
+    ("limits", "labels"),
+    [((0.2, 5.0), ["0.2", "0.5", "1", "2", "5"]), ((1.0, 4.0), ["1", "1.5", "2", "3", "4"]), ((1e-4, 10.0), None)],
+)
+def test_short_logarithmic_axes_have_plain_labels(limits, labels):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    ax = figure.subplots()
+    _draw_panel(ax, experiment(xscale="log", xlim=limits).resolved_panels()[1], to_frame([]))
+    figure.canvas.draw()
+    shown = [text.get_text() for text in ax.get_xticklabels() if limits[0] <= text.get_position()[0] <= limits[1]]
+    assert (shown == labels) if labels else all("10^{" in text for text in shown)
+    assert not any(text.get_text() for text in ax.get_xticklabels(minor=True))
