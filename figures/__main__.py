@@ -68,8 +68,9 @@ def _table(options: argparse.Namespace) -> None:
 
     options.all = options.all or not options.names
     for number, table in enumerate(_tables(_chosen(options), options, only_missing=True)):
-        title = load(path_of(table.stem)).title
-        print(("\n" if number else "") + render_table(read_csv(table), f"{table.stem}: {title}", options.format))
+        experiment = load(path_of(table.stem))
+        title = f"{table.stem}: {experiment.title}" + (f". {experiment.caption}" if experiment.caption else "")
+        print(("\n" if number else "") + render_table(read_csv(table), title, options.format))
 
 
 def _gallery(options: argparse.Namespace) -> None:

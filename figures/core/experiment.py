@@ -113,7 +113,7 @@ class Experiment:
     yscale: str = "linear"
     xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
-    caption: str = ""
+    caption: str = ""  # follows the title above the table
     figsize: tuple[float, float] | None = None  # inches; default one column, or one row of panels
     draw: "Callable[[Axes, DataFrame], None] | None" = None  # adds to a panel, given its rows
     skip: Callable[[], str | None] | None = None  # the reason why it cannot run here, or None

@@ -42,7 +42,7 @@ def add(folder, name, more=""):
 def toy(tmp_path, monkeypatch):
     """Two experiments of a subject of their own; returns how to call the command line and where it writes."""
     add(tmp_path / "toy", "first_toy")
-    add(tmp_path / "toy", "second_toy")
+    add(tmp_path / "toy", "second_toy", more='caption="And a caption.",')
     monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(tmp_path)])
     monkeypatch.setattr(figures.core.discover, "FIGURES", tmp_path)
     yield lambda command, *more: main([command, *more, "--output", str(tmp_path / "out")]), tmp_path
@@ -68,6 +68,7 @@ def test_list_run_draw_table(toy, capsys):
     assert call("table", "--format", "markdown") == 0
     captured = capsys.readouterr()
     assert captured.out.count("**") == 4
+    assert "**second_toy: Title of second_toy. And a caption.**" in captured.out
     assert captured.err == ""  # nothing was computed
     assert call("list") == 0
     assert "never run" not in capsys.readouterr().out
