@@ -38,7 +38,7 @@ def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
     def line(cells: list[str]) -> str:
         return " & ".join(map(_escaped, cells)) + r" \\"
 
-    top = (r"\begin{table}", rf"\caption{{{_escaped(title.rstrip("."))}: {_escaped(summary)}.}}")
+    top = (r"\begin{table}", rf"\caption{{{_escaped(title.rstrip('.'))}: {_escaped(summary)}.}}")
     body = (rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\toprule", line(header), r"\midrule", *map(line, cells))
     return "\n".join((*top, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"))
 
