@@ -97,21 +97,37 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
-    """d -> infinity: the minor has Sigma's spectrum, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap."""
+    """d -> infinity: the minor has Sigma's spectrum, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap.
+
+    With c = Sigma_kk and t = kappa (Sigma + kappa)^-1 the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where
+    nothing cancels.
+    """
     spectrum = model.covariance.spectrum
+    if spectrum.heavy and not spectrum.axes:
+        raise ValueError(f"replica needs coordinates of finite variance, got {model.covariance}")
     classes = len(spectrum.coordinate_weights)
     if not 0 <= k < classes:
         raise ValueError(f"coordinate must lie in 0..{classes - 1}, one a class of coordinates at d = inf, got {k!r}")
-    variance = float(spectrum.diagonal(spectrum.eigenvalues)[k])
-    noise = float(conditional_variances(model.covariance)[k])
+    s = spectrum.eigenvalues
+
+    def entry(values: Array) -> float:
+        return float(spectrum.diagonal(values)[k])
+
+    variance = entry(s)
 
     def overlaps(kappa: float) -> tuple[float, float]:
-        inverse = 1 / (spectrum.eigenvalues + kappa)
-        first, second = float(spectrum.diagonal(inverse)[k]), float(spectrum.diagonal(inverse**2)[k])
-        overlap = kappa + variance - 1 / first
-        return overlap, overlap + kappa * (1 - second / first**2)
+        p, t = s / (s + kappa), kappa / (s + kappa)
+        signal, own = entry((s - variance) ** 2 * t), entry(t)
+        first = signal / ((variance + kappa) * own)
+        if first == 0:  # an independent coordinate
+            return 0.0, 0.0
+        # the second is the first plus kappa times its derivative
+        growth = entry((s - variance) ** 2 * p * t) / signal - entry(p * t) / own
+        return first, first * (variance / (variance + kappa) + growth)
 
-    return _Regression(spectrum, variance - noise, noise, model.alpha, model.alpha * model.lam, overlaps)
+    explained = overlaps(1e-30 * float(s[s > 0].min()))[0]
+    noise = float(conditional_variances(model.covariance)[k])
+    return _Regression(spectrum, explained, noise, model.alpha, model.alpha * model.lam, overlaps)
 
 
 def _update(regression: _Regression, x: Array) -> Array:

@@ -169,5 +169,4 @@ class PowerLaw(_Axes):
         weights = weights * np.exp(nodes)
         weights[0] += np.exp(-reach)
         eigenvalues = np.exp(-self.exponent * nodes)
-        axes = self.rotation is None
-        return Spectrum(eigenvalues, weights / weights.sum(), axes=axes, heavy=axes and self.exponent >= 1)
+        return Spectrum(eigenvalues, weights / weights.sum(), axes=self.rotation is None, heavy=self.exponent >= 1)

@@ -21,7 +21,7 @@ class Spectrum:
     weights: Array  # (r,), share of the d eigenvalues, summing to 1
     loadings: Array | None = None
     axes: bool = False
-    heavy: bool = False  # a diagonal limit d -> infinity without a mean variance, which its quadrature cannot tell
+    heavy: bool = False  # a limit d -> infinity without a mean variance, which its quadrature cannot tell
 
     @property
     def homogeneous(self) -> bool:
@@ -37,9 +37,9 @@ class Spectrum:
 
     def coordinate_mean(self, values: Array) -> Array:
         """Mean over coordinates of non-negative per-coordinate values that grow like variances, (..., c) -> (...)."""
-        return np.asarray(
-            np.where(values.any(axis=-1), np.inf, 0.0) if self.heavy else values @ self.coordinate_weights
-        )
+        if self.heavy and self.axes:
+            return np.where(values.any(axis=-1), np.inf, 0.0)
+        return np.asarray(values @ self.coordinate_weights)
 
     def mean(self, values: Array) -> Array:
         """tr f(Sigma)/d from f at the eigenvalues, (..., r) -> (...)."""

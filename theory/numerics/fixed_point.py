@@ -51,7 +51,7 @@ def solve_fixed_point(
         residual = _residual(image, x)
         if not np.isfinite(residual):
             status = "diverged"
-        elif residual <= tol and polished:
+        elif residual <= tol and (polished or iteration == max_iter):
             status = "converged" if admissible(x) else "inadmissible"
         if status != "max_iter" or iteration == max_iter:
             break
