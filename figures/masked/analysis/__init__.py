@@ -2,11 +2,12 @@
 
 from figures.masked.analysis.admissible import constant_columns, constant_text
 from figures.masked.analysis.analyse import analyse_matrix
-from figures.masked.analysis.figure import as_experiment, decorate, panels
+from figures.masked.analysis.figure import FIGSIZE, as_experiment, decorate, panels
 from figures.masked.analysis.record import BestRidge, MatrixAnalysis
 from figures.masked.analysis.report import report
 
 __all__ = [
+    "FIGSIZE",
     "BestRidge",
     "MatrixAnalysis",
     "analyse_matrix",

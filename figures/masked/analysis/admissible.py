@@ -8,6 +8,7 @@ import numpy as np
 from figures.masked.analysis.contrasts import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry is none
+LARGEST = 1e100  # products of variances stay representable, and their inverses too
 UNEQUAL = 1e4  # ratio of variances above which a few columns make up the mean error
 
 
@@ -39,6 +40,11 @@ def admissible(
     if standardize:
         data = (data - data.mean(axis=0)) / data.std(axis=0)
         notes += ("columns are in units of their standard deviation over all rows",)
+    scale = float(data.var(axis=0).mean())
+    if not 1 / LARGEST < scale < LARGEST:
+        raise ValueError(
+            f"X must have a mean variance between {1 / LARGEST:g} and {LARGEST:g}, got {scale:.3g}: rescale"
+        )
     return data, named, notes
 
 

@@ -55,8 +55,9 @@ def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
 
 
 def best_ridge(gcv: float, at_edge: bool, loo: LeaveOneOut | None, covariance: Empirical, n: int) -> BestRidge:
-    """The three side by side."""
-    theory = masked.optimal_ridge(covariance, (n - 1) / covariance.d).lam * (n - 1) / n
+    """The three side by side. The covariance of n - 1 <= d contrasts is fitted exactly by as many: no theory there."""
+    alpha = (n - 1) / covariance.d
+    theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 else None
     return BestRidge(gcv, at_edge, None if loo is None else _vertex(loo), theory)
 
 

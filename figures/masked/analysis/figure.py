@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FIGSIZE = (9.6, 3.1)
-DOTS = ":"
+BLACK, DOTS = 6, ":"
 
 
 def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
@@ -32,10 +32,10 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
     """Axes for the rows of an analysis at `lams`: held-out errors, GCV of the same fits, choice of the ridge."""
     labels = curve_labels(np.asarray(lams, dtype=float))
     xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
-    mean = {table.MEAN: _look(6, DOTS)}
+    mean = {table.MEAN: _look(BLACK, "-")}
     learning = {label: _look(i) for i, label in enumerate(labels)}
-    raw = {table.RAW_TUNED: _look(len(labels) - 1, DOTS)}
-    choice = {table.GCV: _look(0, "-"), table.RAW: _look(0, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
+    raw = {table.RAW_TUNED: _look(BLACK, DOTS)}
+    choice = {table.GCV: _look(0, "-"), table.RAW: _look(BLACK, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
     return (
         _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
         _panel(table.TRAINING, learning | mean, xlabel),
@@ -44,13 +44,12 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """The same limits and one legend for both learning curves, and the baseline named where it runs."""
-    legend = axes.get_legend()
-    if legend is not None and rows["panel"].iloc[0] == table.TRAINING:
-        legend.remove()
-    elif legend is not None:
-        legend.set(frame_on=True)
-        legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
+    """The same limits for both learning curves, and one legend where there is room for it."""
+    panel = rows["panel"].iloc[0]
+    handles, labels = axes.get_legend_handles_labels()
+    own = [i for i, label in enumerate(labels) if panel != table.HELD_OUT or label == table.RAW_TUNED]
+    legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
+    legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()
     measured = rows["simulation"].dropna()
     low = min(0.85 * theory.min(), *(0.97 * measured))

@@ -9,7 +9,7 @@ REPEATS = 20
 FEWEST_REPEATS = 4
 POINTS = 14
 TEST_ROWS = 4000  # more change no error bar that matters
-BUDGET = 3e12  # floating point operations: a few minutes on one core
+BUDGET = 2e12  # floating point operations: about two minutes on one core
 
 
 @dataclass(frozen=True)

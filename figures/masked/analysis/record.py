@@ -18,7 +18,7 @@ class BestRidge:
     gcv: float
     gcv_at_edge: bool  # of the range that was searched
     leave_one_out: float | None  # None where that would take too long
-    empirical_theory: float  # with the empirical covariance; 0 or inf where the error falls to that end
+    empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for n <= d + 1
 
 
 @dataclass(frozen=True, eq=False)

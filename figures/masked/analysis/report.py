@@ -63,8 +63,9 @@ def _off(value: float, measured: float) -> str:
 def _best(analysis: MatrixAnalysis) -> str:
     best = analysis.best
     loo = "not computed, too many numbers" if best.leave_one_out is None else f"{best.leave_one_out:.2g}"
-    ends = {0.0: "0 (the smaller the better)", math.inf: "infinite"}
-    theory = ends.get(best.empirical_theory, f"{best.empirical_theory:.2g}")
+    theory = {None: "undefined (too few rows)", 0.0: "0 (the smaller the better)", math.inf: "infinite"}.get(
+        best.empirical_theory, f"{best.empirical_theory or 0:.2g}"
+    )
     edge = " (the end of the range that was searched)" if best.gcv_at_edge else ""
     return (
         f"best ridge for all rows: lam = {best.gcv:.2g} by GCV{edge}, {loo} by leave-one-out, {theory} by theory with "

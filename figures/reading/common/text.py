@@ -57,7 +57,7 @@ def text_file(path: Path) -> TextFile:
         raise DataError(path, "is empty")
     encoding = next((name for mark, name in MARKS if head.startswith(mark)), None) or _unmarked(path, head)
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
+        text = codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD)
     except UnicodeError as error:
         raise DataError(path, f"is not valid {encoding} ({error}); save it as UTF-8") from None
     if not text.strip():
@@ -77,7 +77,7 @@ def _unmarked(path: Path, head: bytes) -> str:
             path, f"is no text: byte {where + 1} is 0x{binary:02x}; a table is text, arrays are .npy or .npz"
         )
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < HEAD)
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"

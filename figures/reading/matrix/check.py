@@ -5,7 +5,7 @@ import numpy as np
 from figures.reading.common.problem import DataError, counted
 from figures.reading.matrix.record import Matrix
 
-LARGEST = 1e100  # squares, and sums of their products, stay far from overflow
+LARGEST = 1e50  # products of two variances, and their sums, stay far from overflow
 
 
 def checked(matrix: Matrix) -> Matrix:
@@ -33,7 +33,10 @@ def _raise_unusable(matrix: Matrix) -> None:
     count = counted(int(bad.sum()), "such cell")
     if finite:
         value = f"{matrix.values[row, column]:.6g}"
-        raise DataError(matrix.path, f"{place}: {value} overflows when squared ({count} in all); rescale the column")
+        raise DataError(
+            matrix.path,
+            f"{place}: {value} is so large that products of squares overflow ({count} in all); rescale the column",
+        )
     raise DataError(
         matrix.path,
         f"{place}: {matrix.values[row, column]} where a finite number is needed ({count} in all); "

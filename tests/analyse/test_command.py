@@ -1,0 +1,124 @@
+"""python -m figures analyse: files in, table and figure out, and every failure one line."""
+
+import numpy as np
+import pytest
+
+from figures.__main__ import main as figures
+from figures.analyse import kind_of, main
+from figures.core.table import read_csv
+from figures.reading import DataError
+from simulate.core import stream
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A .csv file with a header."""
+    path = tmp_path / "my data.csv"
+    values = stream(0, "command").standard_normal((40, 5))
+    values[:, 1] += values[:, 0]
+    np.savetxt(path, values, delimiter=",", header="height,width,age,mass,$cost", comments="")
+    return path
+
+
+def files(folder):
+    """Names of everything in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_table_figure_and_words(table, tmp_path, capsys):
+    output = tmp_path / "out" / "deep"
+    assert figures(["analyse", str(table), "--output", str(output), "--jobs", "1", "--repeats", "2"]) == 0
+    assert files(output) == [f"analyse_my data{end}" for end in (".csv", ".pdf", ".png", "_columns.csv")]
+    rows = read_csv(output / "analyse_my data.csv")
+    assert set(rows["panel"]) == {"held-out rows", "GCV of the training rows", "choice of the ridge for all rows"}
+    assert (rows["simulation"] > 0).sum() > 20
+    said = capsys.readouterr().out
+    assert "comma separated, header in row 1" in said
+    assert "predicted best by the other columns: " in said
+    columns = (output / "analyse_my data_columns.csv").read_text(encoding="utf-8").splitlines()
+    assert columns[0] == "column,variance,error,explained"
+    assert columns[5].startswith("$cost,")
+
+
+def test_a_second_run_gives_the_same_bytes(table, tmp_path):
+    for folder in ("one", "two"):
+        main([str(table), "--output", str(tmp_path / folder), "--jobs", "1", "--repeats", "2"])
+    for name in files(tmp_path / "one"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.csv", "matrix"),
+        ("a.TSV", "matrix"),
+        ("a.csv.gz", "matrix"),
+        ("a.npy", "matrix"),
+        ("a.npz", "matrix"),
+        ("a.fasta", "sequences"),
+        ("a.a2m", "sequences"),
+        ("a.sto.gz", "sequences"),
+        ("a.txt", "text"),
+        ("a.ldac", "text"),
+        ("a.jsonl", "text"),
+    ],
+)
+def test_kind_by_extension(tmp_path, name, kind):
+    assert kind_of(tmp_path / name) == kind
+
+
+def test_folders_are_text_and_other_names_ask(tmp_path):
+    assert kind_of(tmp_path) == "text"
+    (tmp_path / "data.xyz").touch()
+    with pytest.raises(DataError, match=r"choose by --kind one of matrix .*; sequences .*; text"):
+        kind_of(tmp_path / "data.xyz")
+    with pytest.raises(DataError, match="no such file"):
+        kind_of(tmp_path / "absent.xyz")
+
+
+def refused(capsys, *arguments):
+    """The one line on stderr of a run that ends with 2."""
+    assert main([str(argument) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert said.err.startswith("figures analyse: ")
+    return said.err
+
+
+def test_kinds_to_come_are_recognized(tmp_path, table, capsys):
+    assert "holds sequences; this version analyses matrices" in refused(capsys, tmp_path / "a.fasta")
+    assert "holds text; this version analyses matrices" in refused(capsys, tmp_path)
+    assert "this version analyses matrices" in refused(capsys, table, "--kind", "text")
+
+
+def test_failures_are_one_line(tmp_path, table, capsys):
+    output = ["--output", tmp_path / "out"]
+    assert "no such file" in refused(capsys, tmp_path / "absent.csv", *output)
+    assert "is a folder" in refused(capsys, tmp_path, "--kind", "matrix", *output)
+    assert "lams must be positive" in refused(capsys, table, "--lams", "-1", *output)
+    assert "has no column 'depth'" in refused(capsys, table, "--columns", "depth", *output)
+    constant = tmp_path / "constant.csv"
+    constant.write_text("a,b,c\n1,2,3\n2,2,1\n5,2,2\n3,2,9\n", encoding="utf-8")
+    assert "1 constant column: 'b', which is predicted by anything; leave" in refused(capsys, constant, *output)
+    assert main([str(constant), "--drop-constant", "--output", str(tmp_path / "out"), "--jobs", "1"]) == 0
+
+
+def test_output_that_cannot_be_written_is_said_before_any_work(table, tmp_path, capsys):
+    (tmp_path / "taken").touch()
+    assert "cannot be written to" in refused(capsys, table, "--output", tmp_path / "taken")
+
+
+def test_a_failed_drawing_leaves_the_earlier_figure(table, tmp_path, capsys, monkeypatch):
+    output = tmp_path / "out"
+    main([str(table), "--output", str(output), "--jobs", "1", "--repeats", "2"])
+    earlier = (output / "analyse_my data.pdf").read_bytes()
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("figures.core.plot.draw_figure", fail)
+    assert main([str(table), "--output", str(output), "--jobs", "1", "--repeats", "2"]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert (output / "analyse_my data.pdf").read_bytes() == earlier
+    assert not [name for name in files(output) if name.startswith(".")]
