@@ -53,7 +53,7 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     theory = rows["theory"].dropna()
     measured = rows["simulation"].dropna()
     low = min(0.85 * theory.min(), *(0.97 * measured))
-    axes.set_ylim(low, max(1.3 * theory.max(), *(1.03 * measured)))
+    axes.set_ylim(low, max(1.6 * theory.max(), *(1.2 * measured)))
 
 
 def _look(color: int, style: str | None = None) -> Curve:
