@@ -32,7 +32,7 @@ help:
 	@echo "make figures                    every figure (PDF, PNG) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
 	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names: $(NAMES)"
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
-	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text"
+	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
 	@echo "make gallery                    small PNGs for the README in figures/gallery/"
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
@@ -49,7 +49,7 @@ gallery: $(TABLES)
 
 analyse: $(STAMP)
 	@if [ -z "$(DATA)" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
-	@$(PY) -m figures analyse "$(DATA)" $(if $(KIND),--kind $(KIND))
+	@$(PY) -m figures analyse "$(DATA)" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
 # A table depends on its own file, on its subject in every wing, and on the shared rooms.
 # $(1) name, $(2) file, $(3) subject, $(4) position

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 from figures.core import Context, Experiment, Row
-from figures.masked.analysis import analyse_matrix, decorate, panels
+from figures.masked.analysis import FIGSIZE, analyse_matrix, decorate, panels
 
 LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 
@@ -26,10 +26,10 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=panels(LAMS, 61),
     draw=decorate,
-    figsize=(9.6, 3.1),
+    figsize=FIGSIZE,
     skip=missing,
-    caption="Mean squared error (gray levels squared) of a pixel predicted from the other 60 by masked ridge regression. Left: on held-out "
-    "images (markers, two standard errors over random splits) against Gaussian theory with the covariance of the data, "
-    "corrected for its own sampling noise (lines) or as it is (dotted). Middle: generalized cross-validation of the "
-    "same fits, which needs no other images. Right: the choice of the ridge for all 1797 images.",
+    caption="Mean squared error (gray levels squared) of a pixel predicted from the other 60 by masked ridge regression. "
+    "Left: on held-out images (markers, two standard errors over random splits) against Gaussian theory with the "
+    "covariance of the data, corrected for its own sampling noise (lines) or as it is (dotted). Middle: generalized "
+    "cross-validation of the same fits, which needs no other images. Right: the choice of the ridge for all 1797.",
 )
