@@ -12,9 +12,7 @@ def compute(context: Context) -> list[Row]:
     from sklearn.datasets import load_digits
 
     pixels = load_digits()["data"]  # 1797 images of 8 x 8; three pixels are always blank
-    return analyse_matrix(
-        pixels, lams=LAMS, drop_constant=True, repeats=context.replicates(20), run=context.sweep
-    ).rows
+    return analyse_matrix(pixels, lams=LAMS, drop_constant=True, repeats=context.replicates(20), run=context.sweep).rows
 
 
 def missing() -> str | None:
@@ -28,7 +26,7 @@ EXPERIMENT = Experiment(
     draw=decorate,
     figsize=FIGSIZE,
     skip=missing,
-    caption="Mean squared error (gray levels squared) of a pixel predicted from the other 60 by masked ridge regression. "
+    caption="Mean squared error (gray levels squared) of a pixel predicted from the other 60 by masked ridge. "
     "Left: on held-out images (markers, two standard errors over random splits) against Gaussian theory with the "
     "covariance of the data, corrected for its own sampling noise (lines) or as it is (dotted). Middle: generalized "
     "cross-validation of the same fits, which needs no other images. Right: the choice of the ridge for all 1797.",
