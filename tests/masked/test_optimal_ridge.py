@@ -97,8 +97,8 @@ def test_strong_correlations_and_many_samples():
     assert mean_error(AR1(100, 0.999), 20.0, optimum.lam / 1.1) > optimum.mean_test_error
 
 
-def test_the_better_of_two_minima():
-    """A strongly correlated small group beside a large weak one: each asks for a ridge of its own."""
+def test_groups_that_ask_for_ridges_of_their_own():
+    """A strongly correlated group of small variance beside a weakly correlated one of variance one."""
     groups = np.zeros((40, 40))
     groups[:20, :20] = 1e-4 * (0.05 * np.eye(20) + 0.95)
     groups[20:, 20:] = 0.9 * np.eye(20) + 0.1
