@@ -14,7 +14,15 @@ from theory.masked import closed_forms, high_precision
 from theory.models import AR1, Blocks, GaussianFreeField, Isotropic, MaskedRidge
 
 INF = math.inf
-HARD = [("1", "1e-20"), ("1", "1e-4"), ("0.5", "1e-20"), ("0.999999", "1e-12"), ("3", "1e-20"), ("1", "10")]
+HARD = [
+    ("1", "1e-20"),
+    ("1", "1e-40"),
+    ("1", "1e-4"),
+    ("0.5", "1e-20"),
+    ("0.999999", "1e-12"),
+    ("3", "1e-20"),
+    ("1", "10"),
+]
 # the two-mode reference: [(s, weight)] = [(1/2, 3/4), (5/2, 1/4)]
 MODES = (["0.5", "2.5"], [3, 1])
 
