@@ -100,7 +100,7 @@ def test_rules_hold(path):
         ("theory/numerics/a.py", "from theory.masked import solve", "a shared room imports no subject"),
         ("theory/masked/a.py", "def f():\n    import matplotlib.pyplot", "only figures imports matplotlib"),
         ("simulate/core/a.py", "def table():\n    import pandas", "pandas only in figures and in to_frame"),
-        ("simulate/masked/frames.py", "import pandas", "pandas only in figures and in to_frame"),
+        ("theory/models/frames.py", "import pandas", "pandas only in figures and in to_frame"),
         ("simulate/core/a.py", "from scipy.stats import t", "heavy import at module level"),
         ("simulate/core/a.py", "from scipy import stats", "heavy import at module level"),
         ("simulate/core/a.py", "try:\n    import tqdm\nexcept ImportError:\n    pass", "heavy import at module level"),
@@ -124,7 +124,7 @@ def test_rules_can_fail(name, source, rule):
         ("theory/masked/a.py", "def to_frame(self):\n    import pandas\n\ndef f():\n    from scipy import stats"),
         ("theory/masked/a.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
         ("theory/masked/closed_forms.py", "import sympy"),
-        ("simulate/masked/frames.py", "def table():\n    import pandas"),
+        ("theory/models/frames.py", "def table():\n    import pandas"),
         ("theory/masked/__init__.py", "from theory.masked.solve import solve"),
     ],
 )

@@ -7,8 +7,8 @@ import numpy as np
 
 from simulate.masked import checks, errors, spectral
 from simulate.masked.checks import Array
-from simulate.masked.frames import table
 from theory.models import Covariance
+from theory.models.frames import table
 
 if TYPE_CHECKING:
     import pandas as pd

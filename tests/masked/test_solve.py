@@ -182,3 +182,10 @@ def test_independent_coordinates_are_only_raised():
     """A diagonal Sigma has nothing to predict with: E_k = s_k/(1 - df2/alpha)."""
     point = masked.solve(MaskedRidge(Diagonal([1.0, 2.0, 5.0]), 2.0, 0.3))
     np.testing.assert_allclose(point.test_error, np.array([1.0, 2.0, 5.0]) / (1 - point.df2 / 2.0), rtol=1e-12)
+
+
+def test_a_solution_as_a_table():
+    point = masked.solve(MaskedRidge(AR1(5, 0.5), 1.0, 0.1))
+    frame = point.to_frame()
+    assert list(frame.columns) == ["coordinate", "test_error", "train_error"]
+    assert frame["test_error"].to_numpy() == pytest.approx(point.test_error)

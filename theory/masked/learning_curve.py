@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
+from theory.models.frames import table
 from theory.models.spectrum import Array
 from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
 
@@ -49,13 +50,9 @@ class LearningCurve:
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a point, with columns lam, alpha, effective_ridge, df1, df2, mean_test_error, mean_train_error."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: install masked-ssl-theory[figures]") from None
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
-        return pd.DataFrame({"lam": lam, "alpha": alpha} | {name: getattr(self, name).ravel() for name in names})
+        return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
 
 
 def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:

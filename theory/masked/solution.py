@@ -2,11 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.models import Covariance
+from theory.models.frames import table
 from theory.models.spectrum import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,12 @@ class MaskedRidgeSolution:
     def total_train_error(self) -> float:
         """Sum over coordinates, infinite with d; zero stays zero."""
         return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        return table(
+            coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
+        )
 
     def _mean(self, errors: Array) -> float:
         if math.isfinite(self.covariance.d):
