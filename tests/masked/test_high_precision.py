@@ -92,7 +92,7 @@ def test_free_field_on_a_ring_is_an_autoregression(alpha, lam):
 def test_reference_table_to_its_last_digit():
     """Made with these three lines; the table of test_solve.py is this, rounded."""
     points = [("0.7", "0.5", "0.01"), ("0.7", "1", "0.01"), ("0.7", "1", "1e-4"), ("0.9", "3", "0.1")]
-    errors = [mpmath.nstr(high_precision.ar1(*point, digits=30).test_error, 12) for point in points]
+    errors = [mpmath.nstr(high_precision.ar1(*point, digits=20).test_error, 12) for point in points]
     assert errors == ["0.913738840876", "1.26712509555", "10.261181687", "0.130183959197"]
 
 
