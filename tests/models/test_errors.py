@@ -119,3 +119,15 @@ def test_number_of_samples():
     assert MaskedRidge(AR1(10, 0.5), 1.55, 0.1).n == pytest.approx(15.5)
     assert MaskedRidge(AR1(INF, 0.5), 1.55, 0.1).n == INF
     assert TeacherStudent(AR1(10, 0.5), 1.55, 0.1).n == pytest.approx(15.5)
+
+
+def test_a_matrix_too_large_for_the_machine_is_refused_with_its_size():
+    with pytest.raises(MemoryError, match=r"AR1\(d=10000000, correlation=0.5\) needs .* GB, this machine has"):
+        _ = AR1(10**7, 0.5).spectrum
+    with pytest.raises(MemoryError, match="the matrix of AR1"):
+        _ = AR1(10**7, 0.5).matrix
+
+
+def test_records_of_arrays_print_their_size():
+    assert repr(Diagonal([1.0, 4.0])) == "Diagonal(d=2, variances in [1, 4])"
+    assert repr(Empirical(np.eye(3))) == "Empirical(d=3)"

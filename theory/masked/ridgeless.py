@@ -23,7 +23,8 @@ def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution:
     spectrum = covariance.spectrum
     rank = float(spectrum.weights @ (spectrum.eigenvalues > 0))
     if abs(alpha - rank) < 1e-9:
-        raise ValueError(f"alpha must differ from rank(Sigma)/d = {rank:g}, where the error diverges: see peak_height")
+        hint = ": see peak_height" if rank > 1 - 1e-9 else ""
+        raise ValueError(f"alpha must differ from rank(Sigma)/d = {rank:g}, where the error diverges{hint}")
     ridge = solve_effective_ridge(spectrum, np.array([alpha]), np.array([0.0]))
     evidence = (ridge.residual, ridge.iterations, ridge.converged)
     if alpha > rank:

@@ -36,6 +36,8 @@ def _solve(model: MaskedRidge) -> MaskedRidgeSolution:
 
 def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
     covariance, spectrum = model.covariance, model.covariance.spectrum
+    if not covariance.is_finite:
+        raise ValueError("exact_size needs a finite d: at d = infinity there is nothing to correct")
     d = covariance.size
     if d < 2:
         raise ValueError(f"exact_size needs d of at least 2, got {d}")

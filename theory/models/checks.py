@@ -1,6 +1,7 @@
 """One place where arguments are checked: every message names the argument, the value and what is allowed."""
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,13 @@ def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str =
         allowed = f"an integer of at least {least}" + (" or infinity" if infinite else "")
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return int(value)
+
+
+def fits_in_memory(what: str, count: float) -> None:
+    """MemoryError with both sizes, before anything is allocated, if `count` doubles exceed the machine's memory."""
+    needed, present = 8 * count, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > present:
+        raise MemoryError(f"{what} needs {needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB")
 
 
 def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:

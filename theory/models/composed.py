@@ -78,7 +78,7 @@ class Scaled(Covariance):
         return Scaled(self.base.resized(d), np.tile(self.scales, int(d) // self.d))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Empirical(Covariance):
     """A given covariance matrix, (d, d), symmetric and positive semi-definite."""
 
@@ -99,6 +99,9 @@ class Empirical(Covariance):
         # the decomposition that proves the matrix admissible is the one that every solver needs
         set_checked(self, matrix=frozen((matrix + matrix.T) / 2))
         set_checked(self, _eigen=(frozen(without_rounding(eigenvalues)), frozen(eigenvectors)))
+
+    def __repr__(self) -> str:
+        return f"Empirical(d={self.d})"
 
     @classmethod
     def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from theory.models import spectrum
+from theory.models import checks, spectrum
 from theory.models.spectrum import Array, Spectrum
 from theory.numerics.quadrature import half_circle
 
@@ -53,12 +53,13 @@ class Covariance(ABC):
     @cached_property
     def matrix(self) -> Array:
         """Sigma, (d, d), symmetric and positive semi-definite."""
-        assert self.size
+        checks.fits_in_memory(f"the matrix of {self!r}", self.size**2)
         return frozen(self._matrix())
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
-        assert self.size
+        # the matrix, the eigenvectors, and the work space of their computation
+        checks.fits_in_memory(f"the eigendecomposition of {self!r}", 3 * self.size**2)
         eigenvalues, eigenvectors = self._eigh()
         return frozen(eigenvalues), frozen(eigenvectors)
 

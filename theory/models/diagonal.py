@@ -59,11 +59,11 @@ class _Axes(Covariance):
         return Spectrum(self._entries(), np.full(self.size, 1 / self.size), axes=True)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagonal(_Axes):
     """Sigma = diag(variances), independent coordinates of given positive variances, shape (d,)."""
 
-    variances: Array | Sequence[float] = field(repr=False)  # type: ignore[assignment]
+    variances: Array | Sequence[float] = field()  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         entries = checks.finite_array("variances", self.variances, 1)
@@ -75,6 +75,9 @@ class Diagonal(_Axes):
     def d(self) -> int:  # type: ignore[override]
         """Number of coordinates."""
         return len(self.variances)
+
+    def __repr__(self) -> str:
+        return f"Diagonal(d={self.d}, variances in [{self._entries().min():.6g}, {self._entries().max():.6g}])"
 
     def _entries(self) -> Array:
         return np.asarray(self.variances)
