@@ -9,38 +9,42 @@ from theory.models import AR1, MaskedRidge, TeacherStudent
 
 COVARIANCE = AR1(np.inf, 0.7)
 CONDITIONAL_VARIANCE = (1 - 0.7**2) / (1 + 0.7**2)  # of AR(1) with unit variances, given all other coordinates
-LAM = 1e-3
+LAM = 3e-3
 
 
-def teacher(noise: float) -> Curve:
+def teacher(noise: float, points: tuple[float, ...]) -> Curve:
     """A teacher as strong as what the other coordinates explain of the masked one."""
     return Curve(
         model=lambda alpha: TeacherStudent(COVARIANCE, alpha, LAM, noise, signal_power=1 - CONDITIONAL_VARIANCE),
         theory=lambda model: masked.teacher_student(model).test_error,
         replicate=teacher_student_error,
+        points=points,
     )
 
 
 EXPERIMENT = Experiment(
-    title=r"AR(1), $r = 0.7$, $\lambda = 10^{-3}$",
+    title=r"AR(1), $r = 0.7$, $\lambda = 3 \times 10^{-3}$",
     curves={
         "masked regression": Curve(
             model=lambda alpha: MaskedRidge(COVARIANCE, alpha, LAM),
             theory=lambda model: masked.solve(model).mean_test_error,
             replicate=mean_test_error,
         ),
-        "teacher, noise as in the data": teacher(CONDITIONAL_VARIANCE),
-        "teacher, no noise": teacher(0.0),
+        "teacher, noise as in the data": teacher(CONDITIONAL_VARIANCE, (0.35, 0.6, 0.85, 1.2, 2.0, 3.2)),
+        "teacher, no noise": teacher(0.0, (0.25, 0.5, 0.75)),
     },
     line=np.geomspace(0.2, 5, 161),
-    points=(0.25, 0.5, 0.75, 1.5, 2.5, 4.0),
-    d=100,
+    points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
+    d=200,
     replicates=40,
     xlabel=r"sample ratio $\alpha = n/d$",
     ylabel="test error",
     xscale="log",
     yscale="log",
+    ylim=(0.1, 5),
     caption="Masked regression peaks at n = d without any label noise: the conditional variance of the masked "
-    "coordinate takes its place. A noise-free linear teacher on the same inputs has no peak; given label noise of that "
-    "variance it has the same one. Lines: d = infinity; markers: simulation extrapolated from d = 100 and 200.",
+    "coordinate takes its place. A linear teacher on the same inputs whose labels have noise of that variance gives "
+    "nearly the same curve, the same one beyond n = d; without noise it has no peak, and its error falls to the order "
+    "of the squared ridge, below the frame. Lines: d = infinity; markers: simulation extrapolated from d = 200 and "
+    "400.",
 )

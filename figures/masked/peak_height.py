@@ -8,10 +8,11 @@ from theory import masked
 from theory.models import AR1, Covariance, Isotropic, MaskedRidge
 
 COVARIANCES: dict[str, Covariance] = {"isotropic": Isotropic(np.inf), "AR(1), $r = 0.7$": AR1(np.inf, 0.7)}
+LAWS = {r"law $\propto \lambda^{-1/2}$": "isotropic", "_law, AR(1)": "AR(1), $r = 0.7$"}
 
 
 def peak(covariance: Covariance, color: int) -> Curve:
-    return Curve(model=lambda lam: MaskedRidge(covariance, 1.0, lam), color=color)
+    return Curve(model=lambda lam: MaskedRidge(covariance, 1.0, lam), style="-", color=color)
 
 
 def law(covariance: Covariance, color: int) -> Curve:
@@ -20,7 +21,7 @@ def law(covariance: Covariance, color: int) -> Curve:
         theory=lambda lam: masked.peak_height(covariance, lam).mean_test_error,
         replicate=NONE,
         points=(),
-        style="--",
+        style=":",
         color=color,
     )
 
@@ -28,17 +29,17 @@ def law(covariance: Covariance, color: int) -> Curve:
 EXPERIMENT = Experiment(
     title=r"The peak at $n = d$",
     curves={name: peak(covariance, color) for color, (name, covariance) in enumerate(COVARIANCES.items())}
-    | {f"law, {name}": law(covariance, color) for color, (name, covariance) in enumerate(COVARIANCES.items())},
+    | {label: law(COVARIANCES[name], color) for color, (label, name) in enumerate(LAWS.items())},
     theory=lambda model: masked.solve(model).mean_test_error,
     replicate=mean_test_error,
     line=np.geomspace(1e-4, 10, 81),
-    points=(0.01, 0.03, 0.1, 1.0),
-    d=100,
+    points=(0.003, 0.01, 0.03, 0.1, 1.0),
+    d=200,
     replicates=60,
     xlabel=r"ridge $\lambda$",
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",
     yscale="log",
-    caption="Lines: d = infinity; dashed: the law sigma^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma^2 the "
-    "conditional variance; markers: simulation extrapolated from d = 100 and 200.",
+    caption="Lines: d = infinity; dotted: the law sigma^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma^2 the "
+    "conditional variance; markers: simulation extrapolated from d = 200 and 400.",
 )

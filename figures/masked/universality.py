@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
         name: inputs(law, np.geomspace(0.2, 5, 121) if law == "gaussian" else np.empty(0)) for name, law in LAWS.items()
     },
     theory=lambda model: masked.solve(model).mean_test_error,
-    points=(0.25, 0.5, 0.75, 1.5, 2.5, 4.0),
+    points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
     d=100,
     replicates=40,
     xlabel=r"sample ratio $\alpha = n/d$",
