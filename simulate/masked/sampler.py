@@ -29,6 +29,7 @@ from theory.models import (
     TridiagonalPrecision,
     TwoLevel,
 )
+from theory.models import checks as theory_checks
 
 STUDENT_DEGREES = 5  # the fourth moment exists (kurtosis 9), the fifth does not
 
@@ -38,8 +39,11 @@ def sample(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussi
 
     `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
     "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
-    ValueError for an unknown law, n < 1 or d = infinity (take `covariance.resized(d)`).
+    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`).
     """
+    theory_checks.record("covariance", covariance, Covariance)
+    if not isinstance(rng, Generator):
+        raise ValueError(f"rng must be a Generator as from numpy.random.default_rng(seed), got {type(rng).__name__}")
     if inputs != "gaussian" and inputs not in FACTORS:
         raise ValueError(f"inputs must be one of {['gaussian', *FACTORS]}, got {inputs!r}")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:

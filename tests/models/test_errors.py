@@ -83,7 +83,10 @@ UNIT = np.eye(4)[0]
         (lambda: Empirical([[1.0, 2.0], [2.0, 1.0]]), "matrix must be positive semi-definite, got an eigenvalue -1"),
         (lambda: Empirical([[1.0, NAN], [NAN, 1.0]]), r"matrix must be finite, got nan at index \(0, 1\)"),
         (lambda: Empirical.from_data([1.0, 2.0]), "X must be a non-empty array with 2 axes"),
-        (lambda: MaskedRidge(np.eye(3), 1.0, 0.1), "covariance must be a record of theory.models, got ndarray"),
+        (
+            lambda: MaskedRidge(np.eye(3), 1.0, 0.1),
+            r"covariance must be a record of theory.models \(Covariance\), got ndarray",
+        ),
         (lambda: MaskedRidge(AR1(4, 0.5), 0.0, 0.1), r"alpha must lie in \(0, inf\), got 0.0"),
         (lambda: MaskedRidge(AR1(4, 0.5), INF, 0.1), "alpha must be finite"),
         (lambda: MaskedRidge(AR1(4, 0.5), 1.0, 0.0), "lam must be positive, got 0.0; .*theory.masked.ridgeless"),
@@ -92,6 +95,11 @@ UNIT = np.eye(4)[0]
         (lambda: TeacherStudent(np.eye(3), 1.0, 0.1), "covariance must be a record"),
         (lambda: TeacherStudent(AR1(4, 0.5), 1.0, 0.1, noise=-1.0), r"noise must lie in \[0, inf\), got -1.0"),
         (lambda: TeacherStudent(AR1(4, 0.5), 1.0, 0.1, signal_power=0.0), "signal_power must lie in"),
+        (lambda: Scaled(np.eye(3), np.ones(9)), r"base must be a record of theory.models \(Covariance\), got ndarray"),
+        (lambda: Spiked(np.eye(3), np.eye(3)[0], 1.0), "base must be a record of theory.models"),
+        (lambda: PowerLaw(5, 1e300), r"exponent must be at most 428.7 for d = 5 .*, got 1e\+300"),
+        (lambda: GaussianFreeField(9, 1e-200, 2), r"mass must lie in \[1e-150, 1e\+150\], got 1e-200"),
+        (lambda: GaussianFreeField(9, 1.0, True), "dimension must be an integer, got True"),
     ],
 )
 def test_refused(make, message):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from theory.models import Covariance, Spectrum
+from theory.models import Covariance, Spectrum, checks
 from theory.models.spectrum import Array
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 
@@ -34,7 +34,7 @@ def conditional_variances(covariance: Covariance) -> Array:
 
     Shape (d,), or one entry a class of coordinates in the limit d -> infinity.
     """
-    spectrum = covariance.spectrum
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
     resolved = spectrum.eigenvalues > 0
     precisions = np.divide(1.0, spectrum.eigenvalues, out=np.zeros_like(spectrum.eigenvalues), where=resolved)
     inverse = spectrum.diagonal(precisions)

@@ -62,7 +62,7 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     """
     alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
-    spectrum = covariance.spectrum
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
     ridge = solve_effective_ridge(spectrum, alpha, lam)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
     factor = variance_factor(at, alpha)
@@ -84,7 +84,7 @@ def _blocks(kappa: Array, modes: int, budget: int = 2_000_000) -> list[Array]:
 
 
 def _grid(name: str, values: ArrayLike) -> Array:
-    array = checks.finite_array(name, np.atleast_1d(np.asarray(values)), 1)
+    array = checks.finite_array(name, np.atleast_1d(values), 1)
     if array.min() <= 0:
         hint = "; for lam -> 0 see theory.masked.ridgeless" if name == "lams" else ""
         raise ValueError(f"{name} must be positive, got {array.min()}{hint}")

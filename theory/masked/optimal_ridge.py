@@ -38,7 +38,7 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
     kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned.
     """
     alpha = checks.positive("alpha", alpha)
-    spectrum = covariance.spectrum
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
     if not np.isfinite(spectrum.coordinate_mean(spectrum.diagonal(spectrum.eigenvalues))):
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from theory.masked.errors import conditional_variances
-from theory.models import MaskedRidge, Spectrum
+from theory.models import MaskedRidge, Spectrum, checks
 from theory.models.spectrum import Array
 from theory.numerics import Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, tangent_step
@@ -60,6 +60,8 @@ def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaS
     q = qhat tr (Sigma_x G)^2/d + mhat^2 a^T Sigma_x G Sigma_x G Sigma_x a.
     `options` go to `solve_fixed_point`. Raises ConvergenceError.
     """
+    checks.record("model", model, MaskedRidge)
+    coordinate = int(checks.dimension(coordinate, least=0, name="coordinate"))
     regression = _minor(model, coordinate) if model.covariance.is_finite else _limit(model, coordinate)
     solution = solve_fixed_point(
         lambda x: _update(regression, x),

@@ -20,7 +20,7 @@ def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution:
     error diverges: ValueError, see `peak_height`.
     """
     alpha = checks.positive("alpha", alpha)
-    spectrum = covariance.spectrum
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
     rank = float(spectrum.weights @ (spectrum.eigenvalues > 0))
     if abs(alpha - rank) < 1e-9:
         hint = ": see peak_height" if rank > 1 - 1e-9 else ""
@@ -56,7 +56,7 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     sqrt(lam). ValueError for a singular Sigma, whose peak is elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
-    spectrum = covariance.spectrum
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
     if spectrum.eigenvalues.min() <= 0:
         raise ValueError("covariance must be non-singular for the peak at alpha = 1")
     tau = float(spectrum.mean(1 / spectrum.eigenvalues))

@@ -4,7 +4,7 @@ import numpy as np
 
 from theory.masked.errors import own_population_errors, population_errors, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
-from theory.models import MaskedRidge
+from theory.models import MaskedRidge, checks
 from theory.models.spectrum import Array
 from theory.numerics import Solution
 from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
@@ -20,6 +20,7 @@ def solve(model: MaskedRidge, *, exact_size: bool = False) -> MaskedRidgeSolutio
     has: better by a relative O(1/d), which matters for small d near alpha = 1. `effective_ridge`, `df1`, `df2` then
     have one entry a coordinate, df1 and df2 per dimension of the minor. Raises ConvergenceError.
     """
+    checks.record("model", model, MaskedRidge)
     return _solve_exact_size(model) if exact_size else _solve(model)
 
 
@@ -78,7 +79,7 @@ def predictor(model: MaskedRidge) -> Array:
 
     It is the population masked ridge predictor at the effective ridge kappa. Raises ConvergenceError.
     """
-    covariance = model.covariance
+    covariance = checks.record("model", model, MaskedRidge).covariance
     kappa = float(solve_effective_ridge(covariance.spectrum, np.array(model.alpha), np.array(model.lam)).value)
     resolvent = (covariance.eigenvectors / (covariance.eigenvalues + kappa)) @ covariance.eigenvectors.T
     rows = -resolvent / np.diagonal(resolvent)[:, None]

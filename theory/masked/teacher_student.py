@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.masked.errors import variance_factor
-from theory.models import TeacherStudent
+from theory.models import TeacherStudent, checks
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 
@@ -30,6 +30,7 @@ def teacher_student(model: TeacherStudent) -> TeacherStudentSolution:
     Averaged over the isotropic teacher; kappa is the effective ridge of the inputs, the same as in masked regression
     with this Sigma, alpha and lam. Without noise the error has no peak at alpha = 1. Raises ConvergenceError.
     """
+    checks.record("model", model, TeacherStudent)
     spectrum, alpha = model.covariance.spectrum, np.array([model.alpha])
     ridge = solve_effective_ridge(spectrum, alpha, np.array([model.lam]))
     p, t = shrinkage(spectrum, ridge.value)

@@ -2,17 +2,31 @@
 
 import math
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Record = TypeVar("Record")
+
+NUMBERS = "iufO"  # kinds of dtype; objects are numbers if float() says so: fractions, numbers of mpmath or sympy
+
+
+def record(name: str, value: Any, kind: type[Record]) -> Record:
+    """`value` itself if it is one of the records `kind`, else ValueError."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be a record of theory.models ({kind.__name__}), got {type(value).__name__}")
+    return value
+
 
 def real(name: str, value: Any) -> float:
-    """`value` as a finite float, or ValueError."""
+    """`value` as a finite float, or ValueError; text, truth values and complex numbers are none."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        given = np.asarray(value)
+        if given.ndim or given.dtype.kind not in NUMBERS:
+            raise TypeError
+        number = float(given[()])
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a real number, got {value!r}") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
@@ -42,14 +56,15 @@ def non_negative(name: str, value: Any) -> float:
 
 def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str = "d") -> float | int:
     """`value` as an int of at least `least`, or inf where the family has a limit d -> infinity."""
-    if isinstance(value, float) and math.isinf(value) and value > 0 and infinite:
-        return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value != value:
+    number = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
         raise ValueError(f"{name} must be an integer, got {value!r}")
-    if math.isinf(value) or int(value) != value or value < least:
+    if number == math.inf and infinite:
+        return math.inf
+    if math.isinf(number) or int(number) != number or number < least:
         allowed = f"an integer of at least {least}" + (" or infinity" if infinite else "")
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return int(value)
+    return int(number)
 
 
 def fits_in_memory(what: str, count: float) -> None:
@@ -61,10 +76,7 @@ def fits_in_memory(what: str, count: float) -> None:
 
 def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:
     """A read-only float copy of `value` with `ndim` axes, all finite; errors say where one is not."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
+    array = _real_array(name, value)
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must be a non-empty array with {ndim} axes, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -72,3 +84,16 @@ def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be finite, got {array[where]} at index {where}")
     array.setflags(write=False)
     return array
+
+
+def _real_array(name: str, value: Any) -> NDArray[np.float64]:
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(value)} of them")
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind in NUMBERS:
+            return np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
+    what = f"dtype {given.dtype}" if given.ndim else type(value).__name__
+    raise ValueError(f"{name} must be an array of real numbers, got {what}")

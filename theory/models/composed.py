@@ -23,6 +23,7 @@ class Spiked(Covariance):
     strengths: Sequence[float] | float | Array
 
     def __post_init__(self) -> None:
+        checks.record("base", self.base, Covariance)
         directions = checks.finite_array("directions", np.atleast_2d(self.directions), 2)
         strengths = checks.finite_array("strengths", np.atleast_1d(self.strengths), 1)
         if directions.shape != (len(strengths), self.base.size):
@@ -56,6 +57,7 @@ class Scaled(Covariance):
     scales: Array = field(repr=False)
 
     def __post_init__(self) -> None:
+        checks.record("base", self.base, Covariance)
         scales = checks.finite_array("scales", self.scales, 1)
         if len(scales) != self.base.size:
             raise ValueError(f"scales must have shape ({self.base.size},), got {scales.shape}")

@@ -134,12 +134,11 @@ class PowerLaw(_Axes):
         rotation = self.rotation
         if rotation is not None:
             rotation = int(checks.dimension(rotation, least=0, name="rotation"))
-        set_checked(
-            self,
-            d=checks.dimension(self.d, infinite=True),
-            exponent=checks.non_negative("exponent", self.exponent),
-            rotation=rotation,
-        )
+        d, exponent = checks.dimension(self.d, infinite=True), checks.non_negative("exponent", self.exponent)
+        if math.isfinite(d) and exponent * math.log(d) > 690:
+            largest = 690 / math.log(d)
+            raise ValueError(f"exponent must be at most {largest:.4g} for d = {d} (d^exponent < 1e300), got {exponent}")
+        set_checked(self, d=d, exponent=exponent, rotation=rotation)
 
     def _entries(self) -> Array:
         return np.asarray((np.arange(1, self.size + 1) / self.size) ** -self.exponent)

@@ -28,11 +28,14 @@ class GaussianFreeField(Covariance):
 
     def __post_init__(self) -> None:
         d = checks.dimension(self.d, infinite=True, least=3)
-        if self.dimension not in (1, 2):
+        dimension = int(checks.dimension(self.dimension, name="dimension"))
+        if dimension > 2:
             raise ValueError(f"dimension must be 1 or 2, got {self.dimension!r}")
-        if self.dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
+        if dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
             raise ValueError(f"d must be the square of a side of at least 3 in dimension 2, got {d!r}")
-        set_checked(self, d=d, mass=checks.positive("mass", self.mass))
+        # the square of the mass is a precision, its inverse a variance
+        mass = checks.between("mass", self.mass, 1e-150, 1e150, closed=(True, True))
+        set_checked(self, d=d, mass=mass, dimension=dimension)
 
     @property
     def side(self) -> int:

@@ -21,8 +21,7 @@ class MaskedRidge:
     lam: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.covariance, Covariance):
-            raise ValueError(f"covariance must be a record of theory.models, got {type(self.covariance).__name__}")
+        checks.record("covariance", self.covariance, Covariance)
         lam = checks.real("lam", self.lam)
         if lam <= 0:
             raise ValueError(f"lam must be positive, got {self.lam!r}; for lam -> 0 see theory.masked.ridgeless")

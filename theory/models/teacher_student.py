@@ -23,8 +23,7 @@ class TeacherStudent:
     signal_power: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.covariance, Covariance):
-            raise ValueError(f"covariance must be a record of theory.models, got {type(self.covariance).__name__}")
+        checks.record("covariance", self.covariance, Covariance)
         set_checked(
             self,
             alpha=checks.positive("alpha", self.alpha),

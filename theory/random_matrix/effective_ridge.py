@@ -32,14 +32,15 @@ def effective_ridge(covariance: Covariance, alpha: float, lam: float) -> Effecti
     the ridgeless limit: 0 where alpha >= rank(Sigma)/d, else the root of df1 = alpha. Raises ConvergenceError.
     """
     alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
-    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam))
+    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    solution = solve_effective_ridge(spectrum, np.asarray(alpha), np.asarray(lam))
     return EffectiveRidge(float(solution.value), solution.residual, solution.iterations, solution.converged)
 
 
 def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[float, float]:
     """(df1, df2) per dimension: tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0."""
     kappa = checks.non_negative("effective_ridge", effective_ridge)
-    at = ridge_moments(covariance.spectrum, np.array([kappa]))
+    at = ridge_moments(checks.record("covariance", covariance, Covariance).spectrum, np.array([kappa]))
     return float(at.df1[0]), float(at.df2[0])
 
 

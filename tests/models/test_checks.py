@@ -1,0 +1,87 @@
+"""What counts as a number, a size and an array, in every argument alike; and records where records are wanted."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from simulate.masked import sample
+from theory import masked, random_matrix
+from theory.models import AR1, Diagonal, Empirical, Isotropic, MaskedRidge, Spiked, checks
+
+COVARIANCE = AR1(4, 0.5)
+
+
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.array(0.5), np.array(1), Fraction(1, 2), 10**20])
+def test_numbers(value):
+    assert checks.real("x", value) == float(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["0.5", True, np.True_, 0.5j, np.complex128(0.5), [0.5], np.array([0.5]), None, 10**400]
+)
+def test_what_is_no_number(value):
+    with pytest.raises(ValueError, match="x must be a real number, got"):
+        checks.real("x", value)
+
+
+@pytest.mark.parametrize("value", [3, 3.0, np.int64(3), np.float32(3), np.array(3), np.array(3.0)])
+def test_sizes(value):
+    size = checks.dimension(value)
+    assert size == 3
+    assert type(size) is int
+    assert checks.dimension(np.array(np.inf), infinite=True) == np.inf
+
+
+@pytest.mark.parametrize("value", ["3", True, np.True_, np.array(True), 3j, np.array([3]), None, np.nan])
+def test_what_is_no_size(value):
+    with pytest.raises(ValueError, match="d must be an integer, got"):
+        checks.dimension(value)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Empirical(np.array([[1, 0.5j], [-0.5j, 1]])), "matrix"),
+        (lambda: Diagonal([1.0, 1 + 1j]), "variances"),
+        (lambda: Diagonal([True, True]), "variances"),
+        (lambda: Diagonal(["1.0", "2.0"]), "variances"),
+        (lambda: Spiked(COVARIANCE, np.array([1j, 0, 0, 0]), 1.0), "directions"),
+        (lambda: Spiked(COVARIANCE, np.eye(4)[0], 1 + 1j), "strengths"),
+        (lambda: masked.learning_curve(COVARIANCE, [1 + 1j], [0.1]), "alphas"),
+        (lambda: masked.learning_curve(COVARIANCE, [1.0], [0.1j]), "lams"),
+    ],
+)
+def test_complex_truth_and_text_are_no_real_arrays(make, name):
+    with pytest.raises(ValueError, match=f"{name} must be an array of real numbers, got dtype"):
+        make()
+
+
+def test_hidden_cells_are_not_data():
+    with pytest.raises(ValueError, match="X must have no masked entries, got 1 of them"):
+        Empirical.from_data(np.ma.masked_array(np.eye(3), mask=np.eye(3, k=1) * [0, 1, 0]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: masked.solve(COVARIANCE), r"model must be a record of theory.models \(MaskedRidge\), got AR1"),
+        (lambda: masked.predictor(COVARIANCE), "model must be a record"),
+        (lambda: masked.replica(COVARIANCE), "model must be a record"),
+        (lambda: masked.teacher_student(COVARIANCE), r"model must be .* \(TeacherStudent\), got AR1"),
+        (lambda: masked.ridgeless(np.eye(3), 0.5), r"covariance must be .* \(Covariance\), got ndarray"),
+        (lambda: masked.peak_height(np.eye(3), 0.5), "covariance must be a record"),
+        (lambda: masked.optimal_ridge(np.eye(3), 0.5), "covariance must be a record"),
+        (lambda: masked.learning_curve(np.eye(3), [0.5], [0.1]), "covariance must be a record"),
+        (lambda: masked.conditional_variances(np.eye(3)), "covariance must be a record"),
+        (lambda: random_matrix.effective_ridge(np.eye(3), 1.0, 0.1), "covariance must be a record"),
+        (lambda: random_matrix.degrees_of_freedom(np.eye(3), 0.1), "covariance must be a record"),
+        (lambda: sample(np.eye(3), 5, np.random.default_rng(0)), "covariance must be a record"),
+        (lambda: sample(COVARIANCE, 5, 0), "rng must be a Generator as from numpy.random.default_rng.*got int"),
+        (lambda: masked.replica(MaskedRidge(COVARIANCE, 1.0, 0.1), coordinate=1.5), "coordinate must be an integer"),
+        (lambda: masked.replica(MaskedRidge(Isotropic(3), 1.0, 0.1), coordinate="1"), "coordinate must be an integer"),
+    ],
+)
+def test_records_and_coordinates_are_checked_at_the_door(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
