@@ -1,14 +1,13 @@
 """A user's own data: python -m figures analyse FILE reads it, and leaves a table and a figure."""
 
 import argparse
-import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from figures.core.produce import OUTPUT
+from figures.core.scratch import moved_into_place
 from figures.masked.analysis import (
     MatrixAnalysis,
     analyse_matrix,
@@ -114,23 +113,12 @@ def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> l
                 "explained": analysis.explained,
             }
         )
-        _moved(columns, lambda path: by_column.to_csv(path, index=False))
-        experiment = as_experiment(analysis, title.replace("$", r"\$"))
-        for figure in figures:
-            _moved(figure, lambda path: draw_figure(experiment, read_csv(table), path))
+        with moved_into_place(columns) as scratch:
+            by_column.to_csv(scratch, index=False)
+        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
     return [table, columns, *figures]
-
-
-def _moved(path: Path, write: Callable[[Path], Any]) -> None:
-    """The suffix of the scratch file is that of the file: it says the format."""
-    scratch = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        write(scratch)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _require_writable(output: Path) -> None:

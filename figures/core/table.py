@@ -1,6 +1,5 @@
 """The table of an experiment: a CSV file with everything that is drawn, and its readable form."""
 
-import os
 from pathlib import Path
 from typing import cast
 
@@ -9,10 +8,15 @@ import pandas as pd
 
 from figures.core.render import render
 from figures.core.rows import COLUMNS, Row
+from figures.core.scratch import moved_into_place
 from simulate.core import Estimate
 
 NUMBERS = COLUMNS[2:-1]
 HEADER = ["panel", "curve", "x", "d", "theory", "simulation", "n", "z"]
+
+
+class TableError(ValueError):
+    """A file is no table of an experiment; the message says what it holds."""
 
 
 def to_frame(rows: list[Row]) -> pd.DataFrame:
@@ -26,17 +30,12 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
 
 def write_csv(rows: list[Row], path: Path) -> None:
     """Written beside and moved into place: a CSV file that is there is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with moved_into_place(path) as scratch:
         to_frame(rows).to_csv(scratch, index=False)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def read_csv(path: Path) -> pd.DataFrame:
-    """The rows of `write_csv`, numbers to the last bit; ValueError where the file is something else."""
+    """The rows of `write_csv`, numbers to the last bit; TableError where the file is something else."""
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         if tuple(table.columns) != COLUMNS:
@@ -44,7 +43,8 @@ def read_csv(path: Path) -> pd.DataFrame:
         for name in NUMBERS:  # by Python's float: pandas' own parser may be off in the last bit
             table[name] = [float(cell or "nan") for cell in table[name]]
     except ValueError as error:  # pandas' own are among them
-        raise ValueError(f"{path} is no table of an experiment: {error}") from error
+        reason = " ".join(str(error).split())
+        raise TableError(f"{path} is no table of an experiment: {reason}") from error
     return _typed(table.assign(converged=table["converged"] == "True"))
 
 

@@ -20,14 +20,14 @@ FILE = "results.jsonl"
 class _Log(dict[str, Value]):
     """A dictionary whose every new item is appended to the open file at once."""
 
-    def __init__(self, kept: dict[str, Value], descriptor: int) -> None:
+    def __init__(self, kept: dict[str, Value], descriptor: int, path: Path) -> None:
         super().__init__(kept)
-        self._descriptor = descriptor
+        self._descriptor, self._path = descriptor, path
 
     def __setitem__(self, key: str, value: Value) -> None:
         super().__setitem__(key, value)
         line = json.dumps({"key": key, "value": value.tolist() if isinstance(value, np.ndarray) else value})
-        os.write(self._descriptor, line.encode() + b"\n")  # one write in append mode: whole, or the last line
+        _append(self._descriptor, line.encode() + b"\n", self._path)  # whole, or the last line
 
 
 @contextlib.contextmanager
@@ -45,8 +45,8 @@ def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
         _replace(path, json.dumps(header) + "\n")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
     try:
-        os.write(descriptor, b"\n")  # ends a line that a kill left half written
-        yield _Log(dict(item for line in lines if (item := _result(line))), descriptor)
+        _append(descriptor, b"\n", path)  # ends a line that a kill left half written
+        yield _Log(dict(item for line in lines if (item := _result(line))), descriptor, path)
     finally:
         os.close(descriptor)
 
@@ -57,6 +57,15 @@ def discard(folder: Path | str) -> None:
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else lies there, or it was never made
         path.parent.rmdir()
+
+
+def _append(descriptor: int, line: bytes, path: Path) -> None:
+    """By one write. The system does not name the file where the disk is full: the error does."""
+    try:
+        os.write(descriptor, line)
+    except OSError as error:
+        error.filename = str(path)
+        raise
 
 
 def _replace(path: Path, text: str) -> None:

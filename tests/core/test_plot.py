@@ -46,6 +46,21 @@ def test_equal_data_give_equal_bytes_and_nothing_is_computed(rows, tmp_path):
         assert b"tEXtSoftware" not in content
 
 
+def test_two_drawings_at_once_do_not_meet(rows, tmp_path, monkeypatch):
+    names = []
+
+    def save(figure, path, **_):
+        names.append(path.name)
+        path.touch()
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", save)
+    for process in (1, 2):
+        monkeypatch.setattr("os.getpid", lambda process=process: process)
+        draw_figure(experiment(), rows, tmp_path / "f.pdf")
+    assert len(set(names)) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["f.pdf"]
+
+
 def test_what_is_drawn(rows):
     from matplotlib.figure import Figure
 
