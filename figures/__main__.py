@@ -9,8 +9,9 @@ from pathlib import Path
 
 from figures.core.context import QUALITIES, Context, quality_from_environment
 from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
-from figures.core.produce import OUTPUT, Skipped, draw, run
+from figures.core.produce import OUTPUT, Skipped, draw, is_fresh, is_intact, run
 from figures.core.render import STYLES
+from figures.core.table import TableError
 from simulate.core import TaskError
 
 INTERRUPTED = 130  # the shell's code for ^C
@@ -34,13 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         print(f"figures: {_explained(error)}", file=sys.stderr)
-    except (UnknownExperiment, TaskError, ImportError) as error:
+    except (UnknownExperiment, TableError, TaskError, ImportError) as error:
         print(f"figures: {error}", file=sys.stderr)
     return 1
 
 
 def _explained(error: OSError) -> str:
-    return f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    return f"{error.strerror}: {error.filename}" if error.filename and error.strerror else str(error)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -93,10 +94,15 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
 def _tables(
     paths: list[Path], options: argparse.Namespace, position: str = "", only_missing: bool = False
 ) -> Iterator[Path]:
-    """The tables, computed where they are missing or out of date; an experiment that must be skipped says why."""
+    """The tables, computed where they are missing, broken or out of date; `only_missing` keeps the last, and says so.
+
+    An experiment that must be skipped says why.
+    """
     for path in paths:
         table: Path = options.output / f"{path.stem}.csv"
-        if only_missing and table.exists():
+        if only_missing and is_intact(path, options.output):
+            if not is_fresh(path, options.output, options.quality):
+                print(f"{table} is out of date (other sources or quality): run {path.stem}", file=sys.stderr)
             yield table
             continue
         label = f"{position}: {path.stem}" if position else path.stem
@@ -120,7 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one per core")
     common.add_argument("--backend", choices=("loky", "dask"), default="loky", help="where replicates run")
     common.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, tcp://host:8786")
-    common.add_argument("--quality", choices=QUALITIES, default=quality_from_environment(), help="default: $QUALITY")
+    common.add_argument(
+        "--quality", type=_quality, choices=QUALITIES, default=quality_from_environment(), help="default: $QUALITY"
+    )
     common.add_argument("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
 
     parser = argparse.ArgumentParser(prog="python -m figures", description="Theory against simulation.")
@@ -144,6 +152,14 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--position", default="", help=argparse.SUPPRESS)  # "figure 3 of 8", from make
     commands.add_parser("analyse", help="theory and simulation for your own data: analyse FILE, see analyse --help")
     return parser
+
+
+def _quality(text: str) -> str:
+    """Checked here, not by `choices` alone: these are not applied to a default, which comes from the environment."""
+    if text not in QUALITIES:
+        choices = ", ".join(QUALITIES)
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")
+    return text
 
 
 def _jobs(text: str) -> int:

@@ -1,11 +1,13 @@
 """An experiment's files: its table, its figure, and the finished replicates of an interrupted run."""
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
 from figures.core.compute import compute_rows
 from figures.core.context import Context
 from figures.core.discover import FIGURES, load
+from figures.core.scratch import moved_into_place
 from figures.core.sources import digest
 from figures.core.table import read_csv, write_csv
 from simulate.core import discard
@@ -18,13 +20,13 @@ class Skipped(Exception):
 
 
 def run(path: Path, output: Path, context: Context, *, force: bool = False) -> Path:
-    """The table of an experiment: computed, unless the one there was made from these very sources.
+    """The table of an experiment: computed, unless the one there is whole and was made from these very sources.
 
     What an earlier, interrupted run finished is taken over. Skipped where an optional input is missing.
     """
     key = digest(path, context.quality)
     table = output / f"{path.stem}.csv"
-    if is_fresh(path, output, key) and not force:
+    if is_fresh(path, output, context.quality) and not force:
         table.touch()  # for make, which compares times
         return table
     experiment = load(path)
@@ -33,7 +35,8 @@ def run(path: Path, output: Path, context: Context, *, force: bool = False) -> P
         raise Skipped(f"{path.stem} is skipped: {reason}")
     partial = output / ".partial" / path.stem
     write_csv(compute_rows(experiment, replace(context, folder=partial, digest=key)), table)
-    _key_file(path, output).write_text(key, encoding="utf-8")
+    with moved_into_place(_mark(path, output)) as mark:
+        mark.write_text(f"{key}\n{_content(table)}\n", encoding="utf-8")
     discard(partial)
     return table
 
@@ -47,12 +50,26 @@ def draw(path: Path, output: Path) -> tuple[Path, Path]:
     return pdf, png
 
 
-def is_fresh(path: Path, output: Path, key: str) -> bool:
-    """Whether the table there belongs to the digest `key`."""
-    mark = _key_file(path, output)
-    return (output / f"{path.stem}.csv").exists() and mark.exists() and mark.read_text(encoding="utf-8") == key
+def is_fresh(path: Path, output: Path, quality: str) -> bool:
+    """Whether the table there is intact, and made from the sources as they are now and at this quality."""
+    return is_intact(path, output) and _marks(path, output)[0] == digest(path, quality)
 
 
-def _key_file(path: Path, output: Path) -> Path:
-    """Beside the table: the digest it was made from."""
+def is_intact(path: Path, output: Path) -> bool:
+    """Whether the table there is the one that was written."""
+    table, marks = output / f"{path.stem}.csv", _marks(path, output)
+    return table.exists() and len(marks) == 2 and marks[1] == _content(table)
+
+
+def _mark(path: Path, output: Path) -> Path:
+    """Beside the table: the digest of the sources that it was made from, and its own."""
     return output / f".{path.stem}.digest"
+
+
+def _marks(path: Path, output: Path) -> list[str]:
+    mark = _mark(path, output)
+    return mark.read_text(encoding="utf-8", errors="replace").split() if mark.exists() else []
+
+
+def _content(table: Path) -> str:
+    return hashlib.sha256(table.read_bytes()).hexdigest()

@@ -89,6 +89,80 @@ def test_a_missing_table_is_computed_and_a_fresh_one_kept(toy, capsys):
     assert "12 tasks" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("junk", ["junk\n", "", "\xff\x00", "a,b\n1,2,3\n"])
+def test_a_broken_table_is_computed_again_by_every_command(toy, capsys, monkeypatch, junk):
+    call, folder = toy
+    table = folder / "out" / "first_toy.csv"
+    monkeypatch.setattr("figures.core.gallery.add_to_gallery.__defaults__", (folder / "gallery",))
+    assert call("run", "first_toy", "--jobs", "1") == 0
+    whole = table.read_bytes()
+    for command in ("run", "draw", "table", "gallery"):
+        table.write_text(junk, encoding="latin-1")
+        assert call(command, "first_toy", "--jobs", "1") == 0
+        assert table.read_bytes() == whole
+
+
+def test_a_number_changed_by_hand_is_noticed(toy):
+    call, folder = toy
+    table = folder / "out" / "first_toy.csv"
+    call("run", "first_toy", "--jobs", "1")
+    whole = table.read_text()
+    table.write_text(whole.replace("1.0", "1.5", 1))
+    assert call("run", "first_toy", "--jobs", "1") == 0
+    assert table.read_text() == whole
+
+
+def test_a_table_of_other_columns_is_one_line(toy, capsys, monkeypatch):
+    call, _ = toy
+    call("run", "first_toy", "--jobs", "1")
+    capsys.readouterr()
+    monkeypatch.setattr("figures.core.table.COLUMNS", ("another", "version"))
+    assert call("draw", "first_toy") == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "first_toy.csv is no table of an experiment: its columns are panel, curve," in error
+
+
+def test_a_table_that_is_out_of_date_is_printed_and_says_so(toy, capsys):
+    call, folder = toy
+    call("run", "first_toy", "--jobs", "1", "--quality", "draft")
+    capsys.readouterr()
+    assert call("table", "first_toy", "--quality", "draft") == 0
+    printed, error = capsys.readouterr()
+    assert error == ""
+    assert call("table", "first_toy", "--quality", "default") == 0
+    again, error = capsys.readouterr()
+    assert again == printed
+    assert error == f"{folder}/out/first_toy.csv is out of date (other sources or quality): run first_toy\n"
+
+
+def test_the_quality_of_the_environment_is_checked(toy, capsys, monkeypatch):
+    call, _ = toy
+    monkeypatch.setenv("QUALITY", "bogus")
+    with pytest.raises(SystemExit) as stop:
+        call("run", "first_toy")
+    assert stop.value.code == 2
+    assert "'bogus'; it, or QUALITY, must be one of draft, default, paper" in capsys.readouterr().err
+    monkeypatch.setenv("QUALITY", "")
+    assert call("list") == 0
+
+
+@pytest.mark.parametrize("place", ["pandas.DataFrame.to_csv", "os.write", "matplotlib.figure.Figure.savefig"])
+def test_a_full_disk_names_the_file(toy, capsys, monkeypatch, place):
+    call, folder = toy
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(place, refuse)
+    assert call("draw", "first_toy", "--jobs", "1") == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"figures: No space left on device: {folder}/out/")
+    assert not [
+        path for path in (folder / "out").iterdir() if path.name.startswith(".first_toy.") and path.suffix != ".digest"
+    ]
+
+
 def test_gallery(toy, monkeypatch):
     call, folder = toy
     monkeypatch.setattr("figures.core.gallery.add_to_gallery.__defaults__", (folder / "gallery",))
