@@ -12,15 +12,21 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 OUT := figures/output
 FORMAT ?= text
-QUALITY ?= default
+override QUALITY := $(or $(QUALITY),default)
+ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1)
+$(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
+endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
+# By its value, as the shell would write it: a dollar or a quote in the name of a file is no syntax.
+override DATA := $(value DATA)
+export DATA
 export OPENBLAS_NUM_THREADS ?= 1
 
 EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' figures/*/*.py)
 NAMES := $(basename $(notdir $(EXPERIMENTS)))
 TABLES := $(NAMES:%=$(OUT)/%.csv)
-FIGURES := $(NAMES:%=$(OUT)/%.pdf)
+FIGURES := $(NAMES:%=$(OUT)/%.pdf) $(NAMES:%=$(OUT)/%.png)
 DRAWING := figures/core/plot.py figures/core/paper.mplstyle
 NO_NUMBERS := $(DRAWING) figures/core/gallery.py figures/core/render.py
 SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/reading -name '*.py' 2>/dev/null))
@@ -39,7 +45,7 @@ help:
 	@echo "variables                       QUALITY=draft|default|paper  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12"
 
 figures: $(FIGURES)
-	@echo "$(words $(FIGURES)) figures (PDF, PNG) and their tables (CSV) are in $(OUT)/"
+	@echo "$(words $(NAMES)) figures (PDF, PNG) and their tables (CSV) are in $(OUT)/"
 
 tables: $(TABLES)
 	@$(PY) -m figures table $(RUN) --format $(FORMAT)
@@ -48,23 +54,22 @@ gallery: $(TABLES)
 	@$(PY) -m figures gallery $(RUN)
 
 analyse: $(STAMP)
-	@if [ -z "$(DATA)" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
-	@$(PY) -m figures analyse "$(DATA)" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
+	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
+	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
 # A table depends on its own file, on its subject in every wing, and on the shared rooms.
 # $(1) name, $(2) file, $(3) subject, $(4) position
 define experiment
 $(OUT)/$(1).csv: $(2) $(filter-out $(EXPERIMENTS),$(shell find theory/$(3) simulate/$(3) figures/$(3) -name '*.py' 2>/dev/null)) $(SHARED) $(OUT)/.quality | $(STAMP)
 	@$(PY) -m figures run $(1) $(RUN) --position "figure $(4) of $(words $(NAMES))"
+$(OUT)/$(1).pdf $(OUT)/$(1).png &: $(OUT)/$(1).csv $(DRAWING)
+	@$(PY) -m figures draw $(1) $(RUN)
 endef
 subject = $(notdir $(patsubst %/,%,$(dir $(1))))
 $(foreach file,$(EXPERIMENTS),$(eval COUNT += x)$(eval $(call experiment,$(basename $(notdir $(file))),$(file),$(call subject,$(file)),$(words $(COUNT)))))
 
-$(OUT)/%.csv: | $(STAMP)  # no such experiment: the error lists the nearest names
+$(OUT)/%.csv $(OUT)/%.pdf $(OUT)/%.png: | $(STAMP)  # no such experiment: the error lists the nearest names
 	@$(PY) -m figures run $*
-
-$(OUT)/%.pdf $(OUT)/%.png: $(OUT)/%.csv $(DRAWING)
-	@$(PY) -m figures draw $*
 
 $(OUT)/.quality: FORCE  # changes, and makes the tables old, only when QUALITY does
 	@mkdir -p $(OUT) && { [ "$$(cat $@ 2>/dev/null)" = "$(QUALITY)" ] || echo "$(QUALITY)" > $@; }

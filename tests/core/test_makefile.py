@@ -69,6 +69,21 @@ def test_figures_are_made_once(checkout):
     assert second.stdout == "2 figures (PDF, PNG) and their tables (CSV) are in figures/output/\n"
     assert times(checkout) == made
 
+    for lost in ("one.png", "two.pdf"):
+        (checkout / "figures" / "output" / lost).unlink()
+        assert make(checkout, "figures", QUALITY="draft").returncode == 0
+        assert set(times(checkout)) == set(made)
+
+    table = checkout / "figures" / "output" / "one.csv"
+    whole = table.read_bytes()
+    for junk in ("junk", ""):
+        time.sleep(0.02)
+        table.write_text(junk)
+        repaired = make(checkout, "figures", QUALITY="draft")
+        assert repaired.returncode == 0, repaired.stderr
+        assert table.read_bytes() == whole
+    made = times(checkout)
+
     time.sleep(0.02)
     (checkout / "figures" / "core" / "paper.mplstyle").touch()
     assert make(checkout, "figures", QUALITY="draft").returncode == 0
@@ -102,6 +117,28 @@ def test_analyse_needs_a_file(checkout):
     result = make(checkout, "analyse")
     assert result.returncode != 0
     assert "make analyse DATA=my_matrix.csv" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["w$ei.csv", "a 'quoted' \"name\".csv", "$(shell touch made).csv", "a`b`;c.csv"])
+def test_any_name_of_a_file_reaches_the_program(checkout, name):
+    (checkout / "figures" / "analyse.py").write_text("main = lambda argv: print(argv)")
+    for given in (make(checkout, "analyse", f"DATA={name}", "KIND=matrix"), make(checkout, "analyse", DATA=name)):
+        assert given.returncode == 0, given.stderr
+        assert repr(name) in given.stdout
+    assert not (checkout / "made").exists()
+    (checkout / "figures" / "analyse.py").unlink()
+
+
+def test_an_unknown_quality_is_refused_before_it_is_written(checkout):
+    mark = checkout / "figures" / "output" / ".quality"
+    before = mark.read_text() if mark.exists() else None
+    for quality in ("bogus", "draft paper"):
+        result = make(checkout, "figures", QUALITY=quality)
+        assert result.returncode != 0
+        assert f"QUALITY must be one of draft, default, paper, got '{quality}'" in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert (mark.read_text() if mark.exists() else None) == before
+    assert make(checkout, "-n", "figures", QUALITY="").returncode == 0
 
 
 def test_ci_only_calls_make_test():
