@@ -1,15 +1,17 @@
 """Users' arrays and numbers are checked once, here."""
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.checks import between
+
 Array = NDArray[np.float64]
 
-# squares of the entries must neither overflow nor vanish in double precision
-SMALLEST_POWER, LARGEST_POWER = 1e-280, 1e280
+# within these the products that make up an error, C/lam^2 the smallest, neither overflow nor vanish
+SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
+LARGEST_RIDGE = 1e100
 
 
 def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
@@ -19,28 +21,23 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {matrix.shape}")
     if columns is not None and matrix.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, one for each coordinate, got {matrix.shape[1]}")
-    power = float(np.vdot(matrix, matrix))  # one pass without a temporary: NaN and inf carry through
-    if not SMALLEST_POWER < power < LARGEST_POWER and matrix.any():
+    power = np.einsum("ij,ij->j", matrix, matrix)  # without a temporary: NaN and inf carry through
+    if not ((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all():
         _raise_not_finite(name, matrix)
-        size = float(abs(matrix).max())
-        raise ValueError(f"{name} must have entries whose squares are representable, got size {size:g}: rescale it")
+        _raise_not_representable(name, matrix)
     return matrix
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
-    """A ridge strength: finite, zero allowed."""
-    if isinstance(lam, complex | np.complexfloating):
-        raise ValueError(f"{name} must be a real number, got {lam!r}")
-    try:
-        number = float(lam)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {lam!r}") from None
-    if not (math.isfinite(number) and number >= 0):
-        raise ValueError(f"{name} must be finite and >= 0, got {lam!r}")
-    return number
+    """A ridge strength: zero allowed, and no larger than double precision can square."""
+    return between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
 
 
 def _real_numbers(name: str, data: Any) -> Array:
+    if np.ma.is_masked(data):
+        raise ValueError(
+            f"{name} must have no masked entries, got {np.ma.count_masked(data)} of them: fill or drop them"
+        )
     try:
         given = np.asarray(data)
     except ValueError:
@@ -55,3 +52,14 @@ def _raise_not_finite(name: str, matrix: Array) -> None:
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
         raise ValueError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}")
+
+
+def _raise_not_representable(name: str, matrix: Array) -> None:
+    sizes = abs(matrix).max(axis=0)
+    bad = (sizes > 0) & ((sizes < SMALLEST_SIZE) | (sizes > LARGEST_SIZE))
+    if bad.any():
+        column = int(bad.argmax())
+        raise ValueError(
+            f"{name} must have columns of size {SMALLEST_SIZE:g} to {LARGEST_SIZE:g}, or zero, "
+            f"got {sizes[column]:g} in column {column}: rescale it"
+        )

@@ -99,7 +99,8 @@ def fit(X: Any, lam: float) -> MaskedFit:
     X minus its means if n is well above d. `lam` = 0 gives least squares,
     of minimum norm where it is not unique (n < d, duplicated or zero columns). The d x d matrix is factorized for
     n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
-    ValueError for an X that is not a finite real matrix, and for lam < 0 or not finite.
+    ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50 to
+    1e50, and for lam outside [0, 1e100].
     """
     data = checks.data_matrix("X", X)
     lam = checks.ridge(lam)

@@ -67,7 +67,7 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     """
     data = checks.data_matrix("X", X)
     values = np.asarray(lams)
-    if values.ndim != 1 or values.size == 0:
+    if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
         raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
     strengths = np.array([checks.ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
     modes = spectral.decompose(data, float(strengths.min()))

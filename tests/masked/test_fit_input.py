@@ -30,8 +30,11 @@ def with_cell(value):
         (GOOD + 0j, "X must contain real numbers, got dtype complex128"),
         (with_cell(np.nan), "X must be finite, got nan at row 2, column 3"),
         (with_cell(-np.inf), "X must be finite, got -inf at row 2, column 3"),
-        (with_cell(1e200), r"X must have entries whose squares are representable, got size 1e\+200: rescale it"),
-        (1e-200 * GOOD, "X must have entries whose squares are representable"),
+        (with_cell(1e200), r"X must have columns of size 1e-50 to 1e\+50, or zero, got 1e\+200 in column 3"),
+        (1e-200 * GOOD, "X must have columns of size .* in column 0: rescale it"),
+        (GOOD * [1, 1e80, 1, 1], r"X must have columns of size .*e\+80 in column 1: rescale it"),
+        (GOOD * [1, 1, 1e-100, 1], "X must have columns of size .*e-10[01] in column 2: rescale it"),
+        (np.ma.masked_greater(GOOD, 0.0), "X must have no masked entries, got .* of them: fill or drop them"),
     ],
 )
 def test_data_that_cannot_be_fitted(function, X, message):
@@ -39,11 +42,13 @@ def test_data_that_cannot_be_fitted(function, X, message):
         function(X)
 
 
-@pytest.mark.parametrize("lam", [-0.1, np.nan, np.inf, -np.inf, 1j, "much", None, [0.1, 0.2]])
+@pytest.mark.parametrize(
+    "lam", [-0.1, np.nan, np.inf, -np.inf, 1j, "much", "0.1", True, 1e160, 1e300, None, [0.1, 0.2]]
+)
 def test_ridges_that_are_none(lam):
-    with pytest.raises(ValueError, match="lam must be"):
+    with pytest.raises(ValueError, match="lam must "):
         fit(GOOD, lam)
-    with pytest.raises(ValueError, match=r"lams\[1\] must be|lams must be"):
+    with pytest.raises(ValueError, match=r"lams\[1\] must |lams must be"):
         fit_path(GOOD, np.array([0.1, lam], dtype=object))
 
 
@@ -67,3 +72,19 @@ def test_populations_and_test_rows_of_another_size():
 
 def test_a_negative_zero_is_zero():
     np.testing.assert_array_equal(fit(GOOD, -0.0).predictor, fit(GOOD, 0.0).predictor)
+
+
+@pytest.mark.parametrize("size", [1e-48, 1e48])
+@pytest.mark.parametrize("lam", [0.0, 1e-300, 1e-100, 1.0, 1e100])
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_whatever_is_accepted_is_fitted(n, lam, size):
+    """Every number finite without a warning, and the training error of a coordinate at most its mean square."""
+    for scales in (size, [1, size, 1, 1]):
+        X = GOOD[:n] * scales
+        result, path, power = fit(X, lam), fit_path(X, [lam]), np.mean(X**2, axis=0)
+        for array in (result.predictor, result.gcv_error, result.loo_error, result.effective_ridge, path.gcv_error):
+            assert np.isfinite(array).all()
+        for train in (result.train_error, path.train_error[0]):
+            assert (train <= power * (1 + 1e-9)).all()
+            if lam == 1e100:
+                np.testing.assert_allclose(train, power, rtol=1e-3)

@@ -12,7 +12,7 @@ Record = TypeVar("Record")
 NUMBERS = "iufO"  # kinds of dtype; objects are numbers if float() says so: fractions, numbers of mpmath or sympy
 
 
-def record(name: str, value: Any, kind: type[Record]) -> Record:
+def record(name: str, value: Record, kind: type) -> Record:
     """`value` itself if it is one of the records `kind`, else ValueError."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a record of theory.models ({kind.__name__}), got {type(value).__name__}")
