@@ -36,7 +36,7 @@ def ridge(lam: Any, name: str = "lam") -> float:
 def _real_numbers(name: str, data: Any) -> Array:
     if np.ma.is_masked(data):
         raise ValueError(
-            f"{name} must have no masked entries, got {np.ma.count_masked(data)} of them: fill or drop them"
+            f"{name} must have no masked entries, got {np.ma.getmaskarray(data).sum()} of them: fill or drop them"
         )
     try:
         given = np.asarray(data)

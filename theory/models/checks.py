@@ -88,7 +88,7 @@ def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:
 
 def _real_array(name: str, value: Any) -> NDArray[np.float64]:
     if np.ma.is_masked(value):
-        raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(value)} of them")
+        raise ValueError(f"{name} must have no masked entries, got {np.ma.getmaskarray(value).sum()} of them")
     try:
         given = np.asarray(value)
         if given.dtype.kind in NUMBERS:
