@@ -41,6 +41,8 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
     spectrum = checks.record("covariance", covariance, Covariance).spectrum
     if not np.isfinite(spectrum.coordinate_mean(spectrum.diagonal(spectrum.eigenvalues))):
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
+    if not spectrum.eigenvalues.any():
+        raise ValueError("covariance must have a positive variance: without any the error is zero at every lam")
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
     grid = _offsets(spectrum)
     slopes = np.concatenate([_slopes(spectrum, alpha, floor + block) for block in np.array_split(grid, 16)])
@@ -69,7 +71,9 @@ def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> Array:
     p, t = shrinkage(spectrum, kappa)
     pt = p * t
     # with t^2 = t - p t the two ratios are those of the docstring, free of cancellation at a small kappa
-    own = spectrum.diagonal(t * t) / spectrum.diagonal(t) - spectrum.diagonal(pt * t) / spectrum.diagonal(pt)
+    resolved = spectrum.diagonal(pt)  # zero for a coordinate without variance, whose error is zero
+    own = np.divide(spectrum.diagonal(pt * t), resolved, out=np.zeros_like(resolved), where=resolved > 0)
+    own = spectrum.diagonal(t * t) / spectrum.diagonal(t) - own
     at = ridge_moments(spectrum, kappa)
     shared = spectrum.mean(pt * p) / at.above_df2(np.array(alpha))
     errors = population_errors(spectrum, kappa) * spectrum.coordinate_weights
