@@ -155,7 +155,7 @@ def test_predictor_has_a_zero_diagonal_and_real_eigenvalues(name):
 def test_predictor_needs_a_finite_size():
     with pytest.raises(ValueError, match="is the limit d -> infinity"):
         masked.predictor(MaskedRidge(AR1(INF, 0.7), 1.0, 0.1))
-    with pytest.raises(ValueError, match="is the limit d -> infinity"):
+    with pytest.raises(ValueError, match="exact_size needs a finite d"):
         masked.solve(MaskedRidge(AR1(INF, 0.7), 1.0, 0.1), exact_size=True)
 
 

@@ -181,3 +181,23 @@ def test_verified_and_with_value():
     assert verified(bad, "toy", check=False) is bad
     with pytest.raises(ConvergenceError, match="toy: max_iter after 3"):
         verified(bad, "toy", check=True)
+
+
+@pytest.mark.parametrize("spoiled", [1.5, -1.0, np.nan])
+def test_a_step_that_spoils_a_solution_is_taken_back(spoiled):
+    """After the first step x is exact; the polishing one is worse, not admissible or not a number."""
+    steps = iter([np.sqrt(2), spoiled, spoiled])
+    solution = solve_fixed_point(
+        lambda x: (x + 2 / x) / 2,
+        np.array([1.0]),
+        step=lambda x: np.array([next(steps)]),
+        admissible=lambda x: not x[0] < 0,
+        damping=0.0,
+    )
+    assert solution.converged
+    assert solution.value[0] == pytest.approx(np.sqrt(2), rel=1e-15)
+
+
+def test_advice_of_the_problem_replaces_the_general_one():
+    with pytest.raises(ConvergenceError, match=r"against tol 1e-12; take a smaller lam$"):
+        solve_fixed_point(ridge_update(1.0, 1e-4), START, max_iter=3, advice="take a smaller lam")

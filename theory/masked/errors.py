@@ -21,7 +21,7 @@ def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """The same for each coordinate at its own effective ridge, (c,) -> (c,)."""
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
-    return np.asarray(kappa * of(p * t) / of(t) ** 2)
+    return np.asarray(kappa * (of(p * t) / of(t) / of(t)))
 
 
 def variance_factor(at: RidgeMoments, alpha: Array) -> Array:

@@ -68,6 +68,7 @@ def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaS
         np.array([0.0, regression.explained, regression.modes.mean(regression.modes.eigenvalues) / regression.lam]),
         step=lambda x: _step(regression, x),
         admissible=lambda x: _admissible(regression, x),
+        advice="raise max_iter, or take a less extreme alpha or lam",
         problem=f"replica saddle point of coordinate {coordinate} of {model}",
         **options,
     )
@@ -135,13 +136,17 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 def _update(regression: _Regression, x: Array) -> Array:
     """The saddle-point equations, conjugates eliminated."""
     m, q, V = x
-    Vhat = regression.alpha / (1 + V)
-    kappa = regression.lam / Vhat
-    qhat = Vhat * _test_error(regression, m, q) / (1 + V)
+    kappa = regression.lam / regression.alpha * (1 + V)
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    linear, square = regression.overlaps(kappa)  # mhat = Vhat
+    linear, square = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat error/(1 + V) = Vhat^2 error/alpha
     mean = regression.modes.mean
-    return np.array([linear, qhat * mean(p**2) / Vhat**2 + square, mean(p) / Vhat])
+    return np.array(
+        [
+            linear,
+            _test_error(regression, m, q) * mean(p**2) / regression.alpha + square,
+            mean(p) / regression.alpha * (1 + V),
+        ]
+    )
 
 
 def _step(regression: _Regression, x: Array) -> Array:
@@ -156,7 +161,7 @@ def _step(regression: _Regression, x: Array) -> Array:
     gap = float(at.above_df2(np.array([alpha]))[0])
     noise = regression.explained + regression.noise - 2 * m + square
     q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
-    return np.array([m, q, kappa[0] / lam * at.df1[0]])
+    return np.array([m, q, kappa[0] * at.df1[0] / lam])
 
 
 def _test_error(regression: _Regression, m: float, q: float) -> float:
@@ -165,15 +170,15 @@ def _test_error(regression: _Regression, m: float, q: float) -> float:
 
 def _admissible(regression: _Regression, x: Array) -> bool:
     m, q, V = x
-    return bool(V > 0 and q >= 0 and m**2 <= regression.explained * q * (1 + 1e-9) + 1e-300)
+    return bool(V >= 0 and q >= 0 and m**2 <= regression.explained * q * (1 + 1e-9) + 1e-300)
 
 
 def _observables(regression: _Regression, model: MaskedRidge, solution: Solution[Array]) -> ReplicaSolution:
     m, q, V = (float(value) for value in solution.value)
     error = _test_error(regression, m, q)
     Vhat = regression.alpha / (1 + V)
-    kappa = regression.lam / Vhat
-    train = error / (1 + V) ** 2
+    kappa = regression.lam / regression.alpha * (1 + V)
+    train = error / (1 + V) / (1 + V)
     objective = (regression.explained + regression.noise - m) / (1 + V)
     return ReplicaSolution(
         m=m,

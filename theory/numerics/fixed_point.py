@@ -28,15 +28,16 @@ def solve_fixed_point(
     memory: int = 5,
     problem: str = "fixed point",
     check: bool = True,
+    advice: str | None = None,
 ) -> Solution[Array]:
     """The admissible x with max |update(x) - x| / (1 + |x|) <= tol, the residual before any damping.
 
     `method` proposes the next point: "plain" iteration damped by `damping` in [0, 1), "anderson" acceleration, or
     "newton" with `jacobian` (that of update, else forward differences). `step`, a model's own map to a better point,
     replaces all three. Newton and `step` go on for one step once the residual is small: where the map is nearly neutral
-    x can be off by much more than its residual. A proposal outside the admissible set gives way to the plain step, and
-    that to halvings of it. Raises ConvergenceError, or with check=False returns the last iterate and its status. NaN is
-    never converged.
+    x can be off by much more than its residual; a step that spoils the residual is taken back. A proposal outside the
+    admissible set gives way to the plain step, and that to halvings of it. Raises ConvergenceError, with the problem's
+    own `advice` if given, or with check=False returns the last iterate and its status. NaN is never converged.
     """
     if not 0 <= damping < 1:
         raise ValueError(f"damping must lie in [0, 1), got {damping!r}")
@@ -46,19 +47,25 @@ def solve_fixed_point(
     x = np.array(start, float)
     status: Status = "max_iter"
     residual, polished = np.inf, step is None and method != "newton"
+    before: tuple[Array, float] | None = None  # the point from which the polishing step was made
     for iteration in range(max_iter + 1):
         image = np.asarray(update(x), float)
         residual = _residual(image, x)
+        if before and not (residual <= tol and admissible(x)):
+            (x, residual), status = before, "converged"
+            break
+        before = None
         if not np.isfinite(residual):
             status = "diverged"
         elif residual <= tol and (polished or iteration == max_iter):
             status = "converged" if admissible(x) else "inadmissible"
         if status != "max_iter" or iteration == max_iter:
             break
-        polished = polished or residual <= tol
+        if not polished and residual <= tol:
+            polished, before = True, (x, residual) if admissible(x) else None
         plain = x + (1 - damping) * (image - x)
         x = _accept([propose(x, image), plain], x, admissible)
-    return verified(Solution(x, status, residual, tol, iteration), problem, check)
+    return verified(Solution(x, status, residual, tol, iteration), problem, check, advice)
 
 
 def _proposal(method: Method, update: Map, jacobian: Map | None, memory: int) -> Proposal:

@@ -35,21 +35,21 @@ class Solution(Generic[T]):
 
 
 class ConvergenceError(ArithmeticError):
-    """No verified solution. `.solution` is the last iterate with its residual."""
+    """No verified solution. `.solution` is the last iterate with its residual; `advice` replaces the general one."""
 
-    def __init__(self, problem: str, solution: Solution[Any]) -> None:
-        self.problem, self.solution = problem, solution
+    def __init__(self, problem: str, solution: Solution[Any], advice: str | None = None) -> None:
+        self.problem, self.solution, self.advice = problem, solution, advice
         super().__init__(
             f"{problem}: {solution.status} after {solution.iterations} iterations, residual {solution.residual:.3g} "
-            f"against tol {solution.tol:.3g}; {ADVICE.get(solution.status, '')}"
+            f"against tol {solution.tol:.3g}; {advice or ADVICE.get(solution.status, '')}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problem, self.solution)
+        return type(self), (self.problem, self.solution, self.advice)
 
 
-def verified(solution: Solution[T], problem: str, check: bool) -> Solution[T]:
+def verified(solution: Solution[T], problem: str, check: bool, advice: str | None = None) -> Solution[T]:
     """The solution itself; unless it converged or `check` is False, ConvergenceError."""
     if check and not solution.converged:
-        raise ConvergenceError(problem, solution)
+        raise ConvergenceError(problem, solution, advice)
     return solution

@@ -11,6 +11,8 @@ from theory.numerics import Solution, verified
 from theory.numerics.solution import Status
 from theory.random_matrix.moments import RidgeMoments, ridge_moments
 
+ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
+
 
 @dataclass(frozen=True)
 class EffectiveRidge:
@@ -77,35 +79,39 @@ def solve_ridge_equation(
     rank = moments(np.array([scale or 1.0])).rank if np.any(lam == 0) else 1.0
     active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes: kappa = 0 exactly
     kappa = np.where(active, lam + scale, 0.0)
-    residual, iteration, close = 0.0, 0, False
+    residual, iteration = 0.0, 0
+    close: tuple[Array, float] | None = None
     for iteration in range(max_iter + 1):
         if not active.any():
             break
         errors, proposal = tangent_step(moments(kappa[active]), alpha[active], lam[active], kappa[active])
         residual = float(errors.max())
+        if close and not residual <= tol:  # rounding or overflow in the last step
+            kappa, residual = close
         if close or residual != residual or iteration == max_iter:
             break
-        close = (
-            residual <= tol
-        )  # one step more: convergence is quadratic, and kappa can be off by more than the residual
+        # one step more: convergence is quadratic, and kappa can be off by more than the residual
+        close = (kappa.copy(), residual) if residual <= tol else None
         kappa[active] = proposal
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     problem = f"effective ridge for alpha in {_span(alpha)}, lam in {_span(lam)}"
-    return verified(Solution(kappa, status, residual, tol, iteration), problem, check)
+    return verified(Solution(kappa, status, residual, tol, iteration), problem, check, ADVICE)
 
 
 def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
     """Residuals at kappa (points,), and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
     terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
-    errors = abs(alpha * lam / kappa - at.above_df1(alpha)) / (alpha * lam / kappa + terms)
-    slope = at.spread / kappa
-    # slope (alpha b - c) is alpha df2 - df1^2, arranged so that nothing large cancels at a small kappa
-    small = (alpha - at.rank) * at.df2 + at.rank * (at.left - at.spread) - at.left**2
-    linear = np.where(at.df1 < at.left, alpha * at.df2 - at.df1**2, small) / slope - alpha * lam
-    b = at.df2 / slope
-    root = np.sqrt(linear**2 + 4 * alpha**2 * lam * b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        proposal = np.where(linear < 0, (root - linear) / (2 * alpha), 2 * alpha * lam * b / (linear + root))
+    errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
+    per_spread = np.divide(1.0, at.spread, out=np.zeros_like(kappa), where=at.spread > 1e-300)
+    b = kappa * (at.df2 * per_spread)
+    # b - c/alpha, arranged so that nothing large cancels at a small kappa and nothing overflows at a large one
+    large = b - kappa * (at.df1 / alpha) * (at.df1 * per_spread)
+    small = (alpha - at.rank) / alpha * at.df2 + (at.rank * (at.left - at.spread) - at.left**2) / alpha
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # in the alternatives that are not taken
+        linear = np.where(at.df1 < at.left, large, small * kappa * per_spread) - lam
+        cross = 2 * np.sqrt(lam) * np.sqrt(b)
+        root = np.hypot(linear, cross)
+        proposal = np.where(linear < 0, root / 2 - linear / 2, cross / (linear + root) * (cross / 2))
     return errors, np.where(proposal > 0, proposal, kappa / 4)
 
 

@@ -63,11 +63,15 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
     """
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
-    own, ratio = of(t), of(p * t) / of(t)
+    share = t / of(t)[:, None]  # of each mode in R_kk
+    ratio, unresolved = of(p * share), of(t * share)  # they sum to 1
     df1 = d * spectrum.mean(p) - ratio
-    df2 = d * spectrum.mean(p * p) - 2 * of(p * p * t) / own + ratio**2
-    left = d * spectrum.mean(t) - of(t * t) / own
-    spread = d * spectrum.mean(p * t) + of(p * t * (p - t)) / own - ratio**2
+    df2 = d * spectrum.mean(p * p) - 2 * of(p * p * share) + ratio**2
+    left = d * spectrum.mean(t) - unresolved
+    # one expression written twice: in powers of what is small
+    large = of(p * (p - t) * share) - ratio**2
+    small = 2 * of(t * t * share) - unresolved - unresolved**2
+    spread = d * spectrum.mean(p * t) + np.where(ratio < unresolved, large, small)
     return RidgeMoments(df1 / (d - 1), df2 / (d - 1), left / (d - 1), spread / (d - 1))
 
 
