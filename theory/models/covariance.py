@@ -11,7 +11,7 @@ import numpy as np
 
 from theory.models import checks, spectrum
 from theory.models.spectrum import Array, Spectrum
-from theory.numerics.quadrature import half_circle
+from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 
 
 class Covariance(ABC):
@@ -122,6 +122,25 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
             return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
+    """least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
+    half = np.sin(angle / 2) if amplitude < 0 else np.cos(angle / 2)
+    return np.asarray(least + 4 * abs(amplitude) * half * half)
+
+
+def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
+    """Modes of the symbol scale/(least + 4 |amplitude| sin^2(angle/2)) in the limit d -> infinity, least > 0.
+
+    Its pole and those of all s/(s + kappa) lie on the imaginary axis, none nearer than sqrt(least/|amplitude|): where
+    this is small, near a unit root, panels that shrink towards it replace the equidistant nodes.
+    """
+    width = math.sqrt(least) / math.sqrt(abs(amplitude)) if amplitude else math.inf
+    if width > 0.05:
+        return adaptive_circle(lambda angle: scale / raised_cosine(least, -abs(amplitude), angle), "the symbol")
+    angles, weights = panelled_legendre(graded_edges(0, math.pi, width / 2))
+    return spectrum.homogeneous(scale / raised_cosine(least, -abs(amplitude), angles), weights)
 
 
 def without_rounding(eigenvalues: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ellipkm1
 
 from theory.models import checks
-from theory.models.covariance import Covariance, adaptive_circle, set_checked
+from theory.models.covariance import Covariance, one_pole_circle, set_checked
 from theory.models.spectrum import Array, Spectrum, homogeneous
 from theory.numerics.quadrature import graded_edges, panelled_legendre
 
@@ -69,7 +69,7 @@ class GaussianFreeField(Covariance):
 
     def _limit(self) -> Spectrum:
         if self.dimension == 1:
-            return adaptive_circle(lambda k: 1 / (self.mass**2 + 4 * np.sin(k / 2) ** 2), "the spectral symbol")
+            return one_pole_circle(1.0, self.mass**2, 1.0)
         # panels shrink towards the logarithm of the density at the band's middle and towards the pole of s at -mass^2
         inner = graded_edges(0, 2, 1e-16, ratio=3)
         outer = graded_edges(4, 2, min(self.mass**2, 1) / 2)[::-1]

@@ -10,15 +10,9 @@ from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
 from theory.models import checks
-from theory.models.covariance import Covariance, adaptive_circle, set_checked
+from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine, set_checked
 from theory.models.spectrum import Array, Spectrum
 from theory.numerics.quadrature import half_circle
-
-
-def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
-    """least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
-    half = np.sin(angle / 2) if amplitude < 0 else np.cos(angle / 2)
-    return np.asarray(least + 4 * abs(amplitude) * half * half)
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,8 @@ class AR1(Covariance):
         return 1 / precisions[::-1], eigenvectors[:, ::-1]
 
     def _limit(self) -> Spectrum:
-        r = self.correlation
-        scale = 1 - r * r
-        return adaptive_circle(lambda angle: scale / raised_cosine((1 - abs(r)) ** 2, -r, angle), "the spectral symbol")
+        gap = 1 - abs(self.correlation)
+        return one_pole_circle(gap * (2 - gap), gap * gap, self.correlation)
 
 
 @dataclass(frozen=True)
@@ -115,4 +108,4 @@ class TridiagonalPrecision(Covariance):
         return eigenvalues[order], sines[:, order]
 
     def _limit(self) -> Spectrum:
-        return adaptive_circle(self._symbol, "the spectral symbol")
+        return one_pole_circle(1.0, self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal)
