@@ -7,7 +7,16 @@ import pytest
 from scipy.integrate import quad
 
 from tests.families import LIMITS
-from theory.models import AR1, GaussianFreeField, GOEPrecision, PowerLaw, Toeplitz, Wishart
+from theory.models import (
+    AR1,
+    Equicorrelated,
+    GaussianFreeField,
+    GOEPrecision,
+    PowerLaw,
+    Toeplitz,
+    TridiagonalPrecision,
+    Wishart,
+)
 
 # size of the large matrix and relative allowance: exponential for periodic lattices and blocks, 1/d at open ends,
 # fluctuations of order 1/d for random matrices
@@ -107,3 +116,41 @@ def test_power_law_is_the_law_of_a_power_of_a_uniform_number(exponent):
 def test_power_law_below_one_has_the_mean_of_its_law(exponent):
     spectrum = PowerLaw(math.inf, exponent).spectrum
     assert spectrum.mean(spectrum.eigenvalues) == pytest.approx(1 / (1 - exponent), rel=1e-9)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-10, 1e-15])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_autoregression_near_its_unit_root(gap, sign):
+    """df1 = a/sqrt((a + kappa (1-r)^2)(a + kappa (1+r)^2)), a = 1 - r^2, and a mean variance of 1."""
+    covariance = AR1(math.inf, sign * (1 - gap))
+    assert covariance.variances[0] == pytest.approx(1, rel=1e-11)
+    gap = 1 - abs(covariance.correlation)
+    a = gap * (2 - gap)
+    for kappa in (1e-12, 1e-6, 1e-2, 1.0, 1e4):
+        expected = a / math.sqrt((a + kappa * gap**2) * (a + kappa * (2 - gap) ** 2))
+        assert moments(covariance.spectrum, kappa)[0] == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("mass", [0.06, 0.04, 1e-3, 1e-5, 1e-8, 1e-100])
+def test_free_field_of_a_small_mass_in_one_dimension(mass):
+    """The mean of 1/(A - 2 cos k) is 1/sqrt(A^2 - 4); the same field as a tridiagonal precision."""
+    covariance = GaussianFreeField(math.inf, mass)
+    assert covariance.variances[0] == pytest.approx(1 / (mass * math.sqrt(mass**2 + 4)), rel=1e-11)
+    for kappa in (1e-6, 0.3, 1e6):
+        e = mass**2 + 1 / kappa
+        expected = 1 / (kappa * math.sqrt(e * (e + 4)))
+        assert moments(covariance.spectrum, kappa)[0] == pytest.approx(expected, rel=1e-11)
+
+
+def test_tridiagonal_precision_near_its_unit_root():
+    covariance = TridiagonalPrecision(math.inf, 2 + 2**-40, -1.0)
+    e = 2**-40
+    assert covariance.variances[0] == pytest.approx(1 / math.sqrt(e * (e + 4)), rel=1e-11)
+
+
+def test_equicorrelated_coordinates_keep_their_variance_in_the_limit():
+    covariance = Equicorrelated(math.inf, 0.4)
+    np.testing.assert_array_equal(covariance.variances, [1.0])
+    np.testing.assert_array_equal(covariance.resized(5).variances, np.ones(5))
+    assert "common factor" in (Equicorrelated.__doc__ or "")
+    assert covariance.spectrum.mean(covariance.spectrum.eigenvalues) == 0.6

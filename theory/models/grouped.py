@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from theory.models import checks
-from theory.models.covariance import Covariance, set_checked
+from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.spectrum import Array, Spectrum, homogeneous
 
 
@@ -16,7 +17,8 @@ class Equicorrelated(Covariance):
     """Unit variances, every pair correlated by `correlation` in (-1/(d-1), 1).
 
     In the limit d -> infinity the common factor is known exactly from the other coordinates: what is left is isotropic
-    with variance 1 - correlation.
+    with variance 1 - correlation. There `spectrum` leaves the factor out, and its mean is 1 - correlation; `variances`
+    stay 1.
     """
 
     d: int | float
@@ -38,6 +40,11 @@ class Equicorrelated(Covariance):
 
     def _limit(self) -> Spectrum:
         return homogeneous(np.array([1 - self.correlation]), np.ones(1))
+
+    @cached_property
+    def variances(self) -> Array:
+        """Ones, (d,); (1,) in the limit d -> infinity, the common factor included."""
+        return frozen(np.ones(self.size if self.is_finite else 1))
 
 
 @dataclass(frozen=True)
