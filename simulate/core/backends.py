@@ -1,11 +1,17 @@
 """Where tasks run: in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
 
 import contextlib
+import os
+import signal
 import traceback
-from collections.abc import Callable, Generator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from multiprocessing import resource_tracker
 from typing import Any, Literal, NamedTuple
 
 import joblib
+
+from simulate.core.orphans import stop_with
 
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
@@ -57,7 +63,14 @@ def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
     with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
         # batches of one: a batch comes back as a whole, and an interrupt would lose its finished part
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_attempt)(task) for task in tasks)
+        with _without_interrupt():  # the workers inherit this: on ^C they are stopped from here, and say nothing
+            outcomes = parallel(joblib.delayed(_attempt_below)(os.getpid(), task) for task in tasks)
+        try:
+            for outcome in outcomes:  # noqa: UP028  `yield from` would close them before the warning is silenced
+                yield outcome
+        finally:
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+                outcomes.close()
 
 
 def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
@@ -84,12 +97,31 @@ def _distributed() -> Any:
     return distributed
 
 
+def _attempt_below(parent: int, task: Task) -> Outcome:
+    stop_with(parent)
+    return _attempt(task)
+
+
 def _attempt(task: Task) -> Outcome:
     """Run in the worker; a failure travels as text, since not every exception survives pickling."""
     try:
         return Outcome(task.key, task.function(*task.args), None)
     except Exception:
         return Outcome(task.key, None, traceback.format_exc())
+
+
+@contextlib.contextmanager
+def _without_interrupt() -> Iterator[None]:
+    """^C waits until the end; a process started meanwhile never gets it. Nothing happens where there are no masks."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # else joblib starts it in the midst, which would end this
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
 def _one_blas_thread() -> Any:

@@ -21,8 +21,13 @@ EXPERIMENT = '''
 import os, time
 from figures.core import Experiment
 
+def enough():
+    path = os.environ.get("HOLD_AT", "")
+    return os.path.exists(path) and open(path, "rb").read().count(b"key") > 2
+
 def replicate(model, d, rng):
-    time.sleep(float(os.environ.get("SECONDS_EACH", 0)))
+    while enough():
+        time.sleep(0.02)
     return float(model + 0.1 * rng.standard_normal())
 
 EXPERIMENT = Experiment(
@@ -255,21 +260,33 @@ def checkout(folder):
     return folder
 
 
-def start(folder, *arguments, seconds=0.0):
+def start(folder, *arguments, hold_at=""):
+    """With `hold_at`, the file of kept results, no replicate ends once three are there: the sweep cannot finish."""
     command = [sys.executable, "-m", "figures", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder), "SECONDS_EACH": str(seconds)}
+    environment = os.environ | {"PYTHONPATH": str(folder), "HOLD_AT": str(hold_at)}
     return subprocess.Popen(
         command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
 
 
+def wait_until(true, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert true()
+
+
+def start_and_hold(folder):
+    """A run on two processes that has kept a few results and goes no further."""
+    kept = folder / "figures/output/.partial/slow_toy/results.jsonl"
+    process = start(folder, "run", "slow_toy", "--jobs", "2", hold_at=kept)
+    wait_until(lambda: kept.exists() and kept.read_bytes().count(b"key") > 2)
+    return process
+
+
 def test_interrupt_and_resume(tmp_path):
     folder = checkout(tmp_path / "a folder with spaces")
-    kept = folder / "figures/output/.partial/slow_toy/results.jsonl"
-    process = start(folder, "run", "slow_toy", "--jobs", "2", seconds=0.2)
-    deadline = time.monotonic() + 60
-    while not (kept.exists() and kept.read_bytes().count(b"key") > 2) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    process = start_and_hold(folder)
     os.killpg(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -283,6 +300,25 @@ def test_interrupt_and_resume(tmp_path):
     resumed = (folder / "figures/output/slow_toy.csv").read_bytes()
     start(folder, "run", "slow_toy", "--jobs", "2", "--output", str(tmp_path / "whole")).communicate(timeout=60)
     assert (tmp_path / "whole" / "slow_toy.csv").read_bytes() == resumed
+
+
+def alive(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_workers_end_with_a_killed_program(tmp_path):
+    process = start_and_hold(checkout(tmp_path / "check out"))
+    os.kill(process.pid, signal.SIGKILL)  # it alone, and it cannot tell its workers
+    process.communicate(timeout=60)  # they hold its stderr
+    try:
+        wait_until(lambda: not alive(process.pid), seconds=30)
+    finally:
+        if alive(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_analyse_has_options_of_its_own(monkeypatch):

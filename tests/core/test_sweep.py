@@ -2,12 +2,14 @@
 
 import math
 import os
+import signal
 import sys
 
 import numpy as np
 import pytest
 
 from simulate.core import Estimate, Task, TaskError, replicate_estimate, replicate_values, stream, sweep
+from simulate.core.backends import run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import FILE, discard
 
@@ -159,6 +161,21 @@ def test_replicates_do_not_depend_on_how_many_there_are():
 def test_replicate_estimate():
     estimate = replicate_estimate(lambda model, d, rng: rng.standard_normal(), None, 1, 50, seed=3)
     assert estimate == Estimate.of([stream(3, 1, r).standard_normal() for r in range(50)])
+
+
+def blocks_interrupts(_):
+    return float(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_an_interrupt_is_left_to_the_main_process():
+    assert set(sweep(tasks(4, blocks_interrupts), n_jobs=2).values()) == {1.0}
+    assert blocks_interrupts(0) == 0.0
+
+
+def test_stopping_early_is_silent():
+    outcomes = run_tasks(tasks(20), n_jobs=2)
+    next(outcomes)
+    outcomes.close()  # a warning would be an error
 
 
 def test_progress_is_silent_without_tqdm_and_short_without_a_terminal(capsys, monkeypatch):
