@@ -8,6 +8,7 @@ import numpy as np
 
 from theory.masked.errors import conditional_variances
 from theory.models import MaskedRidge, Spectrum, checks
+from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.spectrum import Array
 from theory.numerics import Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, tangent_step
@@ -45,7 +46,7 @@ class _Regression:
     explained: float  # rho = a^T Sigma_x a, a the population predictor
     noise: float  # sigma^2 = 1/(Sigma^-1)_kk
     alpha: float  # samples per unknown
-    lam: float  # ridge L per unknown: sum (...)^2/2 + L (unknowns) |w|^2/2
+    lam: float  # ridge L per unknown, see theory.models.conventions
     overlaps: Callable[
         [float], tuple[float, float]
     ]  # a^T Sigma_x G^j Sigma_x^j a, j = 1, 2, with G = (Sigma_x + kappa)^-1
@@ -94,9 +95,9 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
         return float(signal @ p), float(signal @ (p * p))
 
     noise = max(float(matrix[k, k]) - explained, 0.0)
-    alpha = model.alpha * d / (d - 1)
+    alpha = samples_per_unknown(model.alpha, d)
     modes = Spectrum(s, np.full(d - 1, 1 / (d - 1)))
-    return _Regression(modes, explained, noise, alpha, alpha * model.lam, overlaps)
+    return _Regression(modes, explained, noise, alpha, ridge_per_unknown(model.lam, model.alpha, d), overlaps)
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
@@ -130,7 +131,7 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 
     explained = overlaps(1e-30 * float(s[s > 0].min()))[0]
     noise = float(conditional_variances(model.covariance)[k])
-    return _Regression(spectrum, explained, noise, model.alpha, model.alpha * model.lam, overlaps)
+    return _Regression(spectrum, explained, noise, model.alpha, ridge_per_unknown(model.lam, model.alpha), overlaps)
 
 
 def _update(regression: _Regression, x: Array) -> Array:

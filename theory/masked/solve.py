@@ -5,6 +5,7 @@ import numpy as np
 from theory.masked.errors import own_population_errors, population_errors, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import MaskedRidge, checks
+from theory.models.conventions import samples_per_unknown
 from theory.models.spectrum import Array
 from theory.numerics import Solution
 from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
@@ -42,7 +43,7 @@ def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
     d = covariance.size
     if d < 2:
         raise ValueError(f"exact_size needs d of at least 2, got {d}")
-    alpha = model.alpha * d / (d - 1)
+    alpha = samples_per_unknown(model.alpha, d)
     start = solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value
     classes = len(spectrum.coordinate_weights)
     ridge = solve_ridge_equation(

@@ -1,6 +1,7 @@
 """Records of models: their parameters, conventions and what follows from them without solving anything."""
 
 from theory.models.composed import Empirical, Scaled, Spiked
+from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
@@ -31,4 +32,6 @@ __all__ = [
     "TridiagonalPrecision",
     "TwoLevel",
     "Wishart",
+    "ridge_per_sample",
+    "ridge_per_unknown",
 ]
