@@ -1,10 +1,11 @@
 """The optimal ridge: reference values, a plain minimizer, neighbors, and optima at the ends."""
 
+import importlib
 import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from tests.families import FINITE, LIMITS, SINGULAR
 from theory import masked
@@ -124,3 +125,30 @@ def test_optimum_of_a_rotated_power_law_without_a_mean(exponent):
     grid = masked.learning_curve(covariance, 1.0, np.geomspace(1e-8, 1e4, 400)).mean_test_error
     assert 0 < optimum.lam < INF
     assert grid.min() * 0.999 < optimum.mean_test_error <= grid.min()
+
+
+@pytest.mark.parametrize("name", ["AR1", "scaled", "blocks"])
+@pytest.mark.parametrize("off", [-0.3, 0.2])
+def test_the_residual_is_the_slope_where_the_search_stopped(name, off, monkeypatch):
+    """A search that stops beside the root: its residual is the slope of log E there, by finite differences."""
+    module, covariance, alpha = importlib.import_module("theory.masked.optimal_ridge"), FINITE[name], 0.8
+
+    def beside(function, *bracket, **options):
+        root, report = brentq(function, *bracket, **options)
+        return root + off, report
+
+    monkeypatch.setattr(module, "brentq", beside)
+    stopped = masked.optimal_ridge(covariance, alpha)
+    points = [masked.solve(MaskedRidge(covariance, alpha, stopped.lam * math.exp(step))) for step in (-1e-4, 1e-4)]
+    rise = math.log(points[1].mean_test_error / points[0].mean_test_error)
+    slope = rise / math.log(points[1].effective_ridge / points[0].effective_ridge)
+    assert stopped.residual == pytest.approx(abs(slope), rel=1e-6)
+    assert stopped.residual > 1e-4
+
+
+@pytest.mark.parametrize("alpha", [0.4, 1.0, 3.0])
+def test_the_residual_at_an_infinite_ridge(alpha):
+    """Isotropic: E = 1/(1 - 1/(alpha (1 + kappa)^2)), whose slope is -2/(alpha kappa^2) far out."""
+    optimum = masked.optimal_ridge(Isotropic(INF), alpha)
+    assert optimum.lam == INF
+    assert optimum.residual == pytest.approx(2 / (alpha * optimum.bracket[0] ** 2), rel=1e-4)
