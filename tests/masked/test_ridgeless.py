@@ -7,7 +7,7 @@ import pytest
 
 from tests.families import HOMOGENEOUS, LIMITS, REGULAR, SINGULAR
 from theory import masked
-from theory.models import AR1, Blocks, Diagonal, GOEPrecision, MaskedRidge, Wishart
+from theory.models import AR1, Blocks, Diagonal, GOEPrecision, Isotropic, MaskedRidge, PowerLaw, TwoLevel, Wishart
 
 INF = math.inf
 
@@ -100,3 +100,20 @@ def test_bad_arguments_are_refused():
         masked.ridgeless(AR1(10, 0.7), 0.0)
     with pytest.raises(ValueError, match="lam must lie in"):
         masked.peak_height(AR1(10, 0.7), 0.0)
+
+
+@pytest.mark.parametrize(
+    "covariance",
+    [Isotropic(math.inf, 100.0), AR1(math.inf, 0.95), TwoLevel(math.inf), PowerLaw(200, 1.2, rotation=0)],
+    ids=lambda covariance: type(covariance).__name__,
+)
+@pytest.mark.parametrize("small", [1e-4, 1e-6])
+def test_the_error_of_the_peak_law_is_as_said(covariance, small):
+    """In units of lam tau: E is larger by 1 + rho sqrt(lam tau)."""
+    s = covariance.spectrum.eigenvalues
+    tau = covariance.spectrum.mean(1 / s)
+    rho = covariance.spectrum.mean(s**-2.0) / tau**2
+    peak = masked.peak_height(covariance, small / tau)
+    exact = masked.solve(MaskedRidge(covariance, 1.0, small / tau))
+    excess = exact.test_error / peak.test_error - 1
+    np.testing.assert_allclose(excess, rho * math.sqrt(small), rtol=5 * math.sqrt(small) * rho**2)

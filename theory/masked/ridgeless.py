@@ -52,8 +52,10 @@ class PeakHeight:
 def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     """kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
 
-    From kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). A law for small lam, of relative error
-    sqrt(lam). ValueError for a singular Sigma, whose peak is elsewhere and sharper.
+    From kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). A law for lam tau << 1: the errors of `solve` are
+    larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. To be trusted to
+    1 % needs lam < 1e-4/(tau rho^2), far below where rho is large. ValueError for a singular Sigma, whose peak is
+    elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
     spectrum = checks.record("covariance", covariance, Covariance).spectrum
