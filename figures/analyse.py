@@ -52,8 +52,8 @@ def kind_of(path: Path) -> str:
         return "text"
     if not path.exists():
         raise DataError(path, "no such file; check the name and the folder you are in")
-    known = "; ".join(f"{kind} ({' '.join(extensions)})" for kind, extensions in EXTENSIONS.items())
-    raise DataError(path, f"its name does not say what it holds: choose by --kind one of {known}")
+    known = " ".join(EXTENSIONS["matrix"])
+    raise DataError(path, f"its name does not say what it holds ({known} are matrices): say --kind matrix if it is one")
 
 
 def _analyse(options: argparse.Namespace) -> int:
@@ -132,8 +132,7 @@ def _require_writable(output: Path) -> None:
 
 
 def _constant(matrix: Matrix, constant: list[int]) -> str:
-    verb = "is" if len(constant) == 1 else "are"
-    return f"{constant_text(matrix.names, constant)}, which {verb} predicted by anything"
+    return f"{constant_text(matrix.names, constant)}, with nothing to predict"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -70,7 +70,7 @@ def test_kind_by_extension(tmp_path, name, kind):
 def test_folders_are_text_and_other_names_ask(tmp_path):
     assert kind_of(tmp_path) == "text"
     (tmp_path / "data.xyz").touch()
-    with pytest.raises(DataError, match=r"choose by --kind one of matrix .*; sequences .*; text"):
+    with pytest.raises(DataError, match=r"\.csv .* are matrices\): say --kind matrix if it is one"):
         kind_of(tmp_path / "data.xyz")
     with pytest.raises(DataError, match="no such file"):
         kind_of(tmp_path / "absent.xyz")
@@ -100,8 +100,23 @@ def test_failures_are_one_line(tmp_path, table, capsys):
     assert "has no column 'depth'" in refused(capsys, table, "--columns", "depth", *output)
     constant = tmp_path / "constant.csv"
     constant.write_text("a,b,c\n1,2,3\n2,2,1\n5,2,2\n3,2,9\n", encoding="utf-8")
-    assert "1 constant column: 'b', which is predicted by anything; leave" in refused(capsys, constant, *output)
+    assert "1 constant column: 'b', with nothing to predict; leave" in refused(capsys, constant, *output)
     assert main([str(constant), "--drop-constant", "--output", str(tmp_path / "out"), "--jobs", "1"]) == 0
+
+
+def test_few_rows_are_drawn_without_theory(tmp_path, capsys):
+    path = tmp_path / "few.csv"
+    path.write_text("1,2,3.5\n2,1,0\n4,3,1\n0,5,2\n", encoding="utf-8")
+    assert main([str(path), "--output", str(tmp_path), "--jobs", "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no theory is given for fewer than 10 training rows" in said
+    assert "Gaussian theory is not compared" in said
+    assert "twice as many" not in said
+    assert " nan" not in said
+    rows = read_csv(tmp_path / "analyse_few.csv")
+    assert rows["converged"].all()
+    learning = rows[rows["panel"] != "choice of the ridge for all rows"]
+    assert set(learning[learning["theory"].notna()]["curve"]) == {"predicting the mean"}
 
 
 def test_output_that_cannot_be_written_is_said_before_any_work(table, tmp_path, capsys):

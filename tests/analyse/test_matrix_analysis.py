@@ -163,6 +163,41 @@ def test_any_shape_is_analyzed(shape):
     assert report(found, "title")
 
 
+def test_fitted_exactly_is_said_of_no_more_rows_than_columns():
+    noted = []
+    for n in (5, 6):  # 5 columns: 4 unknowns, and n - 1 rows about their mean
+        X = stream(0, "exactly", n).standard_normal((n, 5))
+        left = np.linalg.lstsq(contrasts(X)[:, 1:], contrasts(X)[:, 0], rcond=None)[1]
+        noted.append("fitted exactly" in str(analyse_matrix(X, repeats=2).notes))
+        assert noted[-1] == (left.sum() < 1e-20)
+    assert noted == [True, False]
+
+
+def test_theory_begins_at_ten_training_rows():
+    X = data(9, n=60)[:, :4]
+    found = analyse_matrix(X, repeats=2, sizes=[2, 9, 10, 40], lams=[0.1])
+    for theory in (found.theory, found.empirical_theory):
+        assert np.isfinite(theory).all(axis=1).tolist() == [False, False, True, True]
+    assert min(line["x"] for line in found.rows if line["theory"] and line["curve"] == found.labels[0]) == 10
+    few = analyse_matrix(X[:9], repeats=2)
+    assert few.doubled_error is None
+    assert few.best.empirical_theory is None
+
+
+def test_gcv_of_two_columns_by_hand():
+    """Three rows are two contrasts: x = (-1, 0, 1) and y = (1, -2, 1) about their means, uncorrelated.
+
+    Then nothing is predicted; |x|^2 = 2 and |y|^2 = 6 are residuals, and with n lam = 3 the hat matrices have traces
+    h = 6/(6 + 3) of x on y, 2/(2 + 3) of y on x. GCV is |residual|^2/2 / (1 - h/2)^2, times 3/2 for the mean.
+    """
+    X = np.array([[4.0, -3.0], [5.0, -6.0], [6.0, -3.0], [12.0, 3.0]])  # the last row is 7 off both means
+    seed = next(s for s in range(100) if stream(s, "split", 0).permutation(4)[-1] == 3)
+    measured = split_errors(X, np.array([1.0]), np.array([1.0]), (3,), 1, seed, 0)
+    of_x, of_y = 1.0 / (1 - 1 / 3) ** 2, 3.0 / (1 - 1 / 5) ** 2
+    assert measured[1, 0, 0] == pytest.approx(1.5 * (of_x + of_y) / 2, rel=1e-12)
+    assert measured[0, 0, 0] == pytest.approx(49, rel=1e-12)  # predicted by the means of the three
+
+
 def test_columns_that_are_copies_of_each_other():
     X = data(7, n=100)[:, :5]
     found = analyse_matrix(np.hstack([X, X]), repeats=2)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from figures.masked.analysis.contrasts import Array
+from figures.masked.analysis.few_rows import FEWEST_ROWS
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry is none
 LARGEST = 1e100  # products of variances stay representable, and their inverses too
@@ -64,8 +65,10 @@ def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
             f"the variances of the columns differ by a factor {ratio:.1g}: the mean error is that of the largest, "
             "unless columns are standardized"
         )
-    if n - 1 <= len(variances):
+    if n <= len(variances):  # n - 1 contrasts, d - 1 unknowns
         notes.append("there are no more rows than columns: without a ridge every column would be fitted exactly")
+    if n < FEWEST_ROWS:
+        notes.append(f"so few rows say little; no theory is given for fewer than {FEWEST_ROWS} training rows")
     return tuple(notes)
 
 

@@ -12,6 +12,7 @@ from figures.masked.analysis.best import best_by_gcv, best_ridge, column_errors,
 from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.data_theory import DataTheory, data_theory
 from figures.masked.analysis.empirical import empirical_covariance, empirical_errors
+from figures.masked.analysis.few_rows import FEWEST_ROWS, trusted
 from figures.masked.analysis.measure import split_errors
 from figures.masked.analysis.plan import Plan, make_plan
 from figures.masked.analysis.record import MatrixAnalysis
@@ -62,10 +63,10 @@ def analyse_matrix(
     lam, at_edge = best_by_gcv(theory, scale, SEARCHED)
     fixed = _with_best(fixed, lam) if given is None else given
     covariance = empirical_covariance(data)
-    raw = partial(empirical_errors, covariance)
+    predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
     test, gcv = _measured(data, fixed, tuning, plan, seed, run or partial(sweep, n_jobs=n_jobs, progress=progress))
     loo = leave_one_out(data, lam)
-    predict_curves = partial(table.with_tuned, theory.mean_test_error, lams=fixed, tuning=tuning)
+    predict_curves = partial(table.with_tuned, predict, lams=fixed, tuning=tuning)
     raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
     predicted, uncorrected = (np.array([of(size) for size in plan.sizes]) for of in (predict_curves, raw_curves))
     kappa = theory.effective_ridge(lam)
@@ -116,9 +117,9 @@ def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: 
 
 
 def _doubled(theory: DataTheory, tuning: Array) -> float | None:
-    """The least error that twice as many rows would have; None where the data do not enclose its minimum."""
+    """The least error that twice as many rows would have; None where the data do not enclose it, or are few."""
     errors = theory.mean_test_error(2 * theory.n, tuning)
-    if not np.isfinite(errors).any():
+    if theory.n < FEWEST_ROWS or not np.isfinite(errors).any():
         return None
     i = int(np.nanargmin(errors))
     return float(errors[i]) if i > 0 and np.isfinite(errors[i - 1]) else None

@@ -6,6 +6,7 @@ import numpy as np
 
 from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
 from figures.masked.analysis.data_theory import DataTheory
+from figures.masked.analysis.few_rows import FEWEST_ROWS
 from figures.masked.analysis.leave_one_out import loo_squares
 from figures.masked.analysis.record import BestRidge
 from simulate.core import Estimate
@@ -57,7 +58,7 @@ def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
 def best_ridge(gcv: float, at_edge: bool, loo: LeaveOneOut | None, covariance: Empirical, n: int) -> BestRidge:
     """The three side by side. The covariance of n - 1 <= d contrasts is fitted exactly by as many: no theory there."""
     alpha = (n - 1) / covariance.d
-    theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 else None
+    theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 and n >= FEWEST_ROWS else None
     return BestRidge(gcv, at_edge, None if loo is None else _vertex(loo), theory)
 
 

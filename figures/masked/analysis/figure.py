@@ -51,7 +51,7 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()
-    measured = rows["simulation"].dropna()
+    measured = rows["simulation"][rows["simulation"] > 0]  # the axis is logarithmic
     low = min(0.85 * theory.min(), *(0.97 * measured))
     axes.set_ylim(low, max(1.6 * theory.max(), *(1.2 * measured)))
 

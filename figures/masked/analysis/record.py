@@ -18,7 +18,7 @@ class BestRidge:
     gcv: float
     gcv_at_edge: bool  # of the range that was searched
     leave_one_out: float | None  # None where that would take too long
-    empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for n <= d + 1
+    empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for too few rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class MatrixAnalysis:
     """Masked regression of an (n, d) matrix about its mean; errors are mean squares of one column, averaged over all.
 
     Arrays over training sizes have one column for each of `lams` and a last one for the lam that GCV chooses. `rows`
-    is the table, in the form of `figures.core`.
+    is the table, in the form of `figures.core`. Theories are NaN for fewer than FEWEST_ROWS training rows.
     """
 
     names: tuple[str, ...]

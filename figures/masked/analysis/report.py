@@ -46,7 +46,7 @@ def _lines(analysis: MatrixAnalysis, i: int, label: str, style: str) -> list[lis
     for j, n in enumerate(analysis.plan.sizes):
         held_out = Estimate.of(analysis.test_error[:, j, i])
         others = (analysis.theory[j, i], analysis.empirical_theory[j, i], analysis.gcv_error[:, j, i].mean())
-        compared = [text for value in others for text in (f"{value:.5g}", _off(value, held_out.mean))]
+        compared = [text for value in others for text in (_number(value), _off(value, held_out.mean))]
         lines.append([label, str(n), f"{n / analysis.d:.3g}", str(held_out), *compared])
     return lines
 
@@ -54,6 +54,10 @@ def _lines(analysis: MatrixAnalysis, i: int, label: str, style: str) -> list[lis
 def _plain(label: str, style: str) -> str:
     """Without mathematical markup, where nothing renders it."""
     return label if style == "latex" else label.replace("$", "").replace(r"\lambda", "lam")
+
+
+def _number(value: float) -> str:
+    return f"{value:.5g}" if math.isfinite(value) else ""
 
 
 def _off(value: float, measured: float) -> str:
@@ -87,6 +91,8 @@ def _achieved(analysis: MatrixAnalysis) -> str:
 
 def _agreement(analysis: MatrixAnalysis) -> str:
     measured = analysis.test_error.mean(axis=0)
+    if not np.isfinite(analysis.theory).any() or not np.isfinite(analysis.empirical_theory).any():
+        return "Gaussian theory is not compared: too few rows"
     corrected, raw = (
         np.nanmedian(abs(values / measured - 1)) for values in (analysis.theory, analysis.empirical_theory)
     )

@@ -7,6 +7,7 @@ import numpy as np
 from figures.core import Row, row
 from figures.masked.analysis.best import LeaveOneOut
 from figures.masked.analysis.contrasts import Array
+from figures.masked.analysis.few_rows import FEWEST_ROWS, Predict
 from figures.masked.analysis.plan import Plan
 from figures.masked.analysis.record import TUNED, curve_labels
 from simulate.core import Estimate
@@ -17,8 +18,6 @@ RAW = "empirical covariance"
 RAW_TUNED = f"{TUNED}, {RAW}"
 GCV, LOO, BEST = "GCV", "leave-one-out", "best by GCV"
 LINE_POINTS = 90
-
-Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors
 
 
 def with_tuned(predict: Predict, n: int, lams: Array, tuning: Array) -> Array:
@@ -31,8 +30,11 @@ def with_tuned(predict: Predict, n: int, lams: Array, tuning: Array) -> Array:
 def learning_rows(
     predict: Callable[[int], Array], raw: Callable[[int], Array], lams: Array, plan: Plan, n: int
 ) -> list[Row]:
-    """Theory lines from the smallest training set to all n rows, and the uncorrected one of the tuned curve."""
-    line = sorted({round(x) for x in np.geomspace(plan.sizes[0], n, LINE_POINTS)} | {*plan.sizes})
+    """Theory lines up to all n rows where there is theory, and the uncorrected one of the tuned curve."""
+    grid = sorted({round(x) for x in np.geomspace(plan.sizes[0], n, LINE_POINTS)} | {*plan.sizes})
+    line = [x for x in grid if x >= FEWEST_ROWS]
+    if not line:
+        return []
     predicted, uncorrected = (np.array([of(size) for size in line]) for of in (predict, raw))
     curves = [
         (panel, label, predicted[:, i]) for panel in (HELD_OUT, TRAINING) for i, label in enumerate(curve_labels(lams))
@@ -48,7 +50,8 @@ def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Pla
         for i, label in enumerate(curve_labels(lams)):
             for j, n in enumerate(plan.sizes):
                 estimate = Estimate.of(values[:, j, i])
-                rows.append(row(label, n, panel=panel, theory=theory[j, i], d=d, estimate=estimate, judged=False))
+                predicted = theory[j, i] if n >= FEWEST_ROWS else None
+                rows.append(row(label, n, panel=panel, theory=predicted, d=d, estimate=estimate, judged=False))
     return rows
 
 
@@ -62,13 +65,14 @@ def ridge_rows(
     predict: Predict, raw: Predict, lams: Array, best: float, loo: LeaveOneOut | None, n: int, d: int
 ) -> list[Row]:
     """Error of all n rows against lam: GCV, leave-one-out, theory, and the best one as a star."""
-    curves = ((GCV, predict), (RAW, raw))
+    curves = ((GCV, predict), (RAW, raw)) if n >= FEWEST_ROWS else ((GCV, predict),)
     rows = [
         row(label, x, panel=CHOICE, theory=y) for label, of in curves for x, y in zip(lams, of(n, lams), strict=True)
     ]
     if loo is not None:
         expected = predict(n, loo.lams)
         for lam, theory, estimate in zip(loo.lams, expected, loo.errors, strict=True):
-            rows.append(row(LOO, lam, panel=CHOICE, theory=theory, d=d, estimate=estimate, judged=False))
+            reached = theory if np.isfinite(theory) else None  # beyond the searched ridges there is none
+            rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
     rows.append(row(BEST, best, panel=CHOICE, theory=float(predict(n, np.array([best]))[0]), d=d))
     return rows

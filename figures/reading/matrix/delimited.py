@@ -17,7 +17,7 @@ from figures.reading.matrix.layout import Cells, Header, Layout, find_layout
 from figures.reading.matrix.record import Array, Matrix, place_of_column
 from figures.reading.matrix.select import selected
 
-KINDS_HINT = "; if this is no matrix say --kind sequences or --kind text"
+MATRICES_ONLY = "; this version reads only matrices, no sequences and no text"
 
 
 def read_delimited(
@@ -128,17 +128,21 @@ def _not_a_number(file: TextFile, layout: Layout, number: int, column: int, cell
     if kind_of(cell) == "decimal comma":
         return f"{place}: {shown(cell)} has a decimal comma; write decimal points"
     remedy = f"correct it, or leave the column out with --skip-columns {column + 1}"
-    return f"{place}: {shown(cell)} is not a number; {remedy}{KINDS_HINT}"
+    return f"{place}: {shown(cell)} is not a number; {remedy}{MATRICES_ONLY}"
 
 
 def _holes(gaps: list[tuple[int, int, str]]) -> str:
     """Rows or columns, whichever are fewer."""
     rows, columns = {row for row, _, _ in gaps}, {column for _, column, _ in gaps}
     if len(columns) > len(rows):
-        return f"the {counted(len(rows), 'row')} that have them"
+        return _with_them(len(rows), "row")
     listed = ",".join(str(k + 1) for k in sorted(columns)[:20])
     more = ",..." if len(columns) > 20 else ""
-    return f"the {counted(len(columns), 'column')} that have them with --skip-columns {listed}{more}"
+    return f"{_with_them(len(columns), 'column')} with --skip-columns {listed}{more}"
+
+
+def _with_them(number: int, noun: str) -> str:
+    return f"the {noun} that has them" if number == 1 else f"the {number} {noun}s that have them"
 
 
 def _index_note(values: Array, names: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
