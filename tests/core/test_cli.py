@@ -260,12 +260,23 @@ def checkout(folder):
     return folder
 
 
+def listen():
+    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(folder, *arguments, hold_at=""):
     """With `hold_at`, the file of kept results, no replicate ends once three are there: the sweep cannot finish."""
     command = [sys.executable, "-m", "figures", *arguments]
     environment = os.environ | {"PYTHONPATH": str(folder), "HOLD_AT": str(hold_at)}
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=listen,
     )
 
 

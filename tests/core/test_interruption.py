@@ -28,11 +28,16 @@ if __name__ == "__main__":
 """
 
 
+def listen():
+    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(script, folder, seconds, n_jobs):
     folder.mkdir(exist_ok=True)
     command = [sys.executable, str(script), str(folder), str(seconds), str(n_jobs)]
     environment = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True, preexec_fn=listen)
 
 
 def finished(folder):
