@@ -1,0 +1,116 @@
+"""The population regression behind random masks: its resolvent, traces and errors, dense or mode by mode."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from theory.models import Covariance, Equicorrelated, Spectrum
+from theory.models.spectrum import Array
+from theory.numerics import ConvergenceError, Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Resolvent:
+    """G = (x Sigma + y Delta + lam)^-1, Delta = diag Sigma: its traces over d and the errors of its regression."""
+
+    sigma: float  # tr Sigma G
+    delta: float  # tr Delta G
+    products: Array = field(repr=False)  # (2, 2), tr B_i G B_j G with B = (Sigma, Delta)
+    unmasked: Array = field(repr=False)  # (c,), [G Sigma G]_kk / G_kk^2: error on inputs of which all are shown
+    mask_noise: Array = field(repr=False)  # (c,), sum over j != k of G_kj^2 Delta_j / G_kk^2
+
+
+@dataclass(frozen=True, eq=False)
+class CommutingPopulation:
+    """Delta is a multiple of the identity, or Sigma is diagonal: everything is a function of the modes."""
+
+    spectrum: Spectrum = field(repr=False)
+    delta: Array = field(repr=False)  # (r,) at the modes
+
+    def whitened(self, x: float, y: float, lam: float) -> Spectrum:
+        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        return Spectrum(x * self.spectrum.eigenvalues / (y * self.delta + lam), self.spectrum.weights)
+
+    def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
+        """At coefficients x, y >= 0 and lam > 0."""
+        spectrum, s = self.spectrum, self.spectrum.eigenvalues
+        scale = max(lam, float(spectrum.mean(np.minimum(x * s + y * self.delta, 1e100))))
+        g = scale / (x * s + y * self.delta + lam)  # of order one, so that no square of it vanishes
+        both = np.stack([s * g, self.delta * g]) / scale
+        own = spectrum.diagonal(g)
+        unmasked = spectrum.diagonal(s * g * g) / own**2
+        if spectrum.axes:
+            mask_noise = np.zeros_like(unmasked)
+        else:
+            centered = g - spectrum.mean(g)  # a variance, by numbers that stay small where all of g is alike
+            variance = spectrum.diagonal(centered**2) - spectrum.diagonal(centered) ** 2
+            mask_noise = self.delta[0] * np.maximum(variance, 0.0) / own**2
+        products = (both * spectrum.weights) @ both.T
+        sigma, delta = map(float, both @ spectrum.weights)
+        return Resolvent(sigma, delta, products, unmasked, mask_noise)
+
+
+@dataclass(frozen=True, eq=False)
+class DensePopulation:
+    """Nothing commutes: one Cholesky factorization and one product a point."""
+
+    matrix: Array = field(repr=False)
+
+    @cached_property
+    def variances(self) -> Array:
+        return np.diagonal(self.matrix).copy()
+
+    def whitened(self, x: float, y: float, lam: float) -> Spectrum:
+        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        root = np.sqrt(x / (y * self.variances + lam))
+        eigenvalues = np.linalg.eigvalsh(root[:, None] * self.matrix * root)
+        d = len(eigenvalues)
+        noise = d * np.finfo(float).eps * eigenvalues[-1]
+        return Spectrum(np.where(eigenvalues > noise, eigenvalues, 0.0), np.full(d, 1 / d))
+
+    def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
+        """At coefficients x, y >= 0 and lam > 0."""
+        G, d = inverse(self.matrix, x, y, lam), len(self.matrix)
+        product, squares, delta = self.matrix @ G, G * G, self.variances
+        own = np.diagonal(G)
+        quadratic = np.einsum("ij,ji->i", G, product)  # diag G Sigma G
+        cross = delta @ quadratic
+        products = np.array([[np.vdot(product, product.T), cross], [cross, delta @ squares @ delta]]) / d
+        np.fill_diagonal(squares, 0.0)
+        mask_noise = squares @ delta / own**2
+        return Resolvent(np.trace(product) / d, float(delta @ own) / d, products, quadratic / own**2, mask_noise)
+
+
+Population = CommutingPopulation | DensePopulation
+
+
+def population(covariance: Covariance) -> Population:
+    """By modes where Delta commutes with Sigma: equal variances, or independent coordinates; else dense."""
+    spectrum = covariance.spectrum
+    if spectrum.axes:
+        return CommutingPopulation(spectrum, spectrum.eigenvalues)
+    if spectrum.homogeneous and spectrum.heavy:
+        raise ValueError(f"{covariance!r} has no finite variance, which random masks need: take a finite d")
+    variances = covariance.variances
+    if spectrum.homogeneous or np.ptp(variances) <= 1e-12 * variances.max():
+        variance = float(variances[0])
+        if isinstance(covariance, Equicorrelated) and not covariance.is_finite:
+            variance = 1.0  # its limit leaves out the common factor, which every variance contains
+        return CommutingPopulation(spectrum, np.full_like(spectrum.eigenvalues, variance))
+    return DensePopulation(covariance.matrix)
+
+
+def inverse(matrix: Array, x: float, y: float, lam: float) -> Array:
+    """(x Sigma + y Delta + lam)^-1, (d, d)."""
+    system = x * matrix
+    diagonal = np.einsum("ii->i", system)
+    diagonal += y * np.diagonal(matrix) + lam
+    factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+    lower, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1) if not failed else (factor, 1)
+    if failed or failed_too:
+        raise ConvergenceError(f"resolvent at lam = {lam:.6g}", Solution(matrix, "diverged", np.nan, 0.0, 0))
+    full = np.tril(lower)
+    full += np.tril(lower, -1).T
+    return np.asarray(full)
