@@ -1,42 +1,124 @@
-"""The scalar equation of a commuting ensemble, for many real or complex nu at once.
+"""The scalar equation 1/h = 1 + <t>/alpha, t = 1/(h + a), of many points at once, in its complex and real branches.
 
-With h = 1/K and t_j = 1/(sigma_j h + offset_j - nu), the resolvent (S - nu)^-1 is equivalent to one with the entries t_j
-on the common eigenvectors, where 1/h = 1 + <sigma t>/alpha; h -> 1 as |nu| -> infinity, and Im h has the sign opposite
-to Im nu. The real line outside the support has m = h^2 <sigma^2 t^2>/alpha < 1, with equality at the edges.
+Convention: Im nu >= 0, so Im a <= 0, Im h <= 0 and Im t >= 0. There is exactly one root with Im h < 0 for every nu in
+the upper half plane, and one at a real nu inside the support; outside it there is exactly one real root with
+m = h^2 <t^2>/alpha < 1. Either property certifies a root, however it was found.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble
+from theory.models.spectrum import Array
+from theory.random_matrix.spectral.ensemble import ComplexArray, Numbers, Pencil
 
-ComplexArray = NDArray[np.complex128]
+TINY = 1e-14  # relative: an imaginary part below is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Averages:
-    """Means over atoms at every point (h, nu)."""
+class Branch:
+    """Roots h (points,), with the residual relative to the terms of the equation and the certificates."""
 
-    residual: ComplexArray  # 1/h - 1 - <sigma t>/alpha
-    slope: ComplexArray  # its derivative in h at fixed nu, -(1 - m)/h^2
-    trace: ComplexArray  # <t> = tr (S - nu)^-1/d
-
-
-def averages(ensemble: CommutingEnsemble, h: ComplexArray, nu: ComplexArray, budget: int = 1_000_000) -> Averages:
-    """At points h, nu of shape (points,), in blocks of at most `budget` numbers."""
-    blocks = max(1, -(-h.size * ensemble.sigma.size // budget))
-    parts = [
-        _block(ensemble, *pair) for pair in zip(np.array_split(h, blocks), np.array_split(nu, blocks), strict=True)
-    ]
-    return Averages(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    h: ComplexArray
+    residual: Array
+    inside: Array  # bool: Im h < 0
+    outside: Array  # bool: real with m < 1
 
 
-def _block(ensemble: CommutingEnsemble, h: ComplexArray, nu: ComplexArray) -> tuple[ComplexArray, ...]:
-    t = 1 / (ensemble.sigma * h[:, None] + (ensemble.offset - nu[:, None]))
-    trace = t @ ensemble.weights
-    t *= ensemble.sigma
-    first = t @ ensemble.weights / ensemble.alpha
-    t *= t
-    return 1 / h - 1 - first, t @ ensemble.weights / ensemble.alpha - 1 / h**2, trace
+def trace(pencil: Pencil, h: Numbers) -> ComplexArray:
+    """tr (S - nu)^-1/d at the roots h."""
+    t = 1 / (h[:, None] + pencil.a)
+    if len(pencil.c) == 1:
+        return np.asarray(t @ (pencil.c[0] * pencil.weights) + pencil.rest)
+    return np.asarray((t * pencil.c) @ pencil.weights + pencil.rest)
+
+
+def only(pencil: Pencil, kept: Array) -> Pencil:
+    """The points kept."""
+    c = pencil.c if len(pencil.c) == 1 else pencil.c[kept]
+    return replace(pencil, a=pencil.a[kept], c=c, rest=pencil.rest[kept])
+
+
+def solve(pencil: Pencil, start: ComplexArray | None = None) -> Branch:
+    """The physical root at every point: by Newton's method from `start`, and from above the real axis where that fails."""
+    if start is None:
+        return _from_above(pencil)
+    found = _certified(pencil, newton(pencil, start))
+    lost = ~(found.inside & (found.residual < 1e-11))
+    if lost.any():
+        again = _from_above(only(pencil, lost))
+        for name in ("h", "residual", "inside", "outside"):
+            getattr(found, name)[lost] = getattr(again, name)
+    return found
+
+
+def _from_above(pencil: Pencil) -> Branch:
+    """Continuation in a - i eta from an eta where h is near 1 down to eta = 0; finer steps where the coarse ones fail."""
+    found = _certified(pencil, _descend(pencil, 4.0))
+    for ratio in (2.0, 1.25):
+        lost = ~((found.inside | found.outside) & (found.residual < 1e-11))
+        if not lost.any():
+            break
+        again = _certified(only(pencil, lost), _descend(only(pencil, lost), ratio))
+        for name in ("h", "residual", "inside", "outside"):
+            getattr(found, name)[lost] = getattr(again, name)
+    return found
+
+
+def _descend(pencil: Pencil, ratio: float, lowest: float = 1e-7) -> ComplexArray:
+    top = 8 * (1 + 1 / pencil.alpha)
+    h = np.full(len(pencil.a), 1 - 0.1j)
+    for eta in top * ratio ** -np.arange(np.ceil(np.log(top / lowest) / np.log(ratio))):
+        h = newton(replace(pencil, a=pencil.a - 1j * eta), h, 8, 1e-3)
+    return newton(pencil, h)
+
+
+def newton(pencil: Pencil, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
+    """Newton's method for h - 1 + h <t>/alpha = 0, kept in Im h < 0; one more step where the last was within `close`."""
+    h, active = h.astype(complex), np.arange(len(h))
+    for _ in range(iterations):
+        here = h[active]
+        t = 1 / (here[:, None] + pencil.a[active])
+        first = t @ pencil.weights / pencil.alpha
+        second = (t * t) @ pencil.weights / pencil.alpha
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = (here - 1 + here * first) / (1 + first - here * second)
+        step = np.where(np.isfinite(step), step, 0.1 * here)
+        new = here - step
+        h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
+        active = active[abs(step) > close * abs(here)]
+        if not active.size:
+            break
+    return h
+
+
+def _certified(pencil: Pencil, h: ComplexArray) -> Branch:
+    """Roots on the real line are made real by a few real steps first."""
+    h = h.copy()
+    real_equation = not np.iscomplexobj(pencil.a)
+    inside = h.imag < (-1e-7 * abs(h) if real_equation else 0)
+    outside = np.zeros(len(h), bool)
+    if real_equation and not inside.all():
+        flat = np.flatnonzero(~inside)
+        roots, m = _real_roots(only(pencil, ~inside), h[flat].real)
+        # a root with m > 1 is not physical: the imaginary part was small, not zero
+        h[flat] = np.where(m < 1, roots, h[flat])
+        outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
+    first = (1 / (h[:, None] + pencil.a)) @ pencil.weights / pencil.alpha
+    residual = abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first))
+    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside)
+
+
+def _real_roots(pencil: Pencil, h: Array) -> tuple[Array, Array]:
+    """Newton's method on the real line, and m at its end."""
+    with np.errstate(all="ignore"):
+        for _ in range(40):
+            t = 1 / (h[:, None] + pencil.a)
+            first, second = (power @ pencil.weights / pencil.alpha for power in (t, t * t))
+            step = (h - 1 + h * first) / (1 + first - h * second)
+            h = h - step
+            if np.all(abs(step) <= 1e-15 * abs(h)):
+                break
+        t = 1 / (h[:, None] + pencil.a)
+        m = h * h * ((t * t) @ pencil.weights) / pencil.alpha
+    return h, np.where(np.isfinite(m), m, np.inf)
