@@ -14,8 +14,10 @@ import numpy as np
 
 from theory.models.spectrum import Array
 from theory.numerics import Solution, verified
+from theory.numerics.solution import Status
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
+from theory.random_matrix.spectral.rising_root import rising_root
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
@@ -45,7 +47,13 @@ class BranchPoint:
     m: float
     slope: float  # dnu/dh
     m_slope: float  # dm/dh along the branch
-    trace: float  # <sigma t^2>/alpha: dh/dnu = -h^2 trace/(1 - m), finite also at m = 0
+
+
+@dataclass(frozen=True)
+class _Excess:
+    value: float  # log m
+    derivative: float  # in the coordinate of `h_at`
+    point: BranchPoint
 
 
 class RealBranch:
@@ -64,31 +72,22 @@ class RealBranch:
         m2, trace, m3, m21 = (total / self.ensemble.alpha for total in found.moments(-sign / gaps))
         m = h * h * m2
         slope = -(1 - m) / (h * h * trace)
-        return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21), trace)
+        return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21))
 
-    def edge(self, max_iter: int = 200) -> ExtremeEdge:
-        """The end of the support: m = 1 by Newton's method on log m, safeguarded by bisection, to rounding."""
+    def edge(self) -> ExtremeEdge:
+        """The end of the support: m = 1, to rounding; ConvergenceError where that is not reached."""
         if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
             return ExtremeEdge(atom, 0.0, 0.0, 0)
-        place, low, high = -0.5 * math.log(self.ensemble.alpha), -math.inf, math.inf
-        best, width = self.at(self.h_at(place)), 1.0
-        for iteration in range(1, max_iter + 1):
-            low, high = (place, high) if best.m < 1 else (low, place)
-            growth = best.m_slope * self._stretch(place) / best.m
-            proposal = place - math.log(best.m) / growth if growth > 0 else math.nan
-            if not (low <= proposal <= high and abs(proposal - place) < 4 * width):
-                width *= 2
-                proposal = _inside(low, high, width)
-            step, place = abs(proposal - place), proposal
-            best = self.at(self.h_at(place))
-            if step < 1e-13 * (1 + abs(place)) or best.m == 1:
-                break
-        residual = abs(best.m - 1)
-        status: Literal["converged", "max_iter"] = "converged" if residual <= TOLERANCE else "max_iter"
-        edge = ExtremeEdge(best.nu, best.h, residual, iteration)
-        return verified(
-            Solution(edge, status, residual, TOLERANCE, iteration), f"{self.side} edge of the support", True
-        ).value
+
+        def excess(place: float) -> _Excess:
+            point = self.at(self.h_at(place))
+            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
+
+        found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
+        residual = abs(found.point.m - 1)
+        edge = ExtremeEdge(found.point.nu, found.point.h, residual, count)
+        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
+        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True).value
 
     def h_at(self, place: float) -> float:
         """h from a coordinate that is -inf at h = 1 and inf at the other end of its range."""
@@ -98,7 +97,8 @@ class RealBranch:
         """The inverse of `h_at`."""
         return math.log(h - 1 if self.side == "right" else 1 / h - 1)
 
-    def _stretch(self, place: float) -> float:
+    def stretch(self, place: float) -> float:
+        """Derivative of `h_at`."""
         h = self.h_at(place)
         return h - 1 if self.side == "right" else h * (h - 1)
 
@@ -126,12 +126,6 @@ def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Ar
         if step <= 4e-16 * gap:
             break
     return top + gap, gap + below
-
-
-def _inside(low: float, high: float, width: float) -> float:
-    if math.isinf(low):
-        return high - width
-    return low + width if math.isinf(high) else (low + high) / 2
 
 
 def _atom(ensemble: Ensemble) -> float | None:

@@ -31,7 +31,7 @@ def simplified(ensemble: Ensemble) -> Ensemble:
     if isinstance(ensemble, DenseEnsemble):
         if np.ptp(ensemble.offset) > 1e-14 * abs(ensemble.offset).max():
             return ensemble
-        sigma = np.linalg.eigvalsh(ensemble.covariance)
+        sigma: Array = np.linalg.eigvalsh(ensemble.covariance).astype(float)
         d = len(sigma)
         ensemble = CommutingEnsemble(ensemble.alpha, sigma, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
     present = ensemble.sigma > 1e-14 * ensemble.sigma.max()
