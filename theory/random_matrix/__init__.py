@@ -1,5 +1,13 @@
 """Deterministic equivalents of sample covariances."""
 
+from theory.random_matrix.bbp import (
+    SpikeOutlier,
+    SpikeOutliers,
+    SpikeThreshold,
+    spike_outlier,
+    spike_outliers,
+    spike_threshold,
+)
 from theory.random_matrix.effective_ridge import (
     EffectiveRidge,
     degrees_of_freedom,
@@ -14,6 +22,9 @@ __all__ = [
     "CoordinateDiagonal",
     "EffectiveRidge",
     "RidgeMoments",
+    "SpikeOutlier",
+    "SpikeOutliers",
+    "SpikeThreshold",
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
@@ -21,5 +32,8 @@ __all__ = [
     "shrinkage",
     "solve_effective_ridge",
     "solve_ridge_equation",
+    "spike_outlier",
+    "spike_outliers",
+    "spike_threshold",
     "tangent_step",
 ]
