@@ -16,7 +16,7 @@ def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array
     """
     others = np.setdiff1d(np.arange(len(C)), span)
     inner, cross = C[np.ix_(others, others)], C[np.ix_(others, span)]
-    a = np.linalg.solve(inner + lam * np.eye(len(others)), cross).T
+    a = np.asarray(np.linalg.solve(inner + lam * np.eye(len(others)), cross), float).T
     return a, _errors(a, C, span, others)
 
 
