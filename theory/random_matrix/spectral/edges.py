@@ -6,20 +6,31 @@ and vanishes at both: Newton's method from either pole rises monotonically to th
 below 1, and then the gap has none.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from theory.models.spectrum import Array
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
 
 
-def exact_edges(ensemble: CommutingEnsemble) -> tuple[Array, bool]:
-    """Bulks (k, 2), ascending, and whether the first begins with a hard edge (alpha = rank/d: density ~ nu^(-1/2))."""
+@dataclass(frozen=True, eq=False)
+class ExactEdges:
+    """Bulks in ascending order."""
+
+    bulks: Array  # (k, 2)
+    masses: Array  # (k,), shares of eigenvalues: those of the sigma_j between two gaps, less an atom at the offset
+    hard: bool  # alpha = rank/d: the first bulk begins at the offset, with a density like (nu - offset)^(-1/2)
+
+
+def exact_edges(ensemble: CommutingEnsemble) -> ExactEdges:
+    """From the distinct eigenvalues of Sigma_D; at alpha within rounding of rank/d the first edge is hard."""
     atoms = ensemble.distinct
     seen = atoms.sigma > 0
     sigma, weights, alpha = atoms.sigma[seen], atoms.weights[seen], ensemble.alpha
     offset = float(ensemble.offset[0])
     if not len(sigma):
-        return np.empty((0, 2)), False
+        return ExactEdges(np.empty((0, 2)), np.empty(0), False)
     hard = abs(weights.sum() - alpha) <= 1e-14 * alpha
     gaps = np.diff(sigma, prepend=-np.inf, append=np.inf)
     left, right = (_march(sigma, weights / alpha, sign, gaps) for sign in (-1, 1))  # distances from the poles
@@ -29,7 +40,9 @@ def exact_edges(ensemble: CommutingEnsemble) -> tuple[Array, bool]:
     highs = _position(sigma, weights / alpha, right, np.flatnonzero(open_gap[1:]))
     if hard:
         lows[0] = 0.0
-    return offset + np.stack([lows, highs], axis=1), bool(hard)
+    masses = np.add.reduceat(weights, np.flatnonzero(open_gap[:-1]))
+    masses[0] -= max(0.0, weights.sum() - alpha)
+    return ExactEdges(offset + np.stack([lows, highs], axis=1), masses, bool(hard))
 
 
 def _march(sigma: Array, shares: Array, sign: int, gaps: Array) -> Array:

@@ -48,6 +48,11 @@ class CommutingEnsemble:
         weights = np.bincount(np.cumsum(new) - 1, self.weights[order])
         return CommutingEnsemble(self.alpha, sigma[new], offset[new], weights)
 
+    @property
+    def size(self) -> int:
+        """Numbers a point costs."""
+        return len(self.distinct.sigma)
+
     @cached_property
     def common_offset(self) -> float | None:
         """The offset, where all atoms share one."""
@@ -61,11 +66,6 @@ class CommutingEnsemble:
         rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
         a = (atoms.offset[seen] - nu[:, None]) * inverse
         return Pencil(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
-
-    @cached_property
-    def reach(self) -> tuple[float, float]:
-        """An interval that holds the whole law."""
-        return float(self.offset.min()), _upper(self.offset.max(), self.sigma.max(), self.alpha)
 
     @cached_property
     def atoms(self) -> Array:
@@ -95,6 +95,11 @@ class DenseEnsemble:
 
     common_offset = None
 
+    @property
+    def size(self) -> int:
+        """Numbers a point costs."""
+        return len(self.offset)
+
     @cached_property
     def _modes(self) -> tuple[Array, Array, Array, Array]:
         """Lam D between the whitened range of Sigma_D, and between range and null space; norms; that in the null space."""
@@ -122,11 +127,6 @@ class DenseEnsemble:
         return Pencil(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
 
     @cached_property
-    def reach(self) -> tuple[float, float]:
-        """An interval that holds the whole law."""
-        return float(self.offset.min()), _upper(self.offset.max(), np.linalg.norm(self.covariance, 2), self.alpha)
-
-    @cached_property
     def atoms(self) -> Array:
         """(k, 2), positions and masses: vectors of one offset that all n rows are orthogonal to, ascending."""
         d, levels = len(self.offset), np.unique(self.offset.round(15))
@@ -145,10 +145,6 @@ class DenseEnsemble:
 
 
 Ensemble = CommutingEnsemble | DenseEnsemble
-
-
-def _upper(offset: float, sigma: float, alpha: float) -> float:
-    return float(offset + sigma * (1 + 1 / np.sqrt(alpha)) ** 2)
 
 
 def _positive_masses(positions: Array, masses: Array) -> Array:

@@ -5,14 +5,15 @@ the upper half plane, and one at a real nu inside the support; outside it there 
 m = h^2 <t^2>/alpha < 1. Either property certifies a root, however it was found.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Numbers, Pencil
+from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Numbers, Pencil
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
+ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,22 @@ class Branch:
     residual: Array
     inside: Array  # bool: Im h < 0
     outside: Array  # bool: real with m < 1
+    trace: ComplexArray  # tr (S - nu)^-1/d
+
+    @property
+    def certified(self) -> Array:
+        """Whether each is the physical root."""
+        return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
+
+
+def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000) -> Branch:
+    """The physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
+    blocks = max(1, -(-len(nu) * ensemble.size // budget))
+    starts = [None] * blocks if start is None else np.array_split(start, blocks)
+    parts = [
+        solve(ensemble.at(points), first) for points, first in zip(np.array_split(nu, blocks), starts, strict=True)
+    ]
+    return Branch(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Branch)))
 
 
 def trace(pencil: Pencil, h: Numbers) -> ComplexArray:
@@ -40,28 +57,23 @@ def only(pencil: Pencil, kept: Array) -> Pencil:
 
 
 def solve(pencil: Pencil, start: ComplexArray | None = None) -> Branch:
-    """The physical root at every point: by Newton's method from `start`, and from above the real axis where that fails."""
-    if start is None:
-        return _from_above(pencil)
-    found = _certified(pencil, newton(pencil, start))
-    lost = ~(found.inside & (found.residual < 1e-11))
-    if lost.any():
-        again = _from_above(only(pencil, lost))
-        for name in ("h", "residual", "inside", "outside"):
-            getattr(found, name)[lost] = getattr(again, name)
-    return found
+    """The physical root at every point: by Newton's method from `start`, then from above the real axis.
 
-
-def _from_above(pencil: Pencil) -> Branch:
-    """Continuation in a - i eta from an eta where h is near 1 down to eta = 0; finer steps where the coarse ones fail."""
-    found = _certified(pencil, _descend(pencil, 4.0))
-    for ratio in (2.0, 1.25):
-        lost = ~((found.inside | found.outside) & (found.residual < 1e-11))
+    There a - i eta leads from an eta where h is near 1 down to eta = 0, in finer steps where coarse ones fail.
+    """
+    found = _certified(pencil, newton(pencil, start)) if start is not None else None
+    for ratio in (4.0, 2.0, 1.25):
+        lost = ~found.certified if found else np.ones(len(pencil.a), bool)
         if not lost.any():
             break
-        again = _certified(only(pencil, lost), _descend(only(pencil, lost), ratio))
-        for name in ("h", "residual", "inside", "outside"):
-            getattr(found, name)[lost] = getattr(again, name)
+        missing = only(pencil, lost)
+        again = _certified(missing, _descend(missing, ratio))
+        if found is None:
+            found = again
+            continue
+        for name in fields(Branch):
+            getattr(found, name.name)[lost] = getattr(again, name.name)
+    assert found is not None
     return found
 
 
@@ -106,7 +118,7 @@ def _certified(pencil: Pencil, h: ComplexArray) -> Branch:
         outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
     first = (1 / (h[:, None] + pencil.a)) @ pencil.weights / pencil.alpha
     residual = abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first))
-    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside)
+    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside, trace(pencil, h))
 
 
 def _real_roots(pencil: Pencil, h: Array) -> tuple[Array, Array]:

@@ -1,0 +1,91 @@
+"""The law of an ensemble: edges first, then the bulks between them, then the checks."""
+
+import numpy as np
+
+from theory.models.spectrum import Array
+from theory.numerics import ConvergenceError, Solution
+from theory.random_matrix.spectral.bulk import Bulk, Interval, semicircle
+from theory.random_matrix.spectral.edges import exact_edges
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
+from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.real_modes import simplified
+from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, resolve
+from theory.random_matrix.spectral.scan import ends, scan_points, scanned_edges
+from theory.random_matrix.spectral.variable import Eigenvalue, Variable
+
+TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
+NARROW = 1e-6  # relative width below which a bulk is the semicircle of its one eigenvalue of Sigma_D, to that accuracy
+
+
+def law_of(ensemble: Ensemble, variable: Variable | None = None) -> SpectralLaw:
+    """All of it, verified; ConvergenceError where the total mass or the mean of S is not met."""
+    if ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max():
+        found = _exact(commuting(ensemble))
+        ensemble = commuting(ensemble)
+    else:
+        found = _scanned(ensemble)
+    return _checked(ensemble, found, variable or Eigenvalue())
+
+
+def commuting(ensemble: Ensemble) -> CommutingEnsemble:
+    """With one offset everything commutes."""
+    if isinstance(ensemble, CommutingEnsemble):
+        return ensemble
+    eigenvalues = np.linalg.eigvalsh(ensemble.covariance)
+    d = len(eigenvalues)
+    eigenvalues[eigenvalues < d * np.finfo(float).eps * eigenvalues[-1]] = 0
+    return CommutingEnsemble(ensemble.alpha, eigenvalues, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
+
+
+def _exact(ensemble: CommutingEnsemble) -> Resolved:
+    edges, anchor = exact_edges(ensemble), float(ensemble.offset[0])
+    intervals = [Interval(low, high, anchor, edges.hard and k == 0) for k, (low, high) in enumerate(edges.bulks)]
+    narrow = [high - low < NARROW * (high - anchor) for low, high in edges.bulks]
+    resolved = resolve(ensemble, [interval for interval, thin in zip(intervals, narrow, strict=True) if not thin])
+    wide = iter(resolved.bulks)
+    bulks = [
+        semicircle(interval, mass) if thin else next(wide)
+        for interval, mass, thin in zip(intervals, edges.masses, narrow, strict=True)
+    ]
+    gap = max((abs(bulk.mass - mass) for bulk, mass in zip(bulks, edges.masses, strict=True)), default=0.0)
+    return Resolved(tuple(bulks), max(resolved.residual, float(gap)))
+
+
+def _scanned(ensemble: Ensemble) -> Resolved:
+    low, high, _ = ends(ensemble)
+    extra: Array = np.empty(0)
+    for refine in (0, 0, 0, 1, 1, 2):
+        points = np.unique(np.concatenate([scan_points(ensemble, low, high, refine), extra]))
+        try:
+            bulks = scanned_edges(ensemble, points)
+            found = resolve(ensemble, [Interval(left, right, 0.0) for left, right in bulks])
+        except GapFoundError as gap:
+            extra = np.concatenate([extra, gap.points])
+            continue
+        if abs(_mass(ensemble, found.bulks) - 1) < TOLERANCE:
+            return found
+    raise ConvergenceError("bulks of the law", Solution(extra, "max_iter", np.inf, TOLERANCE, 6))
+
+
+def _mass(ensemble: Ensemble, bulks: tuple[Bulk, ...]) -> float:
+    return float(sum(bulk.mass for bulk in bulks) + ensemble.atoms[:, 1].sum())
+
+
+def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> SpectralLaw:
+    bulks, atoms = found.bulks, ensemble.atoms
+    mean = sum(bulk.moment(1) for bulk in bulks) + float(atoms[:, 0] @ atoms[:, 1])
+    residual = max(found.residual, abs(_mass(ensemble, bulks) - 1), abs(mean / ensemble.mean - 1))
+    if not residual <= TOLERANCE:
+        solution = Solution(bulks, "inadmissible", residual, TOLERANCE, 0)
+        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution)
+    edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in bulks]).reshape(-1, 2)
+    return SpectralLaw(
+        edges=variable.forward(edges),
+        masses=np.array([bulk.mass for bulk in bulks]),
+        atoms=np.column_stack([variable.forward(atoms[:, 0]), atoms[:, 1]]),
+        residual=residual,
+        converged=True,
+        ensemble=ensemble,
+        bulks=bulks,
+        variable=variable,
+    )
