@@ -1,12 +1,15 @@
 """Spikes in noise: thresholds, outliers and overlaps of masked regression and of three kinds of PCA."""
 
+from theory.random_matrix.bbp.optimal_ridge import SpikeRidge, optimal_spike_ridge
 from theory.random_matrix.bbp.outlier import SpikeOutlier, SpikeOutliers, spike_outlier, spike_outliers
 from theory.random_matrix.bbp.threshold import SpikeThreshold, spike_threshold
 
 __all__ = [
     "SpikeOutlier",
     "SpikeOutliers",
+    "SpikeRidge",
     "SpikeThreshold",
+    "optimal_spike_ridge",
     "spike_outlier",
     "spike_outliers",
     "spike_threshold",
