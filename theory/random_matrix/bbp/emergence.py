@@ -69,8 +69,8 @@ def emerged(system: SpikeSystem, strengths: Array) -> list[Emerged]:
 
 
 def _trial(system: SpikeSystem, pencil: Pencil, strengths: Array, place: float, rank: int) -> _Trial:
-    h = system.branch.h_at(place)
-    point = system.branch.at(h)
+    point = system.branch.at(place)
+    h = point.h
     forms = _forms(system, h, point.nu, pencil)
     values, vectors = np.linalg.eigh(_matrix(h, forms, strengths))
     vector = np.sqrt(strengths) * vectors[:, rank]

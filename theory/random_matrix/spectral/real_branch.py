@@ -64,11 +64,13 @@ class RealBranch:
             raise ValueError(f"side must be 'right' or 'left', got {side!r}")
         self.ensemble, self.side = simplified(ensemble), side
 
-    def at(self, h: float) -> BranchPoint:
-        """The point at h > 1 (right) or 0 < h < 1 (left)."""
-        sign = 1.0 if self.side == "right" else -1.0
+    def at(self, place: float) -> BranchPoint:
+        """The point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left): -inf at h = 1, where nu diverges."""
+        rise = math.exp(place)
+        right = self.side == "right"
+        h, sign, excess = (1 + rise, 1.0, rise / (1 + rise)) if right else (1 / (1 + rise), -1.0, rise)
         found = modes(self.ensemble, h)
-        top, gaps = _root_above(sign * found.poles, found.residues, self.ensemble.alpha * abs(1 - 1 / h))
+        top, gaps = _root_above(sign * found.poles, found.residues, self.ensemble.alpha * excess)
         m2, trace, m3, m21 = (total / self.ensemble.alpha for total in found.moments(-sign / gaps))
         m = h * h * m2
         slope = -(1 - m) / (h * h * trace)
@@ -80,7 +82,7 @@ class RealBranch:
             return ExtremeEdge(atom, 0.0, 0.0, 0)
 
         def excess(place: float) -> _Excess:
-            point = self.at(self.h_at(place))
+            point = self.at(place)
             return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
 
         found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
@@ -89,18 +91,14 @@ class RealBranch:
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
         return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True).value
 
-    def h_at(self, place: float) -> float:
-        """h from a coordinate that is -inf at h = 1 and inf at the other end of its range."""
-        return 1 + math.exp(place) if self.side == "right" else 1 / (1 + math.exp(place))
-
     def place_of(self, h: float) -> float:
-        """The inverse of `h_at`."""
+        """The coordinate of a point."""
         return math.log(h - 1 if self.side == "right" else 1 / h - 1)
 
     def stretch(self, place: float) -> float:
-        """Derivative of `h_at`."""
-        h = self.h_at(place)
-        return h - 1 if self.side == "right" else h * (h - 1)
+        """dh/dplace."""
+        rise = math.exp(place)
+        return rise if self.side == "right" else -rise / (1 + rise) ** 2
 
 
 def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
