@@ -45,6 +45,6 @@ EXPERIMENT = Experiment(
     caption="Masked inputs are set to zero; every coordinate is predicted, when masked, from what is shown. Lines: "
     "d = infinity; markers: simulation at d = 50 and 100 extrapolated in 1/d. Masking acts as a ridge. At alpha = 1, "
     "hiding 15% lowers the error from 5.44 to 0.90 (lambda = 0.001), 1.96 to 0.89 (0.01) and 0.90 to 0.80 (0.1) though "
-    "less is shown to predict from, and raises it from 0.69 to 0.72 at lambda = 1. At lambda = 0.01 the best rate falls "
-    "with the number of samples: 0.44, 0.34, 0.20 and 0.06 at alpha = 0.5, 1, 2 and 4.",
+    "less is shown to predict from, and raises it from 0.69 to 0.72 at lambda = 1. At lambda = 0.01 the best rate "
+    "falls with the number of samples: 0.44, 0.34, 0.20 and 0.06 at alpha = 0.5, 1, 2 and 4.",
 )

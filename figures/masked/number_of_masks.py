@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     draw=mark_interpolation,
     caption="Each sample is masked R times at rate p; a coordinate is regressed on the n R p pairs of sample and mask "
     "that hide it. Lines: d = infinity; markers: masks drawn and regressions solved at d = 40 and 80, extrapolated in "
-    "1/d; stars: the largest error. More masks first hurt, then help: the peak is where pairs equal unknowns, n R p = d "
-    "(dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error 4.00, one mask 1.00) and 10 (3.88, one mask "
+    "1/d; stars: the largest error. More masks first hurt, then help: the peak is where pairs equal unknowns, n R p = "
+    "d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error 4.00, one mask 1.00) and 10 (3.88, one mask "
     "0.99), and a ridge moves it down: to R = 6 (1.20) and 8 (1.16) at lambda = 0.05. At 0.3 there is none.",
 )

@@ -36,20 +36,20 @@ class CommutingPopulation:
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
         """At coefficients x, y >= 0 and lam > 0."""
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
-        scale = max(lam, float(spectrum.mean(np.minimum(x * s + y * self.delta, 1e100))))
-        g = scale / (x * s + y * self.delta + lam)  # of order one, so that no square of it vanishes
-        both = np.stack([s * g, self.delta * g]) / scale
-        own = spectrum.diagonal(g)
-        unmasked = spectrum.diagonal(s * g * g) / own**2
-        if spectrum.axes:
-            mask_noise = np.zeros_like(unmasked)
-        else:
-            centered = g - spectrum.mean(g)  # a variance, by numbers that stay small where all of g is alike
-            variance = spectrum.diagonal(centered**2) - spectrum.diagonal(centered) ** 2
-            mask_noise = self.delta[0] * np.maximum(variance, 0.0) / own**2
+        g = 1 / (x * s + y * self.delta + lam)
+        both = np.stack([s * g, self.delta * g])
         products = (both * spectrum.weights) @ both.T
         sigma, delta = map(float, both @ spectrum.weights)
-        return Resolvent(sigma, delta, products, unmasked, mask_noise)
+        return Resolvent(sigma, delta, products, *self._errors(g / g.max()))
+
+    def _errors(self, g: Array) -> tuple[Array, Array]:
+        spectrum, s = self.spectrum, self.spectrum.eigenvalues
+        if spectrum.axes:  # nothing to predict with
+            return s, np.zeros_like(s)
+        own = spectrum.diagonal(g)
+        centered = g - spectrum.mean(g)  # a variance, by numbers that stay small where all of g is alike
+        variance = spectrum.diagonal(centered**2) - spectrum.diagonal(centered) ** 2
+        return spectrum.diagonal(s * g * g) / own**2, self.delta[0] * np.maximum(variance, 0.0) / own**2
 
 
 @dataclass(frozen=True, eq=False)
