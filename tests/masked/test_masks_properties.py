@@ -178,3 +178,12 @@ def test_rows_per_coordinate():
     assert repr(masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4)).startswith(
         "RandomMasksSolution(alpha=2.0, lam=0.1"
     )
+
+
+def test_solutions_as_tables():
+    random, span = masked.random_masks(AR1(5, 0.5), 1.0, 0.1, 0.2, 3), masked.span_mask(AR1(5, 0.5), 1.0, 0.1, [3, 1])
+    for point, coordinates in ((random, range(5)), (span, [3, 1])):
+        frame = point.to_frame()
+        assert list(frame.coordinate) == list(coordinates)
+        assert frame.test_error.to_numpy() == pytest.approx(point.test_error)
+        assert frame.train_error.to_numpy() == pytest.approx(point.train_error)

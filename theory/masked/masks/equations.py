@@ -99,5 +99,6 @@ def all_masks(of: Population, alphas: Array, lam: float, mask_rate: float) -> li
 def _point(first: Array, at: Resolvent, raised: Array, mask_rate: float, evidence: tuple[float, int, bool]) -> Point:
     """`raised` (2, 2): weights of a Sigma and b Delta in G B G, for B of the test (first column) and train error."""
     odds = mask_rate / (1 - mask_rate)
-    test, train = (x * at.unmasked + y * odds * at.mask_noise for x, y in raised.T)
+    shown, mask_noise = at.errors()
+    test, train = (x * shown + y * odds * mask_noise for x, y in raised.T)
     return Point(first, test, train, *evidence)

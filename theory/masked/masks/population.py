@@ -1,7 +1,8 @@
 """The population regression behind random masks: its resolvent, traces and errors, dense or mode by mode."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg import lapack
@@ -13,13 +14,16 @@ from theory.numerics import ConvergenceError, Solution
 
 @dataclass(frozen=True, eq=False)
 class Resolvent:
-    """G = (x Sigma + y Delta + lam)^-1, Delta = diag Sigma: its traces over d and the errors of its regression."""
+    """G = (x Sigma + y Delta + lam)^-1, Delta = diag Sigma: its traces over d, and when asked the errors it makes.
+
+    `errors` gives for every coordinate, or class of them, [G Sigma G]_kk / G_kk^2, the error on inputs that are all
+    shown, and sum over j != k of G_kj^2 Delta_j / G_kk^2, the noise that masks add to it.
+    """
 
     sigma: float  # tr Sigma G
     delta: float  # tr Delta G
     products: Array = field(repr=False)  # (2, 2), tr B_i G B_j G with B = (Sigma, Delta)
-    unmasked: Array = field(repr=False)  # (c,), [G Sigma G]_kk / G_kk^2: error on inputs of which all are shown
-    mask_noise: Array = field(repr=False)  # (c,), sum over j != k of G_kj^2 Delta_j / G_kk^2
+    errors: Callable[[], tuple[Array, Array]] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,7 @@ class CommutingPopulation:
         both = np.stack([s * g, self.delta * g])
         products = (both * spectrum.weights) @ both.T
         sigma, delta = map(float, both @ spectrum.weights)
-        return Resolvent(sigma, delta, products, *self._errors(g / g.max()))
+        return Resolvent(sigma, delta, products, partial(self._errors, g / g.max()))
 
     def _errors(self, g: Array) -> tuple[Array, Array]:
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
@@ -73,14 +77,17 @@ class DensePopulation:
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
         """At coefficients x, y >= 0 and lam > 0."""
         G, d = inverse(self.matrix, x, y, lam), len(self.matrix)
-        product, squares, delta = self.matrix @ G, G * G, self.variances
-        own = np.diagonal(G)
+        product, delta = self.matrix @ G, self.variances
         quadratic = np.einsum("ij,ji->i", G, product)  # diag G Sigma G
         cross = delta @ quadratic
-        products = np.array([[np.vdot(product, product.T), cross], [cross, delta @ squares @ delta]]) / d
+        products = np.array([[np.vdot(product, product.T), cross], [cross, delta @ (G * G) @ delta]]) / d
+        traces = np.trace(product) / d, float(delta @ np.diagonal(G)) / d
+        return Resolvent(*traces, products, partial(self._errors, G, quadratic))
+
+    def _errors(self, G: Array, quadratic: Array) -> tuple[Array, Array]:
+        own, squares = np.diagonal(G), G * G
         np.fill_diagonal(squares, 0.0)
-        mask_noise = squares @ delta / own**2
-        return Resolvent(np.trace(product) / d, float(delta @ own) / d, products, quadratic / own**2, mask_noise)
+        return quadratic / own**2, squares @ self.variances / own**2
 
 
 Population = CommutingPopulation | DensePopulation

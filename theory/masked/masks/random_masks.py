@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,11 @@ from theory.masked.masks.equations import Point, all_masks, finite_masks
 from theory.masked.masks.population import inverse, population
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, MaskedRidge, checks
+from theory.models.frames import table
 from theory.models.spectrum import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,12 @@ class RandomMasksSolution:
     def total_test_error(self) -> float:
         """Sum over coordinates, infinite with d."""
         return self.covariance.d * self.mean_test_error
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        return table(
+            coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
+        )
 
     @cached_property
     def predictor(self) -> Array:

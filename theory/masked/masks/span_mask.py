@@ -3,14 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
 from theory.models import Covariance, MaskedRidge, checks
+from theory.models.frames import table
 from theory.models.spectrum import Array
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENTRIES = 4_000_000  # of a temporary, in numbers
 
@@ -44,6 +49,10 @@ class SpanMaskSolution:
     def mean_train_error(self) -> float:
         """Mean over the masked coordinates."""
         return float(self.train_error.mean())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a masked coordinate: test and train error."""
+        return table(coordinate=np.array(self.span), test_error=self.test_error, train_error=self.train_error)
 
     @cached_property
     def predictor(self) -> Array:
