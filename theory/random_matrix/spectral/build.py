@@ -14,17 +14,31 @@ from theory.random_matrix.spectral.scan import ends, scan_points, scanned_edges
 from theory.random_matrix.spectral.variable import Eigenvalue, Variable
 
 TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
-NARROW = 1e-6  # relative width below which a bulk is the semicircle of its one eigenvalue of Sigma_D, to that accuracy
+FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure
+NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
 
 
-def law_of(ensemble: Ensemble, variable: Variable | None = None) -> SpectralLaw:
-    """All of it, verified; ConvergenceError where the total mass or the mean of S is not met."""
+def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False) -> SpectralLaw:
+    """All of it, verified; ConvergenceError where the total mass or the mean of S is not met.
+
+    `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law.
+    """
+    if limit and ensemble.size > FEW and len(_bulks_of_limit(ensemble)) != 1:
+        raise ValueError(
+            f"at alpha = {ensemble.alpha} the law resolves the quadrature of the limit d -> infinity (its spectrum is "
+            "unbounded, or alpha too large for the number of nodes): take a finite d"
+        )
     if ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max():
         found = _exact(commuting(ensemble))
         ensemble = commuting(ensemble)
     else:
         found = _scanned(ensemble)
     return _checked(ensemble, found, variable or Eigenvalue())
+
+
+def _bulks_of_limit(ensemble: Ensemble) -> Array:
+    one_offset = isinstance(ensemble, CommutingEnsemble) and ensemble.common_offset is not None
+    return exact_edges(ensemble).bulks if one_offset else np.empty((0, 2))  # type: ignore[arg-type]  # just checked
 
 
 def commuting(ensemble: Ensemble) -> CommutingEnsemble:
@@ -73,7 +87,7 @@ def _mass(ensemble: Ensemble, bulks: tuple[Bulk, ...]) -> float:
 
 def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> SpectralLaw:
     bulks, atoms = found.bulks, ensemble.atoms
-    mean = sum(bulk.moment(1) for bulk in bulks) + float(atoms[:, 0] @ atoms[:, 1])
+    mean = sum(bulk.integral(lambda nu: nu) for bulk in bulks) + float(atoms[:, 0] @ atoms[:, 1])
     residual = max(found.residual, abs(_mass(ensemble, bulks) - 1), abs(mean / ensemble.mean - 1))
     if not residual <= TOLERANCE:
         solution = Solution(bulks, "inadmissible", residual, TOLERANCE, 0)

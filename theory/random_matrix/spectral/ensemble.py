@@ -73,11 +73,9 @@ class CommutingEnsemble:
         low = self.distinct
         order = np.argsort(low.offset, kind="stable")
         offset, seen = low.offset[order], low.sigma[order] > 0
-        first = np.ones(len(offset), bool)
-        first[1:] = ~np.isclose(offset[1:], offset[:-1], 1e-13, 0)
-        label = np.cumsum(first) - 1
+        levels, label = _clusters(offset)
         total, rank = np.bincount(label, low.weights[order]), np.bincount(label, low.weights[order] * seen)
-        return _positive_masses(offset[first], total - np.minimum(rank, self.alpha))
+        return _positive_masses(levels, total - np.minimum(rank, self.alpha))
 
     @cached_property
     def mean(self) -> float:
@@ -129,14 +127,15 @@ class DenseEnsemble:
     @cached_property
     def atoms(self) -> Array:
         """(k, 2), positions and masses: vectors of one offset that all n rows are orthogonal to, ascending."""
-        d, levels = len(self.offset), np.unique(self.offset.round(15))
-        masses = []
-        for level in levels:
-            inside = np.isclose(self.offset, level, 1e-13, 0)
+        d, (levels, label) = len(self.offset), _clusters(np.sort(self.offset))
+        label = label[np.argsort(np.argsort(self.offset, kind="stable"))]
+        masses = np.empty(len(levels))
+        for number in range(len(levels)):
+            inside = label == number
             block = self.covariance[np.ix_(inside, inside)]
             rank = np.linalg.matrix_rank(block, hermitian=True) if inside.sum() > 1 else int(block[0, 0] > 0)
-            masses.append(inside.sum() / d - min(rank / d, self.alpha))
-        return _positive_masses(levels, np.array(masses))
+            masses[number] = inside.sum() / d - min(rank / d, self.alpha)
+        return _positive_masses(levels, masses)
 
     @cached_property
     def mean(self) -> float:
@@ -145,6 +144,13 @@ class DenseEnsemble:
 
 
 Ensemble = CommutingEnsemble | DenseEnsemble
+
+
+def _clusters(ascending: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Values that differ by more than rounding, and the number of its own for each."""
+    new = np.ones(len(ascending), bool)
+    new[1:] = ~np.isclose(ascending[1:], ascending[:-1], 1e-13, 0)
+    return ascending[new], np.cumsum(new) - 1
 
 
 def _positive_masses(positions: Array, masses: Array) -> Array:

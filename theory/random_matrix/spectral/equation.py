@@ -98,7 +98,9 @@ def newton(pencil: Pencil, h: ComplexArray, iterations: int = 60, close: float =
         step = np.where(np.isfinite(step), step, 0.1 * here)
         new = here - step
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
-        active = active[abs(step) > close * abs(here)]
+        size = abs(step)
+        # near an edge the imaginary part has to be told from zero
+        active = active[(size > close * abs(here)) | ((size > 0.01 * abs(here.imag)) & (size > 1e-15 * abs(here)))]
         if not active.size:
             break
     return h
@@ -108,7 +110,11 @@ def _certified(pencil: Pencil, h: ComplexArray) -> Branch:
     """Roots on the real line are made real by a few real steps first."""
     h = h.copy()
     real_equation = not np.iscomplexobj(pencil.a)
-    inside = h.imag < (-1e-7 * abs(h) if real_equation else 0)
+    t = 1 / (h[:, None] + pencil.a)
+    first, second = t @ pencil.weights / pencil.alpha, (t * t) @ pencil.weights / pencil.alpha
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = abs((h - 1 + h * first) / (1 + first - h * second))
+    inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
     if real_equation and not inside.all():
         flat = np.flatnonzero(~inside)

@@ -90,9 +90,7 @@ class SpectralLaw:
     def mean(self, power: int = 1) -> float:
         """The moment of x^power."""
         total = sum(mass * self.variable.forward(np.array(nu)) ** power for nu, mass in self._nu_atoms)
-        for bulk in self.bulks:
-            x = self.variable.forward(bulk.interval.position(bulk.phi))
-            total += np.pi * np.mean(bulk.values * x**power)
+        total += sum(bulk.integral(lambda nu: self.variable.forward(nu) ** power) for bulk in self.bulks)
         return float(total)
 
     @property

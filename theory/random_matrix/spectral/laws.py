@@ -13,15 +13,15 @@ from theory.random_matrix.spectral.variable import Predictor
 def covariance_law(covariance: Covariance, alpha: float) -> SpectralLaw:
     """Eigenvalues of X'X/n for n = alpha d rows of the given covariance: the generalized Marchenko-Pastur law.
 
-    For alpha < rank(Sigma)/d the share 1 - alpha of them is zero. At d = infinity the law is that of the quadrature of
-    the spectral measure, good while alpha does not resolve its nodes. ValueError for alpha <= 0, ConvergenceError.
+    For alpha < rank(Sigma)/d the share 1 - alpha of them is zero. ValueError for alpha <= 0, and at d = infinity for an
+    unbounded spectrum and an alpha so large that the nodes of its quadrature would show. ConvergenceError.
     """
-    return law_of(sample_covariance(covariance, alpha))
+    return law_of(sample_covariance(covariance, alpha), limit=not covariance.is_finite)
 
 
 def correlation_law(covariance: Covariance, alpha: float) -> SpectralLaw:
     """Eigenvalues of the sample correlation matrix; otherwise as `covariance_law`."""
-    return law_of(sample_correlation(covariance, alpha))
+    return law_of(sample_correlation(covariance, alpha), limit=not covariance.is_finite)
 
 
 def predictor_law(model: MaskedRidge) -> SpectralLaw:
@@ -31,7 +31,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     sums over eigenvalues, d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d
     and equal variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. ConvergenceError.
     """
-    return law_of(masked_predictor(model), Predictor())
+    return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
 
 
 def predictor_density(model: MaskedRidge, grid: Any) -> Array:

@@ -8,13 +8,12 @@ find points without density, from which the scan is refined, and a bulk that is 
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.equation import Branch, resolvent
 from theory.random_matrix.spectral.real_branch import extreme_edge
 
-POINTS = {True: 400, False: 60}  # of a first scan: commuting, dense
-BISECTIONS = 10
+POINTS = (60, 400)  # of a first scan, fewest and most
+BISECTIONS = 12
 
 
 def ends(ensemble: Ensemble) -> tuple[float, float, bool]:
@@ -26,16 +25,24 @@ def ends(ensemble: Ensemble) -> tuple[float, float, bool]:
 def scan_points(ensemble: Ensemble, low: float, high: float, refine: int = 0) -> Array:
     """Where to look: evenly in nu and in log nu, and where small bulks sit in the limits h = 0 and h = 1."""
     commuting = isinstance(ensemble, CommutingEnsemble)
-    count = POINTS[commuting] * 4**refine
+    affordable = 4e8 / ensemble.size ** (1 if commuting else 3)
+    count = int(np.clip(affordable, *POINTS)) * 4**refine
     rise = np.geomspace(1e-8, 1, count)
-    points = [low + (high - low) * np.linspace(0, 1, count), low + (high - low) * rise, high - (high - low) * rise]
+    points = [low + (high - low) * np.linspace(0, 1, count), *_small_bulks(ensemble)]
     if low > 0:
         points.append(np.geomspace(low, high, count))
-    if isinstance(ensemble, CommutingEnsemble) and ensemble.size <= 500:
-        atoms = ensemble.distinct
-        points += [atoms.offset, atoms.sigma + atoms.offset]
-    everything = np.unique(np.concatenate(points[:1] + points[3:] if not commuting else points))
+    if commuting:
+        points += [low + (high - low) * rise, high - (high - low) * rise]
+    everything = np.unique(np.concatenate(points))
     return everything[(everything > low) & (everything < high)]
+
+
+def _small_bulks(ensemble: Ensemble) -> list[Array]:
+    if ensemble.size > 500:
+        return []
+    if isinstance(ensemble, CommutingEnsemble):
+        return [ensemble.distinct.offset, ensemble.distinct.sigma + ensemble.distinct.offset]
+    return [np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset))]
 
 
 def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
@@ -68,20 +75,28 @@ def _between(ensemble: Ensemble, points: Array, h: Array, inside: Array, changes
 
 
 def _polished(ensemble: Ensemble, full: float, empty: float, h: float) -> float:
-    """nu with F = F_h = 0 near [full, empty], F = 1/h - 1 - <1/(h + a)>/alpha, by Newton's method in (h, nu)."""
-    nu, error = full, np.inf
-    for iteration in range(60):
+    """nu with P = P_h = 0 near [full, empty], P = h - 1 + h <1/(h + a)>/alpha, by Newton's method in (h, nu)."""
+    nu, error, reach = full, np.inf, 5 * abs(full - empty)
+    for _ in range(20):
         pencil = ensemble.at(np.array([nu]))
-        t, c, w = 1 / (h + pencil.a[0]), pencil.c[0], pencil.weights / pencil.alpha
-        F, F_h = 1 / h - 1 - w @ t, w @ t**2 - 1 / h**2
-        jacobian = np.array([[F_h, -w @ (c * t**2)], [2 / h**3 - 2 * w @ t**3, 2 * w @ (c * t**3)]])
-        step = np.linalg.solve(jacobian, [-F, -F_h])
-        previous, error = error, max(abs(step[0] / h), abs(step[1] / nu))
-        h, nu = h + step[0], nu + step[1]
-        if error < 1e-15 or (error < 1e-11 and error >= previous):
+        with np.errstate(all="ignore"):
+            t, c, w = 1 / (h + pencil.a[0]), pencil.c[0], pencil.weights / pencil.alpha
+            t1, t2, t3, c2, c3 = w @ t, w @ t**2, w @ t**3, w @ (c * t**2), w @ (c * t**3)
+            P, P_h, P_nu, P_hh, P_hnu = h - 1 + h * t1, 1 + t1 - h * t2, h * c2, 2 * h * t3 - 2 * t2, c2 - 2 * h * c3
+            determinant = P_h * P_hnu - P_nu * P_hh
+            by_h, by_nu = (P_nu * P_h - P_hnu * P) / determinant, (P_hh * P - P_h * P_h) / determinant
+        if not abs(nu + by_nu - full) <= reach:
             break
-    reach = 3 * abs(full - empty) + 1e-12 * abs(nu)
-    if not (abs(nu - full) <= reach and error < 1e-10):
-        solution = Solution(nu, "inadmissible", float(error), 1e-10, iteration)
-        raise ConvergenceError(f"edge between {full:.8g} and {empty:.8g}", solution)
-    return float(nu)
+        previous, error = error, max(abs(by_h / h), abs(by_nu / nu))
+        h, nu = h + by_h, nu + by_nu
+        if error < 1e-15 or (error < 1e-9 and error >= previous):
+            break
+    return float(nu) if error < 1e-9 else _bisected(ensemble, full, empty)
+
+
+def _bisected(ensemble: Ensemble, full: float, empty: float) -> float:
+    """The same to the last digits that tell a complex root from two real ones."""
+    for _ in range(40):
+        middle = (full + empty) / 2
+        full, empty = (middle, empty) if resolvent(ensemble, np.array([middle])).inside[0] else (full, middle)
+    return (full + empty) / 2
