@@ -5,10 +5,12 @@ from theory.random_matrix.bbp import (
     SpikeOutliers,
     SpikeRidge,
     SpikeThreshold,
+    SymmetricOutlier,
     optimal_spike_ridge,
     spike_outlier,
     spike_outliers,
     spike_threshold,
+    symmetric_part_outlier,
 )
 from theory.random_matrix.effective_ridge import (
     EffectiveRidge,
@@ -28,6 +30,7 @@ __all__ = [
     "SpikeOutliers",
     "SpikeRidge",
     "SpikeThreshold",
+    "SymmetricOutlier",
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
@@ -39,5 +42,6 @@ __all__ = [
     "spike_outlier",
     "spike_outliers",
     "spike_threshold",
+    "symmetric_part_outlier",
     "tangent_step",
 ]

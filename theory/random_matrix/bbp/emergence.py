@@ -86,14 +86,33 @@ def _measure(system: SpikeSystem, pencil: Pencil, strengths: Array, trial: _Tria
     is noise, whose length is the derivative of the outlier under shift -> shift + t scale^2 (right) or t (left).
     """
     point, forms, a = trial.point, trial.forms, trial.vector
+    left = Residue(forms.left @ a, float(a @ forms.left_norm @ a))
+    right = Residue(forms.right @ a, float(a @ forms.right_norm @ a))
+    rise = float(a @ forms.noise @ a + strengths @ (forms.left @ a) ** 2)
+    return overlaps_of(system, point, left, right, rise, abs(trial.value), count)
+
+
+@dataclass(frozen=True)
+class Residue:
+    """Of one side: u_j . vector for every spike, and |vector|^2, for the deterministic part of the eigenvector."""
+
+    cosines: Array
+    norm: float
+
+
+def overlaps_of(
+    system: SpikeSystem, point: BranchPoint, left: Residue, right: Residue, rise: float, residual: float, count: int
+) -> Emerged:
+    """The record of an outlier at this point; `rise` is z^T Sigma z for the deterministic part z on the left."""
     traces = system.operator.traces(point.h, point.nu, system.noise_pencil, system.problem.alpha)
-    rise = float(a @ forms.noise @ a + strengths @ (forms.left @ a) ** 2) * point.h**2  # z^T Sigma z h^2
     free = max(1 - point.m, 0.0)
-    right = forms.right @ a, free * (a @ forms.right_norm @ a) + rise * traces.right
-    left = forms.left @ a, free * (a @ forms.left_norm @ a) + rise * traces.left
-    overlaps, left_overlaps = (np.asarray(free * cosines**2 / norm) for cosines, norm in (right, left))
-    shared, left_shared = (float(free * _projected(system, cosines) / norm) for cosines, norm in (right, left))
-    return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, abs(trial.value), count)
+
+    def measured(side: Residue, trace: float) -> tuple[Array, float]:
+        norm = free * side.norm + rise * point.h**2 * trace
+        return np.asarray(free * side.cosines**2 / norm), float(free * _projected(system, side.cosines) / norm)
+
+    (overlaps, shared), (left_overlaps, left_shared) = measured(right, traces.right), measured(left, traces.left)
+    return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, residual, count)
 
 
 def _projected(system: SpikeSystem, cosines: Array) -> float:

@@ -52,7 +52,7 @@ class Diagonal:
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
     def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
-        """At one point right of the bulk."""
+        """At one point right or left of the bulk."""
         r = 1 / (pencil.at(x) - h * self.sigma)
         terms = self.sigma * r * r * self.weights / alpha
         return Traces(*(float(np.sum(terms * pencil.scale**power)) for power in (0, 1, 2)))
@@ -80,7 +80,7 @@ class Dense:
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
     def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
-        """At one point right of the bulk."""
+        """At one point right or left of the bulk."""
         _, noise = self._inverse(h, x, pencil)
         scale = np.broadcast_to(pencil.scale, len(noise))
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
@@ -95,6 +95,8 @@ class Dense:
     def _factor(self, h: float, x: float, pencil: Pencil) -> tuple[Array, bool]:
         matrix = -h * self.matrix
         matrix[np.diag_indices(len(matrix))] += pencil.at(x)
+        if matrix[0, 0] < 0:  # left of the bulk R is negative definite: what is asked there is even in R
+            matrix *= -1
         found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         return found
 

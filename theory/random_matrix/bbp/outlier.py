@@ -7,9 +7,11 @@ import numpy as np
 from theory.models import Covariance
 from theory.models.spectrum import Array
 from theory.random_matrix.bbp.emergence import Emerged, emerged
+from theory.random_matrix.bbp.left_emergence import emerged_left
 from theory.random_matrix.bbp.problem import spike_problem, strength_array
 from theory.random_matrix.bbp.system import SpikeSystem
 from theory.random_matrix.bbp.threshold import threshold_of
+from theory.random_matrix.spectral.real_branch import Side
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class SpikeOutlier:
 
 @dataclass(frozen=True, eq=False)
 class SpikeOutliers:
-    """The outliers right of the bulk of several spikes, the largest first: m of them for k spikes."""
+    """The outliers of several spikes on one side of the bulk, the outermost first: m of them."""
 
     strengths: Array = field(repr=False)  # (k,)
     method: str
@@ -95,10 +97,20 @@ def spike_outliers(
     alpha: float,
     method: str = "ssr",
     lam: float | None = None,
+    side: Side = "right",
 ) -> SpikeOutliers:
-    """All outliers right of the bulk of noise + sum_j strengths[j] u_j u_j^T, unit rows u_j of `directions` (k, d)."""
+    """All outliers on one side of the bulk of noise + sum_j strengths[j] u_j u_j^T, unit rows u_j of `directions`.
+
+    On the right at most one a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
+    scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
+    joint predictor. They cost dense eigendecompositions.
+    """
     system = SpikeSystem(spike_problem(noise, directions, alpha, method, lam, several=True))
-    found = emerged(system, checked := strength_array(strengths, system.problem))
+    checked = strength_array(strengths, system.problem)
+    if side not in ("right", "left"):
+        raise ValueError(f"side must be 'right' or 'left', got {side!r}")
+    found = emerged(system, checked) if side == "right" else emerged_left(system, checked)
+    edge = system.edge if side == "right" else system.left_branch.edge()
     empty = np.zeros((0, len(checked)))
     return SpikeOutliers(
         strengths=checked,
@@ -108,8 +120,8 @@ def spike_outliers(
         left_overlaps=np.array([one.left_overlaps for one in found]) if found else empty,
         span_overlaps=np.array([one.shared for one in found]),
         left_span_overlaps=np.array([one.left_shared for one in found]),
-        edge=system.pencils.eigenvalue(system.edge.nu),
-        residual=max([one.residual for one in found], default=system.edge.residual),
+        edge=system.pencils.eigenvalue(edge.nu),
+        residual=max([one.residual for one in found], default=edge.residual),
     )
 
 

@@ -24,6 +24,11 @@ class SpikeSystem:
         return RealBranch(self.operator.ensemble(self.problem.alpha, self.noise_pencil))
 
     @cached_property
+    def left_branch(self) -> RealBranch:
+        """x(h) left of the bulk."""
+        return RealBranch(self.operator.ensemble(self.problem.alpha, self.noise_pencil), "left")
+
+    @cached_property
     def edge(self) -> ExtremeEdge:
         """The right edge of the bulk."""
         return self.branch.edge()
