@@ -8,7 +8,6 @@ from theory.random_matrix.spectral.bulk import Bulk, Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
-from theory.random_matrix.spectral.real_modes import simplified
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, resolve
 from theory.random_matrix.spectral.scan import ends, scan_points, scanned_edges
 from theory.random_matrix.spectral.variable import Eigenvalue, Variable
@@ -32,6 +31,8 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
         found = _exact(commuting(ensemble))
         ensemble = commuting(ensemble)
     else:
+        # below one sample a dimension an atom or a bulk of its own for every offset: hierarchies below 1e-6 are closed
+        ensemble = ensemble if isinstance(ensemble, CommutingEnsemble) or ensemble.alpha >= 1 else ensemble.rounded()
         found = _scanned(ensemble)
     return _checked(ensemble, found, variable or Eigenvalue())
 

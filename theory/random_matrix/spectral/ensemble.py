@@ -93,6 +93,17 @@ class DenseEnsemble:
 
     common_offset = None
 
+    def rounded(self, tolerance: float = 1e-6) -> "DenseEnsemble":
+        """The same with offsets that differ by less than `tolerance`, relatively, put to one; S moves by no more."""
+        order = np.argsort(self.offset)
+        offset = self.offset[order].copy()
+        first = 0
+        for i in range(1, len(offset)):
+            if offset[i] > offset[first] * (1 + tolerance):
+                offset[first:i], first = offset[first:i].mean(), i
+        offset[first:] = offset[first:].mean()
+        return DenseEnsemble(self.alpha, self.covariance, offset[np.argsort(order)])
+
     @property
     def size(self) -> int:
         """Numbers a point costs."""

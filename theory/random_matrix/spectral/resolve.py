@@ -12,7 +12,7 @@ from theory.random_matrix.spectral.equation import Branch, resolvent
 FEWEST = 16
 DECAYED = 1e-13  # of the last coefficients, relative to the largest
 NOISE = 1e-9  # coefficients below that no longer decay are rounding
-MOST = {"dense": FEWEST * 3**4, "commuting": FEWEST * 3**6}
+MOST, ALWAYS = FEWEST * 3**6, FEWEST * 3**3  # nodes of a bulk; where a node costs an eigendecomposition, fewer
 
 
 class GapFoundError(Exception):
@@ -33,7 +33,8 @@ class Resolved:
 
 def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
     """All bulks at once, each with its own number of nodes; GapFoundError where an interval is no bulk."""
-    most = MOST["dense" if isinstance(ensemble, DenseEnsemble) else "commuting"]
+    dense = isinstance(ensemble, DenseEnsemble)
+    most = max(ALWAYS, min(MOST, int(1e9 / ensemble.size**3))) if dense else MOST
     bulks: list[Bulk | None] = [None] * len(intervals)
     residual, count, active = 0.0, FEWEST, list(range(len(intervals)))
     last: dict[int, float] = {}

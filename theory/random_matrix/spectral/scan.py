@@ -14,6 +14,7 @@ from theory.random_matrix.spectral.real_branch import extreme_edge
 
 POINTS = (60, 400)  # of a first scan, fewest and most
 BISECTIONS = 12
+MANY = 20  # offsets beyond which gaps between them are looked at coarsely
 
 
 def ends(ensemble: Ensemble) -> tuple[float, float, bool]:
@@ -42,7 +43,10 @@ def _small_bulks(ensemble: Ensemble) -> list[Array]:
         return []
     if isinstance(ensemble, CommutingEnsemble):
         return [ensemble.distinct.offset, ensemble.distinct.sigma + ensemble.distinct.offset]
-    return [np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset))]
+    levels = np.unique(ensemble.offset)  # for n < d there is a bulk in many a gap between them
+    inner = np.linspace(0, 1, 33 if len(levels) <= MANY else 3)[1:-1]
+    gaps = (levels[:-1, None] + np.diff(levels)[:, None] * inner).ravel() if ensemble.alpha < 1 else levels[:0]
+    return [np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset)), gaps]
 
 
 def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
