@@ -21,20 +21,34 @@ from theory.random_matrix.effective_ridge import (
     tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
+from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.laws import (
+    correlation_law,
+    covariance_law,
+    predictor_density,
+    predictor_edges,
+    predictor_law,
+)
 
 __all__ = [
     "CoordinateDiagonal",
     "EffectiveRidge",
     "RidgeMoments",
+    "SpectralLaw",
     "SpikeOutlier",
     "SpikeOutliers",
     "SpikeRidge",
     "SpikeThreshold",
     "SymmetricOutlier",
+    "correlation_law",
+    "covariance_law",
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
     "optimal_spike_ridge",
+    "predictor_density",
+    "predictor_edges",
+    "predictor_law",
     "ridge_moments",
     "shrinkage",
     "solve_effective_ridge",

@@ -120,6 +120,8 @@ class SpectralLaw:
         density = np.zeros(nu.shape)
         lows = np.array([bulk.interval.low for bulk in self.bulks])
         which = np.searchsorted(lows, nu, side="right") - 1
+        # a dense ensemble pays an eigendecomposition a point, which the series saves
+        polished = isinstance(self.ensemble, CommutingEnsemble) or len(nu) * self.ensemble.size**3 < 1e9
         starts: list[tuple[Array, ComplexArray]] = []
         for number in np.unique(which[which >= 0]):
             bulk, here = self.bulks[number], np.flatnonzero(which == number)
@@ -129,7 +131,7 @@ class SpectralLaw:
             within = here[(nu[here] > ends.low) & (nu[here] < ends.high)]
             phi = ends.angle(nu[within])
             density[within] = bulk.density(phi)
-            if isinstance(self.ensemble, CommutingEnsemble) and not bulk.narrow:
+            if polished and not bulk.narrow:
                 starts.append((within, bulk.guess(phi)))
         if starts:
             places = np.concatenate([place for place, _ in starts])

@@ -12,7 +12,8 @@ from theory.random_matrix.spectral.equation import Branch, resolvent
 FEWEST = 16
 DECAYED = 1e-13  # of the last coefficients, relative to the largest
 NOISE = 1e-9  # coefficients below that no longer decay are rounding
-MOST, ALWAYS = FEWEST * 3**6, FEWEST * 3**3  # nodes of a bulk; where a node costs an eigendecomposition, fewer
+MOST, FINEST = FEWEST * 3**6, FEWEST * 3**7  # nodes of a bulk, the latter for few atoms
+ALWAYS = FEWEST * 3**3  # where a node costs an eigendecomposition
 
 
 class GapFoundError(Exception):
@@ -34,7 +35,7 @@ class Resolved:
 def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
     """All bulks at once, each with its own number of nodes; GapFoundError where an interval is no bulk."""
     dense = isinstance(ensemble, DenseEnsemble)
-    most = max(ALWAYS, min(MOST, int(1e9 / ensemble.size**3))) if dense else MOST
+    most = max(ALWAYS, min(MOST, int(1e9 / ensemble.size**3))) if dense else FINEST if ensemble.size <= 120 else MOST
     bulks: list[Bulk | None] = [None] * len(intervals)
     residual, count, active = 0.0, FEWEST, list(range(len(intervals)))
     last: dict[int, float] = {}
