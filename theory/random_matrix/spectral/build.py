@@ -31,7 +31,7 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
         found = _exact(commuting(ensemble))
         ensemble = commuting(ensemble)
     else:
-        # below one sample a dimension an atom or a bulk of its own for every offset: hierarchies below 1e-6 are closed
+        # below one sample a dimension an atom or a bulk of its own for every offset: those within 1e-5 are one
         ensemble = ensemble if isinstance(ensemble, CommutingEnsemble) or ensemble.alpha >= 1 else ensemble.rounded()
         found = _scanned(ensemble)
     return _checked(ensemble, found, variable or Eigenvalue())

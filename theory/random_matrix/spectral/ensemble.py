@@ -93,7 +93,7 @@ class DenseEnsemble:
 
     common_offset = None
 
-    def rounded(self, tolerance: float = 1e-6) -> "DenseEnsemble":
+    def rounded(self, tolerance: float = 1e-5) -> "DenseEnsemble":
         """The same with offsets that differ by less than `tolerance`, relatively, put to one; S moves by no more."""
         order = np.argsort(self.offset)
         offset = self.offset[order].copy()

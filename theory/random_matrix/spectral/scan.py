@@ -61,8 +61,9 @@ def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
     h = np.concatenate([h[:1], h, h[-1:]])
     changes = np.flatnonzero(inside[1:] != inside[:-1])
     edges = _between(ensemble, points, h, inside, changes)
-    edges = np.concatenate([[] if atom else [low], edges, [high]])
-    return np.asarray(edges.reshape(-1, 2))
+    bulks = np.concatenate([[] if atom else [low], edges, [high]]).reshape(-1, 2)
+    # a point within rounding of an end can be taken for a gap
+    return np.asarray(bulks[bulks[:, 1] - bulks[:, 0] > 1e-13 * bulks[:, 1]])
 
 
 def _between(ensemble: Ensemble, points: Array, h: Array, inside: Array, changes: Array) -> Array:
