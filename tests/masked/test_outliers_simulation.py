@@ -9,7 +9,7 @@ import pytest
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
 from simulate.masked.outliers import SpikedData, symmetric_outlier, top_eigenvectors, top_outlier
-from theory.models import AR1, Scaled, TwoLevel
+from theory.models import AR1, Blocks, Empirical, Scaled, TwoLevel
 from theory.random_matrix import spike_outlier
 
 INF = math.inf
@@ -64,6 +64,24 @@ def test_localized_spike_in_dense_noise(agrees, method, lam):
     draws = np.array([top_outlier(data, d, stream(0, "localized", method, str(lam), r)) for r in range(150)])
     for column, predicted in zip(draws.T, (theory.eigenvalue, theory.overlap, theory.left_overlap), strict=True):
         agrees(Estimate.of(column), predicted, resolves=0.12, bias=3 / d * predicted)
+
+
+def test_masked_regression_sees_what_no_pca_does(agrees):
+    """Equal variances, half the coordinates in pairs at .95, half in tens at .5: thresholds 1.98 against 4.36."""
+    d, alpha, strength = 240, 2.0, 4.0
+    pairs, tens = Blocks(d // 2, 2, 0.95).matrix, Blocks(d // 2, 10, 0.5).matrix
+    noise = Empirical(np.block([[pairs, np.zeros((d // 2, d // 2))], [np.zeros((d // 2, d // 2)), tens]]))
+    theory = spike_outlier(noise, None, strength=strength, alpha=alpha, lam=0.01)
+    draws = {
+        method: np.array([top_outlier(data, d, stream(0, "pairs", method, r)) for r in range(60)])
+        for method in ("ssr", "pca", "correlation_pca")
+        for data in [SpikedData(noise, strength, alpha, method, 0.01 if method == "ssr" else None)]
+    }
+    agrees(Estimate.of(draws["ssr"][:, 1]), theory.overlap, resolves=0.25, bias=4 / d)
+    assert theory.overlap > 0.6
+    for method in ("pca", "correlation_pca"):
+        assert not spike_outlier(noise, None, strength=strength, alpha=alpha, method=method).detected
+        assert draws[method][:, 1].mean() < 0.25
 
 
 def test_below_the_threshold_nothing_is_left():

@@ -200,6 +200,23 @@ def test_masked_regression_beats_both_on_few_quiet_coordinates():
     assert [ssr.value, *others] == pytest.approx([0.45, 5.491, 0.9, 3.926], abs=0.006)
 
 
+@pytest.mark.parametrize(
+    ("alpha", "ssr", "pca"), [(0.5, 5.133, 5.715), (1, 2.551, 4.977), (2, 1.982, 4.364), (8, 1.128, 3.306)]
+)
+def test_masked_regression_beats_every_pca_at_equal_variances(alpha, ssr, pca):
+    """Half the coordinates in pairs correlated by .95, half in tens correlated by .5; a delocalized spike.
+
+    All variances are one, so the three kinds of PCA are one; weights 1/(conditional variance) favor the pairs.
+    """
+    matrix = np.eye(20)
+    for block, correlation in [*((range(2 * i, 2 * i + 2), 0.95) for i in range(5)), (range(10, 20), 0.5)]:
+        matrix[np.ix_(block, block)] += correlation * (1 - np.eye(len(block)))
+    noise = Empirical(matrix)
+    assert threshold(noise, alpha=alpha, lam=0.01) == pytest.approx(ssr, abs=6e-4)
+    for method in PCAS:
+        assert threshold(noise, alpha=alpha, method=method) == pytest.approx(pca, abs=6e-4)
+
+
 def test_best_ridge_may_lie_inside():
     u = np.zeros(1000)
     u[[0, 1, -1, -2]] = 0.5

@@ -110,7 +110,9 @@ def test_singular_population():
 
 
 @pytest.mark.parametrize(
-    "covariance", [AR1(math.inf, 0.7), AR1(math.inf, -0.7), Equicorrelated(50, 0.4), GaussianFreeField(49, 0.5, 2)], ids=repr
+    "covariance",
+    [AR1(math.inf, 0.7), AR1(math.inf, -0.7), Equicorrelated(50, 0.4), GaussianFreeField(49, 0.5, 2)],
+    ids=repr,
 )
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("lam", [1e-3, 0.1, 3.0])

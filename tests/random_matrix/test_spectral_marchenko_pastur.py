@@ -55,7 +55,7 @@ def test_edges_mass_and_evidence(law, alpha):
 
 def test_exactly_at_edges_and_outside(law, alpha):
     """Square-root edges have density 0; the hard edge of alpha = 1 at 0 has an infinite one."""
-    (low, high), = law.edges
+    ((low, high),) = law.edges
     assert law.density(high) == 0
     assert law.density(low) == (math.inf if alpha == 1 else 0)
     assert law.density(0.0) == (math.inf if alpha == 1 else 0)
@@ -74,7 +74,7 @@ def test_atom_at_zero(law, alpha):
 
 def test_square_root_edges(law, alpha):
     """The exponent of the density, measured over a factor of ten close to the edge: 1/2, and -1/2 at the hard edge."""
-    (low, high), = law.edges
+    ((low, high),) = law.edges
     near = 1e-4 * min(high - low, low or math.inf)
     for edge, sign, exponent in ((high, -1, 0.5), (low, 1, -0.5 if alpha == 1 else 0.5)):
         values = law.density(edge + sign * near * np.array([0.1, 1.0]))
@@ -94,7 +94,7 @@ def test_stieltjes_in_all_quadrants(law, alpha, quadrant, size):
 
 
 def test_stieltjes_on_the_real_line(law, alpha):
-    (low, high), = law.edges
+    ((low, high),) = law.edges
     middle = (low + high) / 2
     assert law.stieltjes(middle).imag / np.pi == pytest.approx(law.density(middle), rel=1e-12)
     for z in (-1.0, high + 0.5):
@@ -104,7 +104,7 @@ def test_stieltjes_on_the_real_line(law, alpha):
 def test_cumulative_against_integration(law, alpha):
     from scipy.integrate import quad
 
-    (low, high), = law.edges
+    ((low, high),) = law.edges
     x = low + 0.6 * (high - low)
     above, _ = quad(closed_density, x, high, args=(alpha,), epsabs=1e-12)
     assert law.cumulative(x) == pytest.approx(1 - above, abs=1e-10)

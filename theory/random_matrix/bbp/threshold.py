@@ -13,7 +13,7 @@ from theory.random_matrix.bbp.problem import spike_problem
 from theory.random_matrix.bbp.system import SpikeSystem
 
 LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
-TOLERANCE = 1e-9
+TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def spike_threshold(
     `direction` u: (d,), of unit length, or None for a delocalized spike (of random direction, d -> infinity).
     `method`: "ssr" (the joint masked predictor at the ridge `lam`, 0 for its limit), "pca", "correlation_pca" or
     "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr). theta_c solves theta h u^T R u = 1 at the
-    edge (h, x), with scales that depend on theta themselves (arXiv:2601.23208 and the derivation in `system`). It is
+    edge (h, x), with scales that depend on theta themselves (resolvent of arXiv:2601.23208, D(theta) and the concavity in `system`). It is
     unique, and infinite where the scales outgrow the spike: one coordinate alone correlates with nothing, and two do
     not suffice for a correlation matrix at alpha = 1. ValueError for bad input, ConvergenceError where the root is
     not met.
