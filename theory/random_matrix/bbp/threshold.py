@@ -40,10 +40,9 @@ def spike_threshold(
     `direction` u: (d,), of unit length, or None for a delocalized spike (of random direction, d -> infinity).
     `method`: "ssr" (the joint masked predictor at the ridge `lam`, 0 for its limit), "pca", "correlation_pca" or
     "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr). theta_c solves theta h u^T R u = 1 at the
-    edge (h, x), with scales that depend on theta themselves (resolvent of arXiv:2601.23208, D(theta) and the concavity in `system`). It is
-    unique, and infinite where the scales outgrow the spike: one coordinate alone correlates with nothing, and two do
-    not suffice for a correlation matrix at alpha = 1. ValueError for bad input, ConvergenceError where the root is
-    not met.
+    edge (h, x) of the noise, with scales that depend on theta themselves (see `system`; predictor: arXiv:2601.23208).
+    It is unique, and infinite where the scales outgrow the spike: one coordinate alone at a moderate ridge, or two for
+    a correlation matrix at alpha = 1. ValueError for bad input, ConvergenceError where the root is not met.
     """
     return threshold_of(SpikeSystem(spike_problem(noise, direction, alpha, method, lam)))
 
