@@ -1,7 +1,7 @@
 """Eigenvalues of one draw: the fitted joint predictor, the sample covariance and the sample correlation matrix.
 
-Every replicate is (model, d, rng) -> (d,), ascending, for n = round(alpha d) rows of a `MaskedRidge` model's covariance;
-`lam` matters for the predictor alone. X is used as drawn: its mean is not subtracted.
+Every replicate is (model, d, rng) -> (d,), ascending, for n = round(alpha d) rows of the covariance of a `MaskedRidge`
+model; `lam` matters for the predictor alone. X is used as drawn: its mean is not subtracted.
 """
 
 from typing import Any
@@ -25,14 +25,14 @@ def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: st
 def covariance_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
     """Of X'X/n."""
     _, X = draw(model, d, rng, inputs)
-    return np.linalg.eigvalsh(X.T @ X / len(X))
+    return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))
 
 
 def correlation_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
     """Of X'X/n scaled to a unit diagonal."""
     _, X = draw(model, d, rng, inputs)
     X = X / np.sqrt(np.mean(X * X, axis=0))
-    return np.linalg.eigvalsh(X.T @ X / len(X))
+    return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))
 
 
 def eigenvalues_of_predictor(predictor: Any, shrinkage: Any) -> Array:
@@ -45,4 +45,4 @@ def eigenvalues_of_predictor(predictor: Any, shrinkage: Any) -> Array:
     scaled = root[:, None] * predictor / root
     if not np.allclose(scaled, scaled.T, rtol=1e-6, atol=1e-6 * abs(scaled).max()):
         raise ValueError("predictor and shrinkage must come from the same fit: their product is not symmetric")
-    return np.linalg.eigvalsh((scaled + scaled.T) / 2)
+    return np.asarray(np.linalg.eigvalsh((scaled + scaled.T) / 2))

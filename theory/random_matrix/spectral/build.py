@@ -46,7 +46,7 @@ def commuting(ensemble: Ensemble) -> CommutingEnsemble:
     """With one offset everything commutes."""
     if isinstance(ensemble, CommutingEnsemble):
         return ensemble
-    eigenvalues = np.linalg.eigvalsh(ensemble.covariance)
+    eigenvalues = np.asarray(np.linalg.eigvalsh(ensemble.covariance), float)
     d = len(eigenvalues)
     eigenvalues[eigenvalues < d * np.finfo(float).eps * eigenvalues[-1]] = 0
     return CommutingEnsemble(ensemble.alpha, eigenvalues, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))

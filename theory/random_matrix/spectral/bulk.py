@@ -1,7 +1,7 @@
 """One bulk of a law as a cosine series, in which its edges are smooth: integrals and quantiles are exact.
 
-nu = middle + half cos(phi), in nu itself or, where a bulk spans decades, in log(nu - anchor). The density times dnu/dphi
-is an even analytic function of phi for square-root edges and for a hard one (nu^(-1/2)) alike.
+nu = middle + half cos(phi), in nu itself or, where a bulk spans decades, in log(nu - anchor). The density times
+dnu/dphi is an even analytic function of phi for square-root edges and for a hard one (nu^(-1/2)) alike.
 """
 
 from collections.abc import Callable
@@ -28,13 +28,13 @@ class Interval:
     @property
     def logarithmic(self) -> bool:
         """Whether the coordinate is log(nu - anchor)."""
-        return self.high - self.anchor > WIDE * (self.low - self.anchor) > 0
+        return bool(self.high - self.anchor > WIDE * (self.low - self.anchor) > 0)
 
     def position(self, phi: Array) -> Array:
         """nu at phi; distances from the nearer end keep their digits."""
         if self.logarithmic:
             rise = np.log((self.high - self.anchor) / (self.low - self.anchor)) * np.cos(phi / 2) ** 2
-            return np.minimum(self.anchor + (self.low - self.anchor) * np.exp(rise), self.high)
+            return np.asarray(np.minimum(self.anchor + (self.low - self.anchor) * np.exp(rise), self.high))
         width = self.high - self.low
         from_low, from_high = width * np.cos(phi / 2) ** 2, width * np.sin(phi / 2) ** 2
         return np.where(phi > np.pi / 2, self.low + from_low, self.high - from_high)

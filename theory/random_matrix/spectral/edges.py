@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def _march(sigma: Array, shares: Array, sign: int, gaps: Array) -> Array:
     return y
 
 
-def _position(sigma: Array, shares: Array, shift: Array, poles: Array) -> Array:
+def _position(sigma: Array, shares: Array, shift: Array, poles: Indices) -> Array:
     """nu - offset at s = sigma_j + shift_j for the poles j."""
     s = sigma[poles] + shift[poles]
     return np.asarray(s * (1 - (sigma / (sigma - sigma[poles, None] - shift[poles, None])) @ shares))

@@ -6,6 +6,7 @@ With h = 1/K, every one has the resolvent equivalent G(nu) = (Sigma_D h + Lam D 
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from theory.models.spectrum import Array
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 
 ComplexArray = NDArray[np.complex128]
-Numbers = Array | ComplexArray
+Numbers = NDArray[Any]  # real or complex
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Pencil:
 
 @dataclass(frozen=True, eq=False)
 class CommutingEnsemble:
-    """n = alpha d rows X ~ N(0, Sigma), D and Lam fixed, where D^1/2 Sigma D^1/2 and Lam D commute: atoms say it all."""
+    """n = alpha d rows X ~ N(0, Sigma), D and Lam fixed, where D^1/2 Sigma D^1/2 and Lam D commute: atoms are all."""
 
     alpha: float
     sigma: Array = field(repr=False)  # (r,), eigenvalues of Sigma_D = D^1/2 Sigma D^1/2
@@ -45,7 +48,7 @@ class CommutingEnsemble:
         sigma, offset = self.sigma[order], self.offset[order]
         new = np.ones(len(sigma), bool)
         new[1:] = ~(np.isclose(sigma[1:], sigma[:-1], 1e-13, 0) & np.isclose(offset[1:], offset[:-1], 1e-13, 0))
-        weights = np.bincount(np.cumsum(new) - 1, self.weights[order])
+        weights = np.asarray(np.bincount(np.cumsum(new) - 1, self.weights[order]), float)
         return CommutingEnsemble(self.alpha, sigma[new], offset[new], weights)
 
     @property
@@ -75,7 +78,7 @@ class CommutingEnsemble:
         offset, seen = low.offset[order], low.sigma[order] > 0
         levels, label = _clusters(offset)
         total, rank = np.bincount(label, low.weights[order]), np.bincount(label, low.weights[order] * seen)
-        return _positive_masses(levels, total - np.minimum(rank, self.alpha))
+        return _positive_masses(levels, np.asarray(total - np.minimum(rank, self.alpha), float))
 
     @cached_property
     def mean(self) -> float:
@@ -111,7 +114,7 @@ class DenseEnsemble:
 
     @cached_property
     def _modes(self) -> tuple[Array, Array, Array, Array]:
-        """Lam D between the whitened range of Sigma_D, and between range and null space; norms; that in the null space."""
+        """Lam D in the whitened range of Sigma_D and from there to its null space; the whitening; levels of the null."""
         values, vectors = np.linalg.eigh(self.covariance)
         seen = values > len(values) * np.finfo(float).eps * values[-1]
         white, null = vectors[:, seen] / np.sqrt(values[seen]), vectors[:, ~seen]
@@ -157,7 +160,7 @@ class DenseEnsemble:
 Ensemble = CommutingEnsemble | DenseEnsemble
 
 
-def _clusters(ascending: Array) -> tuple[Array, NDArray[np.intp]]:
+def _clusters(ascending: Array) -> tuple[Array, Indices]:
     """Values that differ by more than rounding, and the number of its own for each."""
     new = np.ones(len(ascending), bool)
     new[1:] = ~np.isclose(ascending[1:], ascending[:-1], 1e-13, 0)
@@ -209,7 +212,7 @@ def masked_predictor(model: MaskedRidge) -> Ensemble:
 
 
 def predictor_scale(model: MaskedRidge) -> Array:
-    """diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, the equivalent of diag (X'X/n + lam)^-1: (d,), or (1,) if equal."""
+    """diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, equivalent of diag (X'X/n + lam)^-1: (d,), or (1,) if equal."""
     spectrum = model.covariance.spectrum
     kappa = float(solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value)
     return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Numbers, Pencil
+from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, Pencil
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
 ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
@@ -22,12 +22,12 @@ class Branch:
 
     h: ComplexArray
     residual: Array
-    inside: Array  # bool: Im h < 0
-    outside: Array  # bool: real with m < 1
+    inside: Mask  # Im h < 0
+    outside: Mask  # real with m < 1
     trace: ComplexArray  # tr (S - nu)^-1/d
 
     @property
-    def certified(self) -> Array:
+    def certified(self) -> Mask:
         """Whether each is the physical root."""
         return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
 
@@ -50,7 +50,7 @@ def trace(pencil: Pencil, h: Numbers) -> ComplexArray:
     return np.asarray((t * pencil.c) @ pencil.weights + pencil.rest)
 
 
-def only(pencil: Pencil, kept: Array) -> Pencil:
+def only(pencil: Pencil, kept: Mask) -> Pencil:
     """The points kept."""
     c = pencil.c if len(pencil.c) == 1 else pencil.c[kept]
     return replace(pencil, a=pencil.a[kept], c=c, rest=pencil.rest[kept])
@@ -86,7 +86,7 @@ def _descend(pencil: Pencil, ratio: float, lowest: float = 1e-7) -> ComplexArray
 
 
 def newton(pencil: Pencil, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
-    """Newton's method for h - 1 + h <t>/alpha = 0, kept in Im h < 0; one more step where the last was within `close`."""
+    """Newton's method for h - 1 + h <t>/alpha = 0, kept in Im h < 0, until a step is within `close`."""
     h, active = h.astype(complex), np.arange(len(h))
     for _ in range(iterations):
         here = h[active]

@@ -10,7 +10,7 @@ from theory.models.frames import table
 from theory.models.spectrum import Array
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Bulk
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.equation import resolvent
 from theory.random_matrix.spectral.variable import Variable
 
@@ -58,7 +58,7 @@ class SpectralLaw:
         p = _real("p", p)
         if np.any((p < 0) | (p > 1)):
             raise ValueError(f"p must lie in [0, 1], got a minimum of {p.min()} and a maximum of {p.max()}")
-        pieces = sorted([*self.bulks, *map(tuple, self._nu_atoms)], key=_begin)
+        pieces: list[Any] = sorted([*self.bulks, *map(tuple, self._nu_atoms)], key=_begin)
         masses = np.array([piece.mass if isinstance(piece, Bulk) else piece[1] for piece in pieces])
         tops = np.cumsum(masses)
         which = np.minimum(np.searchsorted(tops, p * (1 - 1e-15) if p.size else p), len(pieces) - 1)
@@ -122,7 +122,7 @@ class SpectralLaw:
         which = np.searchsorted(lows, nu, side="right") - 1
         # a dense ensemble pays an eigendecomposition a point, which the series saves
         polished = isinstance(self.ensemble, CommutingEnsemble) or len(nu) * self.ensemble.size**3 < 1e9
-        starts: list[tuple[Array, ComplexArray]] = []
+        starts: list[tuple[Indices, ComplexArray]] = []
         for number in np.unique(which[which >= 0]):
             bulk, here = self.bulks[number], np.flatnonzero(which == number)
             ends = bulk.interval

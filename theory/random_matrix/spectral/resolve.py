@@ -6,7 +6,7 @@ import numpy as np
 
 from theory.models.spectrum import Array
 from theory.random_matrix.spectral.bulk import Bulk, Interval
-from theory.random_matrix.spectral.ensemble import DenseEnsemble, Ensemble
+from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices
 from theory.random_matrix.spectral.equation import Branch, resolvent
 
 FEWEST = 16
@@ -57,7 +57,7 @@ def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
     return Resolved(tuple(bulk for bulk in bulks if bulk is not None), residual)
 
 
-def _fresh(interval: Interval, bulk: Bulk | None, count: int) -> tuple[Array, Array]:
+def _fresh(interval: Interval, bulk: Bulk | None, count: int) -> tuple[Array, ComplexArray]:
     """The nodes among `count` that are new, and guesses of h there; tripling keeps all old nodes."""
     number = np.arange(count)
     if bulk is not None:
@@ -66,7 +66,7 @@ def _fresh(interval: Interval, bulk: Bulk | None, count: int) -> tuple[Array, Ar
     return phi, bulk.guess(phi) if bulk is not None else np.empty(0, complex)
 
 
-def _joined(interval: Interval, bulk: Bulk | None, phi: Array, found: Branch, part: Array) -> Bulk:
+def _joined(interval: Interval, bulk: Bulk | None, phi: Array, found: Branch, part: Indices) -> Bulk:
     h, values = found.h[part], found.trace[part].imag / np.pi * interval.stretch(phi)
     if bulk is not None:
         phi, h = np.concatenate([bulk.phi, phi]), np.concatenate([bulk.h, h])

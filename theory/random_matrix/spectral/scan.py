@@ -8,7 +8,7 @@ find points without density, from which the scan is refined, and a bulk that is 
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import Branch, resolvent
 from theory.random_matrix.spectral.real_branch import extreme_edge
 
@@ -29,7 +29,7 @@ def scan_points(ensemble: Ensemble, low: float, high: float, refine: int = 0) ->
     affordable = 4e8 / ensemble.size ** (1 if commuting else 3)
     count = int(np.clip(affordable, *POINTS)) * 4**refine
     rise = np.geomspace(1e-8, 1, count)
-    points = [low + (high - low) * np.linspace(0, 1, count), *_small_bulks(ensemble)]
+    points: list[Array] = [low + (high - low) * np.linspace(0, 1, count), *_small_bulks(ensemble)]
     if low > 0:
         points.append(np.geomspace(low, high, count))
     if commuting:
@@ -46,7 +46,7 @@ def _small_bulks(ensemble: Ensemble) -> list[Array]:
     levels = np.unique(ensemble.offset)  # for n < d there is a bulk in many a gap between them
     inner = np.linspace(0, 1, 33 if len(levels) <= MANY else 3)[1:-1]
     gaps = (levels[:-1, None] + np.diff(levels)[:, None] * inner).ravel() if ensemble.alpha < 1 else levels[:0]
-    return [np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset)), gaps]
+    return [np.asarray(np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset)), float), gaps]
 
 
 def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
@@ -66,7 +66,7 @@ def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
     return np.asarray(bulks[bulks[:, 1] - bulks[:, 0] > 1e-13 * bulks[:, 1]])
 
 
-def _between(ensemble: Ensemble, points: Array, h: Array, inside: Array, changes: Array) -> Array:
+def _between(ensemble: Ensemble, points: Array, h: ComplexArray, inside: Mask, changes: Indices) -> Array:
     """One edge for every pair of neighbors of which one is inside."""
     full = np.where(inside[changes], points[changes], points[changes + 1])
     empty = np.where(inside[changes], points[changes + 1], points[changes])

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from theory.models.spectrum import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray
+from theory.random_matrix.spectral.ensemble import ComplexArray, Mask
 
 
 class Variable(Protocol):
@@ -18,7 +18,7 @@ class Variable(Protocol):
     def inverse(self, x: Array) -> Array:
         """nu at x."""
 
-    def reached(self, x: Array) -> Array:
+    def reached(self, x: Array) -> Mask:
         """Whether x is x(nu) for some finite nu >= 0."""
 
     def slope(self, nu: Array) -> Array:
@@ -37,7 +37,7 @@ class Eigenvalue:
     def inverse(self, x: Array) -> Array:
         return x
 
-    def reached(self, x: Array) -> Array:
+    def reached(self, x: Array) -> Mask:
         return np.ones(np.shape(x), bool)
 
     def slope(self, nu: Array) -> Array:
@@ -56,7 +56,7 @@ class Predictor:
     def inverse(self, x: Array) -> Array:
         return 1 / np.where(x < 1, 1 - x, np.nan)
 
-    def reached(self, x: Array) -> Array:
+    def reached(self, x: Array) -> Mask:
         return np.asarray(x < 1)
 
     def slope(self, nu: Array) -> Array:
