@@ -43,7 +43,7 @@ def spiked(d: int, strength: float) -> MaskedRidge:
 
 def histogram(model: MaskedRidge, d: int, bins: np.ndarray, rng: Generator) -> np.ndarray:
     """Density of the eigenvalues in the bins."""
-    return np.histogram(predictor_eigenvalues(model, d, rng), bins)[0] / (d * np.diff(bins))
+    return np.asarray(np.histogram(predictor_eigenvalues(model, d, rng), bins)[0] / (d * np.diff(bins)))
 
 
 def compute(context: Context) -> list[dict[str, Any]]:
@@ -102,5 +102,5 @@ EXPERIMENT = Experiment(
     caption=f"Lines: predicted density of the continuous part, lam = {LAM}; markers: histograms of fitted predictors, "
     "d = 150. For n = d/2 and two variances .3 and 4 on 80% and 20% of the coordinates, 0.3 of the eigenvalues are at "
     "an atom (the isolated high markers, smeared over a bin or two at finite d) and a bulk of its own lies left of it. "
-    "The spike is delocalized, of strength .15 and 4; the dotted line is the predicted outlier right of the noise bulk.",
+    "The spike is delocalized, of strength .15 and 4; dotted: the predicted outlier right of the noise bulk.",
 )

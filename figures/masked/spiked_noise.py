@@ -46,6 +46,11 @@ def predicted(data: SpikedData) -> SpikeOutlier:
     )
 
 
+def well_above_threshold(data: SpikedData) -> bool:
+    """Where corrections are of order 1/d: nearer, and below, they are powers of d that no extrapolation removes."""
+    return data.strength > 1.3 * predicted(data).threshold
+
+
 def threshold(data: SpikedData) -> float | None:
     """The threshold of the theory whatever the strength; None where there is none."""
     found = spike_threshold(data.noise, data.direction, alpha=data.alpha, method=data.method, lam=data.lam).value

@@ -113,14 +113,18 @@ class Bulk:
         low, high = np.zeros(len(mass)), np.full(len(mass), np.pi)
         order = np.concatenate([[np.pi], self.phi[::-1], [0.0]])
         phi = np.interp(mass, np.maximum.accumulate(self.below(order)), order)
+        active = np.arange(len(mass))
         for _ in range(60):
-            excess = a[0] * (np.pi - phi) - sines(sine, phi) - mass
-            low, high = np.where(excess > 0, phi, low), np.where(excess > 0, high, phi)
-            slope = cosines(a, phi)
-            new = phi + excess / np.where(slope > 0, slope, np.inf)
-            new = np.where((new > low) & (new < high) & (slope > 0), new, (low + high) / 2)
-            change, phi = float(np.max(abs(new - phi), initial=0.0)), new
-            if change < 1e-15:
+            here = phi[active]
+            excess = a[0] * (np.pi - here) - sines(sine, here) - mass[active]
+            low[active] = np.where(excess > 0, here, low[active])
+            high[active] = np.where(excess > 0, high[active], here)
+            slope = cosines(a, here)
+            new = here + excess / np.where(slope > 0, slope, np.inf)
+            inside = (new > low[active]) & (new < high[active]) & (slope > 0)
+            phi[active] = new = np.where(inside, new, (low[active] + high[active]) / 2)
+            active = active[(abs(new - here) > 1e-13) & (abs(excess) > 1e-16)]
+            if not active.size:
                 break
         return self.interval.position(phi)
 

@@ -114,7 +114,7 @@ class DenseEnsemble:
 
     @cached_property
     def _modes(self) -> tuple[Array, Array, Array, Array]:
-        """Lam D in the whitened range of Sigma_D and from there to its null space; the whitening; levels of the null."""
+        """Lam D in the whitened range of Sigma_D and from there to its null space; the whitening; null levels."""
         values, vectors = np.linalg.eigh(self.covariance)
         seen = values > len(values) * np.finfo(float).eps * values[-1]
         white, null = vectors[:, seen] / np.sqrt(values[seen]), vectors[:, ~seen]
