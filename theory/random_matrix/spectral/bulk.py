@@ -121,9 +121,9 @@ class Bulk:
             high[active] = np.where(excess > 0, high[active], here)
             slope = cosines(a, here)
             new = here + excess / np.where(slope > 0, slope, np.inf)
-            inside = (new > low[active]) & (new < high[active]) & (slope > 0)
+            inside = (new >= low[active]) & (new <= high[active]) & (slope > 0)
             phi[active] = new = np.where(inside, new, (low[active] + high[active]) / 2)
-            active = active[(abs(new - here) > 1e-13) & (abs(excess) > 1e-16)]
+            active = active[abs(phi[active] - here) > 1e-13]
             if not active.size:
                 break
         return self.interval.position(phi)
