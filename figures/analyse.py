@@ -16,6 +16,8 @@ from figures.masked.analysis import (
     constant_columns,
     constant_text,
     report,
+    spectrum_experiment,
+    spectrum_rows,
 )
 from figures.reading import DataError, Matrix, read_matrix
 
@@ -118,9 +120,23 @@ def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> l
         experiment = as_experiment(analysis, title.replace("$", r"\$"))
         for figure in figures:
             _moved(figure, lambda path: draw_figure(experiment, read_csv(table), path))
+        spectrum = _spectrum_written(analysis, title, output, name)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, columns, *figures]
+    return [table, columns, *figures, *spectrum]
+
+
+def _spectrum_written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
+    """Its own table and figures; nothing where there is no spectrum."""
+    from figures.core.plot import draw_figure
+    from figures.core.table import read_csv, write_csv
+
+    if isinstance(analysis.spectrum, str):
+        return []
+    table, *figures = (output / f"{name}_spectrum.{suffix}" for suffix in ("csv", "pdf", "png"))
+    write_csv(spectrum_rows(analysis.spectrum), table)
+    draw_figure(spectrum_experiment(analysis.spectrum, title.replace("$", r"\$")), read_csv(table), *figures)
+    return [table, *figures]
 
 
 def _moved(path: Path, write: Callable[[Path], Any]) -> None:

@@ -15,6 +15,7 @@ from figures.masked.analysis.empirical import empirical_covariance, empirical_er
 from figures.masked.analysis.measure import split_errors
 from figures.masked.analysis.plan import Plan, make_plan
 from figures.masked.analysis.record import MatrixAnalysis
+from figures.masked.analysis.spectrum import matrix_spectrum
 from simulate.core import Task, sweep
 
 Sweep = Callable[[Iterable[Task]], dict[str, Any]]
@@ -91,6 +92,7 @@ def analyse_matrix(
             *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
         ],
         notes=(*notes, *scale_notes(variances, n), *plan.notes),
+        _spectrum=partial(matrix_spectrum, data, names, lam, seed),
     )
 
 
