@@ -15,6 +15,8 @@ from figures.masked.analysis import (
     constant_columns,
     constant_text,
     report,
+    spectrum_experiment,
+    spectrum_rows,
 )
 from figures.reading import DataError, Matrix, read_matrix
 
@@ -116,9 +118,23 @@ def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> l
         with moved_into_place(columns) as scratch:
             by_column.to_csv(scratch, index=False)
         draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
+        spectrum = _spectrum_written(analysis, title, output, name)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, columns, *figures]
+    return [table, columns, *figures, *spectrum]
+
+
+def _spectrum_written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
+    """Its own table and figures; nothing where there is no spectrum."""
+    from figures.core.plot import draw_figure
+    from figures.core.table import read_csv, write_csv
+
+    if isinstance(analysis.spectrum, str):
+        return []
+    table, *figures = (output / f"{name}_spectrum.{suffix}" for suffix in ("csv", "pdf", "png"))
+    write_csv(spectrum_rows(analysis.spectrum), table)
+    draw_figure(spectrum_experiment(analysis.spectrum, title.replace("$", r"\$")), read_csv(table), *figures)
+    return [table, *figures]
 
 
 def _require_writable(output: Path) -> None:

@@ -96,13 +96,14 @@ class _Work:
             if self.replicate is None:
                 yield make(x, theory=self.theory(model, line_size), d=line_size)
                 continue
+            meant = self.experiment.judged is None or self.experiment.judged(model)
             estimates = {d: Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes}
             for d, estimate in estimates.items():
-                judged = not self.curve.extrapolate
+                judged = meant and not self.curve.extrapolate
                 yield make(x, theory=self.theory(model, d), d=d, estimate=estimate, judged=judged)
             if self.curve.extrapolate:
                 limit = extrapolate(*estimates.values())
-                yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit)
+                yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit, judged=meant)
 
     def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
         """x is the coordinate: theory and replicates are (d,) arrays."""

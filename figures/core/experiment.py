@@ -107,6 +107,7 @@ class Experiment:
     seed: int = 0
     extrapolate: bool = True
     by_coordinate: bool = False  # theory and replicate return (d,), x is the coordinate
+    judged: Callable[[Any], bool] | None = None  # whether z means anything for a model; default: for all
     xlabel: str = ""
     ylabel: str = ""
     xscale: str = "linear"

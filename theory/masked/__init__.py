@@ -5,6 +5,15 @@ from types import ModuleType
 
 from theory.masked.errors import conditional_variances
 from theory.masked.learning_curve import LearningCurve, learning_curve
+from theory.masked.masks import (
+    MaskCurve,
+    RandomMasksSolution,
+    SpanMaskSolution,
+    mask_curve,
+    random_masks,
+    span_mask,
+    span_windows,
+)
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
 from theory.masked.replica import ReplicaSolution, replica
 from theory.masked.ridgeless import PeakHeight, peak_height, ridgeless
@@ -14,21 +23,28 @@ from theory.masked.teacher_student import TeacherStudentSolution, teacher_studen
 
 __all__ = [
     "LearningCurve",
+    "MaskCurve",
     "MaskedRidgeSolution",
     "OptimalRidge",
     "PeakHeight",
+    "RandomMasksSolution",
     "ReplicaSolution",
+    "SpanMaskSolution",
     "TeacherStudentSolution",
     "closed_forms",
     "conditional_variances",
     "high_precision",
     "learning_curve",
+    "mask_curve",
     "optimal_ridge",
     "peak_height",
     "predictor",
+    "random_masks",
     "replica",
     "ridgeless",
     "solve",
+    "span_mask",
+    "span_windows",
     "teacher_student",
 ]
 

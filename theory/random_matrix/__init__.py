@@ -1,5 +1,17 @@
 """Deterministic equivalents of sample covariances."""
 
+from theory.random_matrix.bbp import (
+    SpikeOutlier,
+    SpikeOutliers,
+    SpikeRidge,
+    SpikeThreshold,
+    SymmetricOutlier,
+    optimal_spike_ridge,
+    spike_outlier,
+    spike_outliers,
+    spike_threshold,
+    symmetric_part_outlier,
+)
 from theory.random_matrix.effective_ridge import (
     EffectiveRidge,
     degrees_of_freedom,
@@ -9,17 +21,41 @@ from theory.random_matrix.effective_ridge import (
     tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
+from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.laws import (
+    correlation_law,
+    covariance_law,
+    predictor_density,
+    predictor_edges,
+    predictor_law,
+)
 
 __all__ = [
     "CoordinateDiagonal",
     "EffectiveRidge",
     "RidgeMoments",
+    "SpectralLaw",
+    "SpikeOutlier",
+    "SpikeOutliers",
+    "SpikeRidge",
+    "SpikeThreshold",
+    "SymmetricOutlier",
+    "correlation_law",
+    "covariance_law",
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
+    "optimal_spike_ridge",
+    "predictor_density",
+    "predictor_edges",
+    "predictor_law",
     "ridge_moments",
     "shrinkage",
     "solve_effective_ridge",
     "solve_ridge_equation",
+    "spike_outlier",
+    "spike_outliers",
+    "spike_threshold",
+    "symmetric_part_outlier",
     "tangent_step",
 ]

@@ -16,6 +16,7 @@ from figures.masked.analysis.few_rows import FEWEST_ROWS, trusted
 from figures.masked.analysis.measure import split_errors
 from figures.masked.analysis.plan import Plan, make_plan
 from figures.masked.analysis.record import MatrixAnalysis
+from figures.masked.analysis.spectrum import matrix_spectrum
 from simulate.core import Task, sweep
 
 Sweep = Callable[[Iterable[Task]], dict[str, Any]]
@@ -92,6 +93,7 @@ def analyse_matrix(
             *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
         ],
         notes=(*notes, *scale_notes(variances, n), *plan.notes),
+        _spectrum=partial(matrix_spectrum, data, names, lam, seed),
     )
 
 

@@ -1,12 +1,15 @@
 """What the analysis of a matrix found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from figures.core import Row
 from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.plan import Plan
+from figures.masked.analysis.spectrum import MatrixSpectrum
 
 TUNED = r"$\lambda$ by GCV"
 
@@ -45,6 +48,12 @@ class MatrixAnalysis:
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     rows: list[Row] = field(repr=False)
     notes: tuple[str, ...]
+    _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
+
+    @cached_property
+    def spectrum(self) -> MatrixSpectrum | str:
+        """Of the predictor at the best ridge by GCV, computed when asked for; a string says why there is none."""
+        return self._spectrum()
 
     @property
     def d(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from figures.core.render import render
 from figures.masked.analysis.record import MatrixAnalysis
+from figures.masked.analysis.spectrum_report import spectrum_report
 from simulate.core import Estimate
 
 HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "off", "GCV", "off"]
@@ -26,7 +27,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     if style != "text":
         return shown
     words = [textwrap.fill(line, width, subsequent_indent="  ") for line in summary(analysis)]
-    return "\n".join((shown, "", *words))
+    return "\n".join((shown, "", *words, "", spectrum_report(analysis.spectrum, width)))
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:

@@ -1,0 +1,63 @@
+"""The noise part of a covariance: independent columns, with what is left of their variances when directions are removed.
+
+Model: Sigma = diag(s) + a few directions. In the units of s the noise has the Marchenko-Pastur law whatever s is, so
+eigenvalues above its edge are directions; with those removed the diagonal that is left gives the next s.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from figures.masked.analysis.contrasts import Array
+
+TRACY_WIDOM = 2.0234  # quantile .99 of the largest eigenvalue of real noise, in units of its scale
+ROUNDS = 30
+FEW = 0.25  # share of min(n, d) that "a few" directions may be
+STEADY = 1e-2  # largest relative change of s between rounds
+LEAST_FREE, LEAST_SHARE = 0.05, 1e-4  # of a column: outside the directions; of its variance
+
+
+@dataclass(frozen=True, eq=False)
+class NoisePart:
+    """Variances s of the noise, and what was removed to find them."""
+
+    variances: Array = field(repr=False)  # (d,)
+    removed: int  # directions
+    settled: bool  # False: more and more directions were found, and s is that of the first round
+
+
+def noise_part(covariance: Array, n: int) -> NoisePart:
+    """From the sample covariance (d, d) of n rows of mean zero."""
+    variances = np.diagonal(covariance).copy()
+    most = int(FEW * min(n, len(covariance)))
+    first, count = None, 0
+    for _ in range(ROUNDS):
+        found, left = _without_directions(covariance, variances, n, count)
+        first = first or NoisePart(left, found, found == 0)
+        if found == 0 or found > most:
+            return first
+        change = float(abs(left / variances - 1).max())
+        if found == count and change < STEADY:
+            return NoisePart(left, found, True)
+        variances, count = left, found
+    return first if first is not None and count > 2 * first.removed else NoisePart(variances, count, True)
+
+
+def white_limit(n: int, d: int) -> float:
+    """What the largest eigenvalue of n rows of white noise exceeds in 1% of all samples: edge and Tracy-Widom margin."""
+    scale = (np.sqrt(n) + np.sqrt(d)) * (1 / np.sqrt(n) + 1 / np.sqrt(d)) ** (1 / 3) / n
+    return float((1 + np.sqrt(d / n)) ** 2 + TRACY_WIDOM * scale)
+
+
+def _without_directions(covariance: Array, variances: Array, n: int, least: int) -> tuple[int, Array]:
+    """Directions found in the units of `variances`, at least `least`, and the variances that they leave."""
+    root, d = np.sqrt(variances), len(variances)
+    eigenvalues, vectors = np.linalg.eigh(covariance / root[:, None] / root)
+    count = min(max(least, int((eigenvalues > white_limit(n, d)).sum())), min(n, d) // 2)
+    if count == 0:
+        return 0, np.diagonal(covariance).copy()
+    weights = vectors[:, d - count :] ** 2
+    left = np.diagonal(covariance) / variances - weights @ eigenvalues[d - count :]
+    # `count` directions take as many of n rows, and of every column its weight on them
+    unbiased = left / np.maximum(1 - weights.sum(axis=1), LEAST_FREE) * n / (n - count)
+    return count, np.maximum(unbiased * variances, LEAST_SHARE * np.diagonal(covariance))

@@ -1,0 +1,50 @@
+"""Test error against the fraction of masked coordinates: masking as a ridge made of the data's own variances."""
+
+from functools import partial
+
+import numpy as np
+
+from figures.core import Experiment, Panel
+from simulate.masked.masks import RandomMasks, random_masks_test_error
+from theory import masked
+from theory.models import AR1, MaskedRidge
+
+COVARIANCE = AR1(np.inf, 0.6)
+
+
+def problem(rate: float, alpha: float, lam: float) -> RandomMasks:
+    return RandomMasks(MaskedRidge(COVARIANCE, alpha, lam), rate)
+
+
+def test_error(model: RandomMasks) -> float:
+    ridge = model.ridge
+    return masked.random_masks(ridge.covariance, ridge.alpha, ridge.lam, model.mask_rate).mean_test_error
+
+
+EXPERIMENT = Experiment(
+    title="Random masks, infinitely many a sample, AR(1), $r = 0.6$",
+    panels=[
+        Panel(
+            title=r"$\alpha = 1$",
+            curves={rf"$\lambda = {lam}$": partial(problem, alpha=1.0, lam=lam) for lam in (1e-3, 0.01, 0.1, 1.0)},
+        ),
+        Panel(
+            title=r"$\lambda = 0.01$",
+            curves={rf"$\alpha = {alpha}$": partial(problem, alpha=alpha, lam=0.01) for alpha in (0.5, 1.0, 2.0, 4.0)},
+        ),
+    ],
+    theory=test_error,
+    replicate=random_masks_test_error,
+    line=np.concatenate([np.linspace(0, 0.1, 31), np.linspace(0.11, 0.95, 85)]),
+    points=(0.0, 0.05, 0.15, 0.3, 0.5, 0.8),
+    d=50,
+    replicates=40,
+    xlabel="mask rate $p$",
+    ylabel="mean test error under masking",
+    yscale="log",
+    caption="Masked inputs are set to zero; every coordinate is predicted, when masked, from what is shown. Lines: "
+    "d = infinity; markers: simulation at d = 50 and 100 extrapolated in 1/d. Masking acts as a ridge. At alpha = 1, "
+    "hiding 15% lowers the error from 5.44 to 0.90 (lambda = 0.001), 1.96 to 0.89 (0.01) and 0.90 to 0.80 (0.1) though "
+    "less is shown to predict from, and raises it from 0.69 to 0.72 at lambda = 1. At lambda = 0.01 the best rate "
+    "falls with the number of samples: 0.44, 0.34, 0.20 and 0.06 at alpha = 0.5, 1, 2 and 4.",
+)

@@ -1,0 +1,51 @@
+"""Test error against the length of a masked span, and the correction for the coordinates it takes away."""
+
+from functools import partial
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment
+from simulate.masked.masks import SpanMask, span_test_error
+from theory import masked
+from theory.models import AR1, MaskedRidge
+
+COVARIANCE = AR1(100, 0.8)
+LENGTHS = (1, 2, 5, 10, 20, 40)
+ALPHAS = (0.5, 1.0, 2.0)
+
+
+def problem(length: float, alpha: float) -> SpanMask:
+    return SpanMask(MaskedRidge(COVARIANCE, alpha, 0.05), round(length))
+
+
+def test_error(model: SpanMask, exact_size: bool) -> float:
+    ridge = model.ridge
+    errors = masked.span_windows(ridge.covariance, ridge.alpha, ridge.lam, model.length, exact_size=exact_size)
+    return float(errors.mean())
+
+
+def uncorrected(alpha: float, color: int) -> Curve:
+    theory = partial(test_error, exact_size=False)
+    return Curve(model=partial(problem, alpha=alpha), theory=theory, replicate=NONE, points=(), style="--", color=color)
+
+
+EXPERIMENT = Experiment(
+    title=r"Span masks, AR(1), $r = 0.8$, $\lambda = 0.05$, $d = 100$",
+    curves={rf"$\alpha = {alpha}$": Curve(model=partial(problem, alpha=alpha), style="-") for alpha in ALPHAS}
+    | {f"_whole {alpha}": uncorrected(alpha, color) for color, alpha in enumerate(ALPHAS)},
+    theory=partial(test_error, exact_size=True),
+    replicate=span_test_error,
+    line=np.unique(np.geomspace(1, 40, 25).round()),
+    points=LENGTHS,
+    d=100,
+    extrapolate=False,
+    replicates=30,
+    xlabel="span length",
+    ylabel="mean test error per masked coordinate",
+    xscale="log",
+    caption="Every window of that many consecutive coordinates masked and predicted from the rest, mean over windows. "
+    "Solid: effective ridge of the coordinates that are left (exact_size), dashed: of all d, right for short spans; at "
+    "alpha = 1 it is 1.8% high at length 5, 9% at 20 and 22% at 40. Markers: ridge regressions on the complement, 30 "
+    "data sets. Going from 1 to 20 coordinates the error grows 3.2 times at alpha = 0.5, 3.3 at 1 and 3.4 at 2; "
+    "beyond, the longer span leaves fewer unknowns to fit, and at alpha = 1 the error falls from 1.42 to 1.40 at 40.",
+)

@@ -1,0 +1,29 @@
+"""Masking patterns, measured: masks are drawn, and every coordinate's or span's own regression is solved."""
+
+from simulate.masked.masks.problem import RandomMasks, SpanMask
+from simulate.masked.masks.random_masks import (
+    MaskedInputsFit,
+    coordinate_errors,
+    fit_expected_masks,
+    fit_masks,
+    masked_test_error,
+    random_masks_test_error,
+    random_masks_train_error,
+)
+from simulate.masked.masks.span_mask import fit_span, span_errors, span_test_error, span_train_error
+
+__all__ = [
+    "MaskedInputsFit",
+    "RandomMasks",
+    "SpanMask",
+    "coordinate_errors",
+    "fit_expected_masks",
+    "fit_masks",
+    "fit_span",
+    "masked_test_error",
+    "random_masks_test_error",
+    "random_masks_train_error",
+    "span_errors",
+    "span_test_error",
+    "span_train_error",
+]

@@ -1,0 +1,102 @@
+"""Masking patterns: bad input is named, with its value and what is allowed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from simulate.core import stream
+from simulate.masked.masks import RandomMasks, SpanMask, span_errors
+from theory import masked
+from theory.models import AR1, MaskedRidge, PowerLaw
+
+SIGMA = AR1(10, 0.5)
+MODEL = MaskedRidge(SIGMA, 1.0, 0.1)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1, 1.5, math.nan, math.inf, "much", None])
+def test_mask_rates(rate):
+    with pytest.raises(ValueError, match="mask_rate must"):
+        masked.random_masks(SIGMA, 1.0, 0.1, rate)
+    with pytest.raises(ValueError, match="mask_rate"):
+        masked.mask_curve(SIGMA, [1.0], 0.1, [0.1, rate])
+
+
+@pytest.mark.parametrize("count", [0, -3, 2.5, math.nan, math.inf, True, "four"])
+def test_numbers_of_masks(count):
+    with pytest.raises(ValueError, match="n_masks must be an integer"):
+        masked.random_masks(SIGMA, 1.0, 0.1, 0.2, count)
+    with pytest.raises(ValueError, match="n_masks must be an integer"):
+        masked.mask_curve(SIGMA, [1.0], 0.1, [0.1], count)
+    with pytest.raises(ValueError, match="n_masks must be an integer"):
+        RandomMasks(MODEL, 0.2, count)
+
+
+def test_whole_numbers_of_any_type_count():
+    for count in (4, 4.0, np.int64(4), np.float64(4)):
+        assert masked.random_masks(SIGMA, 1.0, 0.1, 0.2, count).n_masks == 4
+
+
+def test_finitely_many_masks_that_hide_nothing():
+    with pytest.raises(ValueError, match="mask_rate must be positive with a finite number of masks"):
+        masked.random_masks(SIGMA, 1.0, 0.1, 0.0, 3)
+    with pytest.raises(ValueError, match="mask_rate must be positive"):
+        RandomMasks(MODEL, 0.0, 3)
+    with pytest.raises(ValueError, match=r"mask_rate must lie in \[0, 1\)"):
+        RandomMasks(MODEL, 1.0)
+
+
+@pytest.mark.parametrize("lam", [0, -1, math.nan])
+@pytest.mark.parametrize("alpha", [1.0, 0, -1, math.inf])
+def test_ridges_and_ratios(alpha, lam):
+    for call in (
+        lambda: masked.random_masks(SIGMA, alpha, lam, 0.2),
+        lambda: masked.random_masks(SIGMA, alpha, lam, 0.2, 3),
+        lambda: masked.mask_curve(SIGMA, [alpha], lam, [0.2]),
+        lambda: masked.span_mask(SIGMA, alpha, lam, [1]),
+        lambda: masked.span_windows(SIGMA, alpha, lam, 2),
+    ):
+        with pytest.raises(ValueError, match=r"(lam|alpha|alphas) must be"):
+            call()
+
+
+def test_a_covariance_without_variance():
+    with pytest.raises(ValueError, match="no finite variance"):
+        masked.random_masks(PowerLaw(math.inf, 1.5, rotation=0), 1.0, 0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("span", "message"),
+    [
+        ([], "at least one coordinate"),
+        (range(10), "must leave a coordinate"),
+        ([1, 2, 1], "must not repeat"),
+        ([3, 10], r"must lie in 0..9, got 3..10"),
+        ([-1], r"must lie in 0..9"),
+        ([1.5], "span must be an integer"),
+        ([True], "span must be an integer"),
+        ([math.nan], "span must be an integer"),
+        (3, "must be a sequence"),
+        ("ab", "span must be an integer"),
+    ],
+)
+def test_spans(span, message):
+    with pytest.raises(ValueError, match=message):
+        masked.span_mask(SIGMA, 1.0, 0.1, span)
+
+
+@pytest.mark.parametrize("length", [0, -1, 10, 11, 2.5, True, math.nan])
+def test_lengths(length):
+    with pytest.raises(ValueError, match="length must be"):
+        masked.span_windows(SIGMA, 1.0, 0.1, length)
+    with pytest.raises(ValueError, match="length must be"):
+        span_errors(SpanMask(MODEL, length), 10, stream(0))
+
+
+def test_spans_need_a_finite_size():
+    with pytest.raises(ValueError, match="is the limit d -> infinity"):
+        masked.span_mask(AR1(math.inf, 0.5), 1.0, 0.1, [1, 2])
+    with pytest.raises(ValueError, match="is the limit d -> infinity"):
+        masked.span_windows(AR1(math.inf, 0.5), 1.0, 0.1, 2)
+    with pytest.raises(ValueError, match="is the limit d -> infinity"):
+        _ = masked.random_masks(AR1(math.inf, 0.5), 1.0, 0.1, 0.2).predictor

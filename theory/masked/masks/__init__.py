@@ -1,0 +1,15 @@
+"""Masking patterns: a random fraction of the coordinates, infinitely or finitely many masks a sample, and spans."""
+
+from theory.masked.masks.curve import MaskCurve, mask_curve
+from theory.masked.masks.random_masks import RandomMasksSolution, random_masks
+from theory.masked.masks.span_mask import SpanMaskSolution, span_mask, span_windows
+
+__all__ = [
+    "MaskCurve",
+    "RandomMasksSolution",
+    "SpanMaskSolution",
+    "mask_curve",
+    "random_masks",
+    "span_mask",
+    "span_windows",
+]

@@ -1,0 +1,73 @@
+"""Which rows a number of masks a sample makes, and how strongly they answer to the noise of the fit."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.models.spectrum import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """Sums over the classes of rows at one point of the first-order equations; see `RowClasses`.
+
+    `first` (2,) weighs a Sigma and b diag Sigma in the equivalent of the Gram matrix. Its derivative to the two
+    self-consistent traces is -`second` (2, 2). `rows` (2,) weighs them in the train error.
+    """
+
+    first: Array
+    second: Array
+    rows: Array
+
+
+@dataclass(frozen=True, eq=False)
+class RowClasses:
+    """The (sample, mask) pairs in which one coordinate is masked, rotated within each sample to uncorrelated rows.
+
+    A sample with J such pairs, J ~ Binomial(n_masks, mask_rate), has J masked copies z of the same x. Their mean times
+    sqrt(J) is one row of covariance J a Sigma + b Delta, a = (1 - mask_rate)^2, b = mask_rate (1 - mask_rate),
+    Delta = diag Sigma; the J - 1 contrasts between them see only the noise of the masks, covariance b Delta.
+    """
+
+    pairs: float  # pairs a sample, n_masks mask_rate
+    signal: Array = field(repr=False)  # (c,), J of the class; 0 for the contrasts
+    share: Array = field(repr=False)  # (c,), rows of the class over n pairs; sums to 1
+
+    def response(self, traces: Array) -> Response:
+        """At traces (2,) = (tr a Sigma G, tr b Delta G)/n; class c is damped by K_c = 1 + tr T_c G/(n pairs)."""
+        damping = 1 / (1 + (self.signal * traces[0] + traces[1]) / self.pairs)
+        powers = np.stack([self.signal, np.ones_like(self.signal)])
+        squared = self.share * damping**2
+        return Response(powers @ (self.share * damping), (powers * squared) @ powers.T / self.pairs, powers @ squared)
+
+
+class AllMasks:
+    """Infinitely many masks: one row a sample with covariance a Sigma, and b Delta as a fixed ridge."""
+
+    def response(self, traces: Array) -> Response:
+        """The limit n_masks -> infinity of `RowClasses.response`."""
+        damping = 1 / (1 + float(traces[0]))
+        second = np.zeros((2, 2))
+        second[0, 0] = damping**2
+        return Response(np.array([damping, 1.0]), second, np.array([damping**2, 1.0]))
+
+
+def row_classes(n_masks: int, mask_rate: float) -> RowClasses:
+    """All classes of relevant weight: about sqrt(n_masks) of them where there are many masks."""
+    count, probability = _binomial(n_masks, mask_rate)
+    masked = count > 0
+    count, probability = count[masked], probability[masked]
+    pairs = float(count @ probability)
+    contrasts = (count - 1) @ probability
+    return RowClasses(pairs, np.append(count, 0.0), np.append(probability, contrasts) / pairs)
+
+
+def _binomial(n: int, rate: float) -> tuple[Array, Array]:
+    """Values and probabilities around the mode: by ratios of neighbors, exact where factorials are not."""
+    mode = int((n + 1) * rate)
+    reach = int(40 * (n * rate * (1 - rate)) ** 0.5) + 40  # beyond it less than exp(-700)
+    low, high = max(0, mode - reach), min(n, mode + reach)
+    j = np.arange(low, high, dtype=float)
+    logs = np.append(0.0, np.cumsum(np.log((n - j) / (j + 1)) + np.log(rate) - np.log1p(-rate)))
+    weights = np.exp(logs - logs.max())
+    return np.arange(low, high + 1, dtype=float), weights / weights.sum()

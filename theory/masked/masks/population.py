@@ -1,0 +1,123 @@
+"""The population regression behind random masks: its resolvent, traces and errors, dense or mode by mode."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from scipy.linalg import lapack
+
+from theory.models import Covariance, Equicorrelated, Spectrum
+from theory.models.spectrum import Array
+from theory.numerics import ConvergenceError, Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Resolvent:
+    """G = (x Sigma + y Delta + lam)^-1, Delta = diag Sigma: its traces over d, and when asked the errors it makes.
+
+    `errors` gives for every coordinate, or class of them, [G Sigma G]_kk / G_kk^2, the error on inputs that are all
+    shown, and sum over j != k of G_kj^2 Delta_j / G_kk^2, the noise that masks add to it.
+    """
+
+    sigma: float  # tr Sigma G
+    delta: float  # tr Delta G
+    products: Array = field(repr=False)  # (2, 2), tr B_i G B_j G with B = (Sigma, Delta)
+    errors: Callable[[], tuple[Array, Array]] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CommutingPopulation:
+    """Delta is a multiple of the identity, or Sigma is diagonal: everything is a function of the modes."""
+
+    spectrum: Spectrum = field(repr=False)
+    delta: Array = field(repr=False)  # (r,) at the modes
+
+    def whitened(self, x: float, y: float, lam: float) -> Spectrum:
+        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        return Spectrum(x * self.spectrum.eigenvalues / (y * self.delta + lam), self.spectrum.weights)
+
+    def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
+        """At coefficients x, y >= 0 and lam > 0."""
+        spectrum, s = self.spectrum, self.spectrum.eigenvalues
+        g = 1 / (x * s + y * self.delta + lam)
+        both = np.stack([s * g, self.delta * g])
+        products = (both * spectrum.weights) @ both.T
+        sigma, delta = map(float, both @ spectrum.weights)
+        return Resolvent(sigma, delta, products, partial(self._errors, g / g.max()))
+
+    def _errors(self, g: Array) -> tuple[Array, Array]:
+        spectrum, s = self.spectrum, self.spectrum.eigenvalues
+        if spectrum.axes:  # nothing to predict with
+            return s, np.zeros_like(s)
+        own = spectrum.diagonal(g)
+        centered = g - spectrum.mean(g)  # a variance, by numbers that stay small where all of g is alike
+        variance = spectrum.diagonal(centered**2) - spectrum.diagonal(centered) ** 2
+        return spectrum.diagonal(s * g * g) / own**2, self.delta[0] * np.maximum(variance, 0.0) / own**2
+
+
+@dataclass(frozen=True, eq=False)
+class DensePopulation:
+    """Nothing commutes: one Cholesky factorization and one product a point."""
+
+    matrix: Array = field(repr=False)
+
+    @cached_property
+    def variances(self) -> Array:
+        return np.diagonal(self.matrix).copy()
+
+    def whitened(self, x: float, y: float, lam: float) -> Spectrum:
+        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        root = np.sqrt(x / (y * self.variances + lam))
+        eigenvalues = np.linalg.eigvalsh(root[:, None] * self.matrix * root)
+        d = len(eigenvalues)
+        noise = d * np.finfo(float).eps * eigenvalues[-1]
+        return Spectrum(np.where(eigenvalues > noise, eigenvalues, 0.0), np.full(d, 1 / d))
+
+    def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
+        """At coefficients x, y >= 0 and lam > 0."""
+        G, d = inverse(self.matrix, x, y, lam), len(self.matrix)
+        product, delta = self.matrix @ G, self.variances
+        quadratic = np.einsum("ij,ji->i", G, product)  # diag G Sigma G
+        cross = delta @ quadratic
+        products = np.array([[np.vdot(product, product.T), cross], [cross, delta @ (G * G) @ delta]]) / d
+        traces = np.trace(product) / d, float(delta @ np.diagonal(G)) / d
+        return Resolvent(*traces, products, partial(self._errors, G, quadratic))
+
+    def _errors(self, G: Array, quadratic: Array) -> tuple[Array, Array]:
+        own, squares = np.diagonal(G), G * G
+        np.fill_diagonal(squares, 0.0)
+        return quadratic / own**2, squares @ self.variances / own**2
+
+
+Population = CommutingPopulation | DensePopulation
+
+
+def population(covariance: Covariance) -> Population:
+    """By modes where Delta commutes with Sigma: equal variances, or independent coordinates; else dense."""
+    spectrum = covariance.spectrum
+    if spectrum.axes:
+        return CommutingPopulation(spectrum, spectrum.eigenvalues)
+    if spectrum.homogeneous and spectrum.heavy:
+        raise ValueError(f"{covariance!r} has no finite variance, which random masks need: take a finite d")
+    variances = covariance.variances
+    if spectrum.homogeneous or np.ptp(variances) <= 1e-12 * variances.max():
+        variance = float(variances[0])
+        if isinstance(covariance, Equicorrelated) and not covariance.is_finite:
+            variance = 1.0  # its limit leaves out the common factor, which every variance contains
+        return CommutingPopulation(spectrum, np.full_like(spectrum.eigenvalues, variance))
+    return DensePopulation(covariance.matrix)
+
+
+def inverse(matrix: Array, x: float, y: float, lam: float) -> Array:
+    """(x Sigma + y Delta + lam)^-1, (d, d)."""
+    system = x * matrix
+    diagonal = np.einsum("ii->i", system)
+    diagonal += y * np.diagonal(matrix) + lam
+    factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+    lower, failed_too = lapack.dpotri(factor, lower=1, overwrite_c=1) if not failed else (factor, 1)
+    if failed or failed_too:
+        raise ConvergenceError(f"resolvent at lam = {lam:.6g}", Solution(matrix, "diverged", np.nan, 0.0, 0))
+    full = np.tril(lower)
+    full += np.tril(lower, -1).T
+    return np.asarray(full)

@@ -1,0 +1,134 @@
+"""Random masks, as in masked language modeling: errors for infinitely many masks a sample, or for a finite number."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.masked.masks.classes import row_classes
+from theory.masked.masks.equations import Point, all_masks, finite_masks
+from theory.masked.masks.population import inverse, population
+from theory.masked.solution import per_coordinate
+from theory.models import Covariance, MaskedRidge, checks
+from theory.models.frames import table
+from theory.models.spectrum import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class RandomMasksSolution:
+    """Squared errors of each masked coordinate, whose inputs are masked too, averaged over samples and masks.
+
+    Shapes as in `MaskedRidgeSolution`: (d,), or one entry a class of coordinates for d -> infinity. The predictor is
+    that of the population at the ridge `effective_ridge` and with `diagonal_ridge` diag Sigma added to Sigma.
+    """
+
+    covariance: Covariance = field(repr=False)
+    alpha: float
+    lam: float
+    mask_rate: float
+    n_masks: int | None
+    effective_ridge: float  # lam/((1 - mask_rate)^2 S)
+    diagonal_ridge: float  # mask_odds W/S; S = 1/K and W = 1 for infinitely many masks
+    test_error: Array = field(repr=False)
+    train_error: Array = field(repr=False)
+    residual: float
+    iterations: int
+    converged: bool
+
+    @property
+    def rows_per_coordinate(self) -> float:
+        """(sample, mask) pairs over d for each regression, alpha n_masks mask_rate; the peak is near 1."""
+        return math.inf if self.n_masks is None else self.alpha * self.n_masks * self.mask_rate
+
+    @property
+    def mean_test_error(self) -> float:
+        """Mean over coordinates."""
+        return mean_over_coordinates(self.covariance, self.test_error)
+
+    @property
+    def mean_train_error(self) -> float:
+        """Mean over coordinates."""
+        return mean_over_coordinates(self.covariance, self.train_error)
+
+    @property
+    def total_test_error(self) -> float:
+        """Sum over coordinates, infinite with d."""
+        return self.covariance.d * self.mean_test_error
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        return table(
+            coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
+        )
+
+    @cached_property
+    def predictor(self) -> Array:
+        """(d, d) deterministic equivalent of the predictor of masked inputs, zero diagonal."""
+        G = inverse(self.covariance.matrix, 1.0, self.diagonal_ridge, self.effective_ridge)
+        rows = -G / np.diagonal(G)[:, None] / (1 - self.mask_rate)
+        np.fill_diagonal(rows, 0.0)
+        return np.asarray(rows)
+
+
+def random_masks(
+    covariance: Covariance, alpha: float, lam: float, mask_rate: float, n_masks: int | None = None
+) -> RandomMasksSolution:
+    """Every coordinate masked with probability `mask_rate` in [0, 1), masked inputs set to 0; d may be infinite.
+
+    Coordinate k is regressed on the masked inputs z of the samples and masks that hide it: the mean of (x_k - a.z)^2
+    over these pairs plus lam |a|^2, n = alpha d samples. `n_masks` None averages over all masks of each sample, which
+    adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; mask_rate 0 is then `solve`.
+    `n_masks` an integer draws so many masks a sample; rows of the same sample are rotated to uncorrelated ones, which
+    a deterministic equivalent with several classes of rows describes. Its error peaks near alpha n_masks mask_rate = 1.
+
+    Extends arXiv:2601.23208. ValueError for bad input, a finite number of masks at mask_rate 0 included: it hides
+    nothing. Raises ConvergenceError.
+    """
+    model = MaskedRidge(covariance, alpha, lam)
+    rate, n_masks = checked_masks(mask_rate, n_masks)
+    of = population(covariance)
+    if n_masks is None:
+        point = all_masks(of, np.array([model.alpha]), model.lam, rate)[0]
+    else:
+        point = finite_masks(of, model.alpha, model.lam, rate, row_classes(n_masks, rate))
+    return _solution(model, rate, n_masks, point)
+
+
+def checked_masks(mask_rate: float, n_masks: int | None) -> tuple[float, int | None]:
+    """Both, or ValueError."""
+    rate = checks.between("mask_rate", mask_rate, 0, 1, closed=(True, False))
+    if n_masks is None:
+        return rate, None
+    count = int(checks.dimension(n_masks, name="n_masks"))
+    if rate == 0:
+        raise ValueError(f"mask_rate must be positive with a finite number of masks, got {mask_rate!r}: none hides any")
+    return rate, count
+
+
+def _solution(model: MaskedRidge, rate: float, n_masks: int | None, point: Point) -> RandomMasksSolution:
+    signal, noise = map(float, point.first)
+    test, train = (per_coordinate(model.covariance, errors) for errors in (point.test_error, point.train_error))
+    return RandomMasksSolution(
+        model.covariance,
+        model.alpha,
+        model.lam,
+        rate,
+        n_masks,
+        model.lam / ((1 - rate) ** 2 * signal),
+        rate / (1 - rate) * noise / signal,
+        test,
+        train,
+        point.residual,
+        point.iterations,
+        point.converged,
+    )
+
+
+def mean_over_coordinates(covariance: Covariance, errors: Array) -> float:
+    """Of errors per coordinate, or per class of coordinates for d -> infinity."""
+    return float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

@@ -1,0 +1,130 @@
+"""Every outlier right of the bulk: where it lies on the branch, and what its eigenvectors keep of the spikes.
+
+Along the branch from h = 1 to the edge the matrix B(h) = h Theta^1/2 U^T R U Theta^1/2 increases, so each of its
+eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues of B above 1 at the edge.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.models.spectrum import Array
+from theory.numerics import Solution, verified
+from theory.random_matrix.bbp.operators import Forms
+from theory.random_matrix.bbp.pencil import Pencil
+from theory.random_matrix.bbp.system import SpikeSystem
+from theory.random_matrix.spectral.real_branch import BranchPoint
+from theory.random_matrix.spectral.rising_root import rising_root
+
+ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
+TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
+
+
+@dataclass(frozen=True, eq=False)
+class Emerged:
+    """One outlier: the zero x with its cosines with every spike, squared."""
+
+    x: float
+    h: float
+    overlaps: Array = field(repr=False)  # (k,), of the normalized right eigenvector
+    left_overlaps: Array = field(repr=False)
+    shared: float  # squared length of the projection of the right eigenvector on the span of the spikes
+    left_shared: float
+    residual: float  # |log of the eigenvalue of B|
+    iterations: int
+
+
+@dataclass(frozen=True)
+class _Trial:
+    value: float  # log of one eigenvalue of B
+    derivative: float
+    point: BranchPoint
+    forms: Forms
+    vector: Array  # Theta^1/2 b, (k,)
+
+
+def emerged(system: SpikeSystem, strengths: Array) -> list[Emerged]:
+    """All outliers right of the bulk, the largest first."""
+    pencil = system.pencils.at(strengths)
+    branch = system.branch
+    end = branch.place_of(system.edge.h)
+    at_edge = np.linalg.eigvalsh(
+        _matrix(system.edge.h, _forms(system, system.edge.h, system.edge.nu, pencil), strengths)
+    )
+    found = []
+    for rank in reversed(range(len(strengths))):
+        if not at_edge[rank] > 1 + ROUNDING:
+            break
+
+        def trial(place: float, rank: int = rank) -> _Trial:
+            return _trial(system, pencil, strengths, place, rank)
+
+        # log B grows about as fast as the coordinate; the edge itself is no starting point, for m = 1 there
+        best, count = rising_root(trial, end - float(np.log(at_edge[rank])), high=end)
+        solution = Solution(
+            best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
+        )
+        found.append(_measure(system, pencil, strengths, verified(solution, f"outlier {rank}", True).value, count))
+    return found
+
+
+def _trial(system: SpikeSystem, pencil: Pencil, strengths: Array, place: float, rank: int) -> _Trial:
+    point = system.branch.at(place)
+    h = point.h
+    forms = _forms(system, h, point.nu, pencil)
+    values, vectors = np.linalg.eigh(_matrix(h, forms, strengths))
+    vector = np.sqrt(strengths) * vectors[:, rank]
+    derivative = vector @ (forms.left + h * (forms.noise - point.slope * forms.norm)) @ vector
+    value = float(values[rank])
+    return _Trial(float(np.log(value)), float(derivative) * system.branch.stretch(place) / value, point, forms, vector)
+
+
+def _measure(system: SpikeSystem, pencil: Pencil, strengths: Array, trial: _Trial, count: int) -> Emerged:
+    """Overlaps from the residue of the resolvent at the outlier.
+
+    z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either
+    is noise, whose length is the derivative of the outlier under shift -> shift + t scale^2 (right) or t (left).
+    """
+    point, forms, a = trial.point, trial.forms, trial.vector
+    left = Residue(forms.left @ a, float(a @ forms.left_norm @ a))
+    right = Residue(forms.right @ a, float(a @ forms.right_norm @ a))
+    rise = float(a @ forms.noise @ a + strengths @ (forms.left @ a) ** 2)
+    return overlaps_of(system, point, left, right, rise, abs(trial.value), count)
+
+
+@dataclass(frozen=True)
+class Residue:
+    """Of one side: u_j . vector for every spike, and |vector|^2, for the deterministic part of the eigenvector."""
+
+    cosines: Array
+    norm: float
+
+
+def overlaps_of(
+    system: SpikeSystem, point: BranchPoint, left: Residue, right: Residue, rise: float, residual: float, count: int
+) -> Emerged:
+    """The record of an outlier at this point; `rise` is z^T Sigma z for the deterministic part z on the left."""
+    traces = system.operator.traces(point.h, point.nu, system.noise_pencil, system.problem.alpha)
+    free = max(1 - point.m, 0.0)
+
+    def measured(side: Residue, trace: float) -> tuple[Array, float]:
+        norm = free * side.norm + rise * point.h**2 * trace
+        return np.asarray(free * side.cosines**2 / norm), float(free * _projected(system, side.cosines) / norm)
+
+    (overlaps, shared), (left_overlaps, left_shared) = measured(right, traces.right), measured(left, traces.left)
+    return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, residual, count)
+
+
+def _projected(system: SpikeSystem, cosines: Array) -> float:
+    directions = system.problem.directions
+    gram = np.eye(1) if directions is None else directions @ directions.T
+    return float(cosines @ np.linalg.lstsq(gram, cosines, rcond=None)[0])
+
+
+def _forms(system: SpikeSystem, h: float, x: float, pencil: Pencil) -> Forms:
+    return system.operator.forms(h, x, pencil)
+
+
+def _matrix(h: float, forms: Forms, strengths: Array) -> Array:
+    root = np.sqrt(strengths)
+    return np.asarray(h * root[:, None] * (forms.left + forms.left.T) / 2 * root)

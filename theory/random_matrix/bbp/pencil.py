@@ -1,0 +1,109 @@
+"""What each method makes of a covariance: eigenvalues are the zeros x of h Sigma + diag(shift) - x diag(scale).
+
+| method               | matrix                        | shift       | scale                     | eigenvalue        |
+|----------------------|-------------------------------|-------------|---------------------------|-------------------|
+| ssr                  | A = 1 - diag(Q)^-1 Q          | lam         | 1/diag (Sigma + kappa)^-1 | 1 - lam/(kappa x) |
+| pca                  | C = X'X/n                     | 0           | 1                         | x                 |
+| correlation_pca      | diag(C)^-1/2 C diag(C)^-1/2   | 0           | diag Sigma                | x                 |
+| diagonal_deleted_pca | C - diag C, ssr at lam -> inf | -diag Sigma | 1                         | x                 |
+
+Sigma is the full covariance in shift and scale, spikes included: on the O(1) coordinates of a localized spike they
+change at leading order. kappa is that of the noise, which a spike moves by O(1/d). For ssr x = nu lam/kappa stays
+finite as lam -> 0, where lam/kappa = 1 - df1/alpha.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.models.spectrum import Array
+from theory.random_matrix.bbp.problem import SpikeProblem
+from theory.random_matrix.effective_ridge import solve_effective_ridge
+from theory.random_matrix.moments import ridge_moments
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """shift - x scale for every coordinate, (d,), or (1,) where all are alike."""
+
+    shift: Array = field(repr=False)
+    scale: Array = field(repr=False)
+
+    def at(self, x: float) -> Array:
+        """x scale - shift, positive definite together with -h Sigma right of the bulk."""
+        return x * self.scale - self.shift
+
+
+class Pencils:
+    """The pencil of one problem at any strengths of its spikes."""
+
+    def __init__(self, problem: SpikeProblem) -> None:
+        self.problem = problem
+        spectrum = problem.noise.spectrum
+        self.contraction = 1.0  # lam/kappa
+        if problem.method == "ssr":
+            self.kappa, self.contraction = _effective(problem)
+            self.diagonal = spectrum.diagonal(1 / (spectrum.eigenvalues + self.kappa))
+            if problem.directions is not None:
+                self.solved = _resolvent_times(problem, self.kappa)  # (Sigma_0 + kappa)^-1 u, (d, k)
+                self.form = problem.directions @ self.solved
+        elif problem.method != "pca":
+            self.variances = problem.noise.variances if problem.directions is not None else _variances(problem)
+
+    def at(self, strengths: Array | None = None) -> Pencil:
+        """That of the noise with spikes; None: of the noise alone."""
+        method, ones = self.problem.method, np.ones(1)
+        if method == "pca":
+            return Pencil(0 * ones, ones)
+        if method == "ssr":
+            return Pencil(float(self.problem.lam or 0.0) * ones, 1 / (self.diagonal - self._removed(strengths)))
+        variances = self.variances
+        if strengths is not None and self.problem.directions is not None:
+            variances = variances + strengths @ self.problem.directions**2
+        return Pencil(0 * ones, variances) if method == "correlation_pca" else Pencil(-variances, ones)
+
+    def eigenvalue(self, x: float) -> float:
+        """What the method calls the eigenvalue."""
+        return 1 - self.contraction / x if self.problem.method == "ssr" else x
+
+    def growth(self, x: float) -> Array:
+        """Slope of x scale - shift in the strength of the single spike as that goes to infinity, (d,) or (1,)."""
+        method, directions = self.problem.method, self.problem.directions
+        if directions is None or method == "pca":
+            return np.zeros(1)
+        if method == "ssr":
+            s = self.form[0, 0]
+            lone = self.diagonal * s - self.solved[:, 0] ** 2 <= 1e-13 * self.diagonal * s
+            return np.where(lone, x * s / self.diagonal, 0.0)
+        return np.asarray(directions[0] ** 2 * (x if method == "correlation_pca" else 1.0))
+
+    def _removed(self, strengths: Array | None) -> Array:
+        """What the spikes take from diag (Sigma + kappa)^-1, by Woodbury's identity."""
+        if strengths is None or self.problem.directions is None:
+            return np.zeros(1)
+        inner = np.linalg.solve(np.diag(1 / strengths) + self.form, self.solved.T)
+        return np.asarray(np.einsum("ik,ki->i", self.solved, inner))
+
+
+def _effective(problem: SpikeProblem) -> tuple[float, float]:
+    """kappa of the noise and lam/kappa."""
+    alpha, lam = np.array([problem.alpha]), np.array([float(problem.lam or 0.0)])
+    kappa = solve_effective_ridge(problem.noise.spectrum, alpha, lam).value
+    if lam[0] > 0:
+        return float(kappa[0]), float(lam[0] / kappa[0])
+    if kappa[0] > 0:
+        return float(kappa[0]), 0.0
+    return 0.0, max(float(ridge_moments(problem.noise.spectrum, kappa).above_df1(alpha)[0]) / problem.alpha, 0.0)
+
+
+def _resolvent_times(problem: SpikeProblem, kappa: float) -> Array:
+    noise, U = problem.noise, np.asarray(problem.directions).T
+    if problem.is_diagonal:
+        return np.asarray(U / (noise.variances + kappa)[:, None])
+    rotated = noise.eigenvectors.T @ U
+    return np.asarray(noise.eigenvectors @ (rotated / (noise.eigenvalues + kappa)[:, None]))
+
+
+def _variances(problem: SpikeProblem) -> Array:
+    spectrum = problem.noise.spectrum
+    return spectrum.diagonal(spectrum.eigenvalues)

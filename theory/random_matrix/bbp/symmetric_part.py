@@ -1,0 +1,160 @@
+"""The outlier of the symmetric part (A + A^T)/2 of the joint predictor, for independent noise or homogeneous one.
+
+(A + A^T)/2 = 1 - (E Q + Q E)/2 with E = diag(Q)^-1, and (mu - E Q - Q E)^-1 is the last block of the inverse of
+
+    [[0, C + lam, 1], [C + lam, 0, E], [1, E, mu]],
+
+which is linear in C: its equivalent has Sigma times a symmetric 2 x 2 matrix H in the first two blocks, with
+H^-1 = sigma_x + (1/n) tr Sigma G, G the first two blocks of the inverse. On the real line H is followed from mu = -inf,
+where H = sigma_x lam/kappa, to the edge, where its equations become singular; a spike leaves the bulk where
+H^-1/theta + u^T G u is singular, and its overlap is the residue there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import brentq
+
+from theory.models import Covariance
+from theory.models.spectrum import Array
+from theory.random_matrix.bbp.operators import Diagonal
+from theory.random_matrix.bbp.problem import spike_problem, strength_array
+from theory.random_matrix.bbp.system import SpikeSystem
+
+SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
+BASIS = np.array([[[1.0, 0], [0, 0]], SWAP, [[0, 0], [0, 1.0]]])  # of the symmetric matrices
+ENTRIES = ((0, 0, 1), (0, 1, 1))
+
+
+@dataclass(frozen=True)
+class SymmetricOutlier:
+    """Top of the spectrum of (A + A^T)/2; below the threshold the edge and no overlap."""
+
+    detected: bool
+    eigenvalue: float
+    overlap: float  # (u . v)^2 of its normalized eigenvector
+    edge: float
+    residual: float  # of the equations for H
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    mu: float
+    H: Array = field(repr=False)
+    inverse: Array = field(repr=False)  # (r, 3, 3) of the noise alone
+    jacobian: Array = field(repr=False)
+    residual: float
+
+
+def symmetric_part_outlier(
+    noise: Covariance, direction: Array | None, *, strength: float, alpha: float, lam: float
+) -> SymmetricOutlier:
+    """Arguments as for `spike_outlier`; ValueError where noise and coordinates do not commute."""
+    system = SpikeSystem(spike_problem(noise, direction, alpha, "ssr", lam))
+    theta = float(strength_array(strength, system.problem)[0])
+    if lam <= 0 or not isinstance(system.operator, Diagonal):
+        raise ValueError(
+            "the symmetric part needs lam > 0 and independent noise (or homogeneous, for a direction None)"
+        )
+    bulk = _Bulk(system, system.operator)
+    e = bulk.contraction * system.pencils.at(np.array([theta])).scale
+    share = bulk.weights if system.operator.directions is None else system.operator.directions[0] ** 2
+
+    def singular(point: _Point) -> float:
+        return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
+
+    before, found = bulk.start(), None
+    for point in bulk.to_the_edge(before):
+        if singular(point) > 0:
+            found = before, point
+            break
+        before = point
+    else:
+        edge = 1 - before.mu / 2
+        return SymmetricOutlier(False, edge, 0.0, edge, before.residual)
+    low, high = found
+    mu = float(brentq(lambda mu: singular(bulk.solved(mu, low.H)), low.mu, high.mu, xtol=1e-15, rtol=1e-14))
+    point = bulk.solved(mu, low.H)
+    *_, last = bulk.to_the_edge(high)
+    return SymmetricOutlier(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point.residual)
+
+
+class _Bulk:
+    """The equations for H with the noise alone."""
+
+    def __init__(self, system: SpikeSystem, modes: Diagonal) -> None:
+        self.sigma, self.weights = modes.sigma, modes.weights
+        self.lam, self.alpha = float(system.problem.lam or 0.0), system.problem.alpha
+        self.contraction = system.pencils.contraction
+        self.e = np.broadcast_to(self.contraction * system.noise_pencil.scale, self.sigma.shape)
+
+    def start(self) -> _Point:
+        """Far left of everything."""
+        return self.solved(-1e4 * float(self.e.max()) / self.lam, self.contraction * SWAP)
+
+    def inverse(self, mu: float, H: Array, e: Array) -> Array:
+        """(r, 3, 3), the equivalent of the inverse on every coordinate."""
+        matrix = np.empty((len(self.sigma), 3, 3))
+        matrix[:, :2, :2] = self.sigma[:, None, None] * H + self.lam * SWAP
+        matrix[:, 0, 2] = matrix[:, 2, 0] = 1
+        matrix[:, 1, 2] = matrix[:, 2, 1] = e
+        matrix[:, 2, 2] = mu
+        return np.asarray(np.linalg.inv(matrix), float)
+
+    def solved(self, mu: float, H: Array) -> _Point:
+        """Newton's method from a neighboring H; the residual is infinite where it does not converge."""
+        for _ in range(12):
+            # det H begins below 0, and cannot change sign where the equations hold
+            if not (abs(H).max() < 1e100 and H[0, 0] * H[1, 1] < H[0, 1] ** 2):
+                return _Point(mu, H, np.empty((0, 3, 3)), np.empty((0, 0)), np.inf)
+            inverse = self.inverse(mu, H, self.e)
+            G, HH = inverse[:, :2, :2], np.linalg.inv(H)
+            defect = HH - SWAP - np.einsum("j,jab->ab", self.sigma * self.weights, G) / self.alpha
+            moved = np.einsum("j,jab,kbc,jcd->kad", self.sigma**2 * self.weights, G, BASIS, G) / self.alpha
+            jacobian = (moved - HH @ BASIS @ HH)[:, *ENTRIES].T
+            residual = float(abs(defect).max() / abs(HH).max())
+            if residual < 1e-13:
+                break
+            step = np.linalg.lstsq(jacobian, defect[ENTRIES], rcond=None)[0]
+            H = H - np.einsum("k,kab->ab", step, BASIS)
+        return _Point(mu, H, inverse, jacobian, residual)
+
+    def slope(self, point: _Point) -> Array:
+        """dH/dmu."""
+        last = point.inverse[:, :2, 2]
+        moved = np.einsum("j,ja,jb->ab", self.sigma * self.weights, last, last) / self.alpha
+        return np.asarray(np.einsum("k,kab->ab", np.linalg.solve(point.jacobian, -moved[ENTRIES]), BASIS))
+
+    def to_the_edge(self, point: _Point) -> Iterator[_Point]:
+        """Points of the branch in steps that shrink where Newton's method or the sign of the Jacobian fails."""
+        sign, step = np.sign(np.linalg.det(point.jacobian)), abs(point.mu) / 2
+        scale = float(self.e.max())
+        while step > 1e-13 * (scale + abs(point.mu)):
+            trial = self.solved(point.mu + step, point.H + step * self.slope(point))
+            if not trial.residual < 1e-10 or np.sign(np.linalg.det(trial.jacobian)) != sign:
+                step /= 2
+                continue
+            point = trial
+            yield point
+            step = min(1.5 * step, max(abs(point.mu) / 2, scale / 50))
+
+
+def _reduced(bulk: _Bulk, point: _Point, e: Array, share: Array, theta: float) -> tuple[Array, Array]:
+    """H^-1/theta + u^T G u, and u^T of the last block beside it, with the scales that the spike leaves."""
+    inverse = bulk.inverse(point.mu, point.H, e)
+    forms = np.einsum("j,jab->ab", share, inverse)
+    return np.linalg.inv(point.H) / theta + forms[:2, :2], forms[:2, 2]
+
+
+def _residue(bulk: _Bulk, point: _Point, e: Array, share: Array, theta: float) -> float:
+    """(u . v)^2: the residue of u^T (mu - E Q - Q E)^-1 u where the reduced matrix is singular."""
+    matrix, last = _reduced(bulk, point, e, share, theta)
+    values, vectors = np.linalg.eigh(matrix)
+    null = vectors[:, np.argmin(abs(values))]
+    inverse, slope, HH = bulk.inverse(point.mu, point.H, e), bulk.slope(point), np.linalg.inv(point.H)
+    moving = np.zeros((len(bulk.sigma), 3, 3))
+    moving[:, :2, :2] = bulk.sigma[:, None, None] * slope
+    moving[:, 2, 2] = 1
+    change = -HH @ slope @ HH / theta - np.einsum("j,jab->ab", share, inverse @ moving @ inverse)[:2, :2]
+    return float(-((null @ last) ** 2) / (null @ change @ null))

@@ -1,0 +1,218 @@
+"""Sample-covariance-like matrices S = D^1/2 (X'X/n + Lam) D^1/2, reduced to what their spectra depend on.
+
+With h = 1/K, every one has the resolvent equivalent G(nu) = (Sigma_D h + Lam D - nu)^-1, and one scalar equation
+1/h = 1 + <1/(h + a)>/alpha: the a are the eigenvalues of Sigma_D^-1/2 (Lam D - nu) Sigma_D^-1/2 and depend on nu alone.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import Covariance, Isotropic, MaskedRidge, checks
+from theory.models.spectrum import Array
+from theory.random_matrix.effective_ridge import solve_effective_ridge
+
+ComplexArray = NDArray[np.complex128]
+Numbers = NDArray[Any]  # real or complex
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """The scalar equation at every nu (points,), and tr G/d = <c/(h + a)> + rest."""
+
+    a: Numbers  # (points, r)
+    c: Numbers  # (points or 1, r), -da/dnu
+    rest: Numbers  # (points,), from the null space of Sigma
+    weights: Array  # (r,), the mean is over these; their sum is rank(Sigma)/d
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class CommutingEnsemble:
+    """n = alpha d rows X ~ N(0, Sigma), D and Lam fixed, where D^1/2 Sigma D^1/2 and Lam D commute: atoms are all."""
+
+    alpha: float
+    sigma: Array = field(repr=False)  # (r,), eigenvalues of Sigma_D = D^1/2 Sigma D^1/2
+    offset: Array = field(repr=False)  # (r,), those of Lam D on the same eigenvectors
+    weights: Array = field(repr=False)  # (r,), shares of the d dimensions, summing to 1
+
+    @cached_property
+    def distinct(self) -> "CommutingEnsemble":
+        """The same with atoms that agree to rounding put together, ascending in sigma."""
+        order = np.lexsort((self.offset, self.sigma))
+        sigma, offset = self.sigma[order], self.offset[order]
+        new = np.ones(len(sigma), bool)
+        new[1:] = ~(np.isclose(sigma[1:], sigma[:-1], 1e-13, 0) & np.isclose(offset[1:], offset[:-1], 1e-13, 0))
+        weights = np.asarray(np.bincount(np.cumsum(new) - 1, self.weights[order]), float)
+        return CommutingEnsemble(self.alpha, sigma[new], offset[new], weights)
+
+    @property
+    def size(self) -> int:
+        """Numbers a point costs."""
+        return len(self.distinct.sigma)
+
+    @cached_property
+    def common_offset(self) -> float | None:
+        """The offset, where all atoms share one."""
+        return float(self.offset[0]) if np.ptp(self.offset) <= 1e-13 * abs(self.offset[0]) else None
+
+    def at(self, nu: Numbers) -> Pencil:
+        """At nu (points,), real or complex."""
+        atoms = self.distinct
+        seen = atoms.sigma > 0
+        inverse = 1 / atoms.sigma[seen]
+        rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
+        a = (atoms.offset[seen] - nu[:, None]) * inverse
+        return Pencil(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
+
+    @cached_property
+    def atoms(self) -> Array:
+        """(k, 2), positions and masses: vectors of one offset that all n rows are orthogonal to, ascending."""
+        low = self.distinct
+        order = np.argsort(low.offset, kind="stable")
+        offset, seen = low.offset[order], low.sigma[order] > 0
+        levels, label = _clusters(offset)
+        total, rank = np.bincount(label, low.weights[order]), np.bincount(label, low.weights[order] * seen)
+        return _positive_masses(levels, np.asarray(total - np.minimum(rank, self.alpha), float))
+
+    @cached_property
+    def mean(self) -> float:
+        """tr S/d."""
+        return float(self.weights @ (self.sigma + self.offset))
+
+
+@dataclass(frozen=True, eq=False)
+class DenseEnsemble:
+    """The same where nothing commutes: one eigendecomposition for every nu."""
+
+    alpha: float
+    covariance: Array = field(repr=False)  # (d, d), Sigma_D = D^1/2 Sigma D^1/2
+    offset: Array = field(repr=False)  # (d,), diagonal of Lam D
+
+    common_offset = None
+
+    def rounded(self, tolerance: float = 1e-5) -> "DenseEnsemble":
+        """The same with offsets that differ by less than `tolerance`, relatively, put to one; S moves by no more."""
+        order = np.argsort(self.offset)
+        offset = self.offset[order].copy()
+        first = 0
+        for i in range(1, len(offset)):
+            if offset[i] > offset[first] * (1 + tolerance):
+                offset[first:i], first = offset[first:i].mean(), i
+        offset[first:] = offset[first:].mean()
+        return DenseEnsemble(self.alpha, self.covariance, offset[np.argsort(order)])
+
+    @property
+    def size(self) -> int:
+        """Numbers a point costs."""
+        return len(self.offset)
+
+    @cached_property
+    def _modes(self) -> tuple[Array, Array, Array, Array]:
+        """Lam D in the whitened range of Sigma_D and from there to its null space; the whitening; null levels."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        seen = values > len(values) * np.finfo(float).eps * values[-1]
+        white, null = vectors[:, seen] / np.sqrt(values[seen]), vectors[:, ~seen]
+        levels, turn = np.linalg.eigh((null.T * self.offset) @ null)
+        across = (white.T * self.offset) @ (null @ turn)
+        return (white.T * self.offset) @ white, across, 1 / values[seen], levels
+
+    def at(self, nu: Numbers) -> Pencil:
+        """At nu (points,), real or complex; the null space of Sigma is eliminated by its Schur complement."""
+        inner, across, inverse, levels = self._modes
+        d = len(self.offset)
+        a = np.empty((len(nu), len(inverse)), nu.dtype)
+        c, rest = np.empty_like(a), np.empty(len(nu), nu.dtype)
+        decompose = np.linalg.eig if np.iscomplexobj(nu) else np.linalg.eigh
+        for row, point in enumerate(nu):
+            gap = 1 / (levels - point)
+            a[row], vectors = decompose(inner - np.diag(point * inverse) - (across * gap) @ across.T)
+            left = np.linalg.inv(vectors) if np.iscomplexobj(nu) else vectors.T
+            slope = np.diag(inverse) + (across * gap**2) @ across.T
+            c[row] = np.einsum("ij,ji->i", left @ slope, vectors)
+            rest[row] = gap.sum() / d
+        return Pencil(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
+
+    @cached_property
+    def atoms(self) -> Array:
+        """(k, 2), positions and masses: vectors of one offset that all n rows are orthogonal to, ascending."""
+        d, (levels, label) = len(self.offset), _clusters(np.sort(self.offset))
+        label = label[np.argsort(np.argsort(self.offset, kind="stable"))]
+        masses = np.empty(len(levels))
+        for number in range(len(levels)):
+            inside = label == number
+            block = self.covariance[np.ix_(inside, inside)]
+            rank = np.linalg.matrix_rank(block, hermitian=True) if inside.sum() > 1 else int(block[0, 0] > 0)
+            masses[number] = inside.sum() / d - min(rank / d, self.alpha)
+        return _positive_masses(levels, masses)
+
+    @cached_property
+    def mean(self) -> float:
+        """tr S/d."""
+        return float(np.trace(self.covariance) + self.offset.sum()) / len(self.offset)
+
+
+Ensemble = CommutingEnsemble | DenseEnsemble
+
+
+def _clusters(ascending: Array) -> tuple[Array, Indices]:
+    """Values that differ by more than rounding, and the number of its own for each."""
+    new = np.ones(len(ascending), bool)
+    new[1:] = ~np.isclose(ascending[1:], ascending[:-1], 1e-13, 0)
+    return ascending[new], np.cumsum(new) - 1
+
+
+def _positive_masses(positions: Array, masses: Array) -> Array:
+    kept = masses > 1e-12
+    return np.stack([positions[kept], masses[kept]], axis=1)
+
+
+def sample_covariance(covariance: Covariance, alpha: float) -> CommutingEnsemble:
+    """X'X/n: D = 1, Lam = 0, the generalized Marchenko-Pastur law."""
+    spectrum = covariance.spectrum
+    alpha = checks.positive("alpha", alpha)
+    return CommutingEnsemble(alpha, spectrum.eigenvalues, np.zeros_like(spectrum.eigenvalues), spectrum.weights)
+
+
+def sample_correlation(covariance: Covariance, alpha: float) -> CommutingEnsemble:
+    """The sample correlation matrix: the law of a sample covariance whose population is the correlation matrix."""
+    spectrum = covariance.spectrum
+    if spectrum.axes:
+        return sample_covariance(Isotropic(covariance.d), alpha)
+    if spectrum.homogeneous:
+        ensemble = sample_covariance(covariance, alpha)
+        return CommutingEnsemble(
+            alpha, ensemble.sigma / spectrum.mean(ensemble.sigma), ensemble.offset, ensemble.weights
+        )
+    scale = 1 / np.sqrt(covariance.variances)
+    eigenvalues = np.maximum(np.linalg.eigvalsh(scale[:, None] * covariance.matrix * scale), 0.0)
+    d = len(eigenvalues)
+    eigenvalues[eigenvalues < d * np.finfo(float).eps * eigenvalues[-1]] = 0  # else the rank would be rounding
+    return CommutingEnsemble(checks.positive("alpha", alpha), eigenvalues, np.zeros(d), np.full(d, 1 / d))
+
+
+def masked_predictor(model: MaskedRidge) -> Ensemble:
+    """S whose eigenvalues nu give those of the joint predictor, 1 - 1/nu: D = diag(Qbar), Lam = lam.
+
+    If S w = nu w, the predictor has the right eigenvector D^-1/2 w and the left one D^1/2 w. Dense unless Sigma is
+    homogeneous or diagonal.
+    """
+    spectrum = model.covariance.spectrum
+    scale = predictor_scale(model)
+    if spectrum.axes or spectrum.homogeneous:
+        offset = np.broadcast_to(model.lam * scale, spectrum.eigenvalues.shape)
+        return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights)
+    root = np.sqrt(scale)
+    return DenseEnsemble(model.alpha, root[:, None] * model.covariance.matrix * root, model.lam * scale)
+
+
+def predictor_scale(model: MaskedRidge) -> Array:
+    """diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, equivalent of diag (X'X/n + lam)^-1: (d,), or (1,) if equal."""
+    spectrum = model.covariance.spectrum
+    kappa = float(solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value)
+    return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))

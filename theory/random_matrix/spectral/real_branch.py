@@ -1,0 +1,134 @@
+"""The real branches nu(h) of the scalar equation beyond both ends of the support, and these ends themselves.
+
+h = 1/K. Right of everything nu(h) is the root above all poles sigma h + offset, for h in (1, inf); left of everything
+it is the root below them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave, for matrices
+as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1, is the edge,
+and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from theory.models.spectrum import Array
+from theory.numerics import Solution, verified
+from theory.numerics.solution import Status
+from theory.random_matrix.spectral.ensemble import Ensemble
+from theory.random_matrix.spectral.real_modes import modes, shares, simplified
+from theory.random_matrix.spectral.rising_root import rising_root
+
+Side = Literal["right", "left"]
+TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
+
+
+@dataclass(frozen=True)
+class ExtremeEdge:
+    """An end of the support, at the stationary point (h, nu) of its branch."""
+
+    nu: float
+    h: float  # 1/K there; 0 at an atom
+    residual: float  # |m - 1|
+    iterations: int
+
+    @property
+    def is_atom(self) -> bool:
+        """Whether the support ends where eigenvalues coincide (fewer samples than modes of the least offset)."""
+        return self.h == 0
+
+
+@dataclass(frozen=True)
+class BranchPoint:
+    """A point of a branch: m = 1 at the edge, m < 1 between the edge and infinity."""
+
+    h: float
+    nu: float
+    m: float
+    slope: float  # dnu/dh
+    m_slope: float  # dm/dh along the branch
+
+
+@dataclass(frozen=True)
+class _Excess:
+    value: float  # log m
+    derivative: float  # in the coordinate of `h_at`
+    point: BranchPoint
+
+
+class RealBranch:
+    """nu(h) outside the support; a point costs O(modes), or one eigendecomposition where nothing commutes."""
+
+    def __init__(self, ensemble: Ensemble, side: Side = "right") -> None:
+        if side not in ("right", "left"):
+            raise ValueError(f"side must be 'right' or 'left', got {side!r}")
+        self.ensemble, self.side = simplified(ensemble), side
+
+    def at(self, place: float) -> BranchPoint:
+        """The point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left): -inf at h = 1, where nu diverges."""
+        rise = math.exp(place)
+        right = self.side == "right"
+        h, sign, excess = (1 + rise, 1.0, rise / (1 + rise)) if right else (1 / (1 + rise), -1.0, rise)
+        found = modes(self.ensemble, h)
+        top, gaps = _root_above(sign * found.poles, found.residues, self.ensemble.alpha * excess)
+        m2, trace, m3, m21 = (total / self.ensemble.alpha for total in found.moments(-sign / gaps))
+        m = h * h * m2
+        slope = -(1 - m) / (h * h * trace)
+        return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21))
+
+    def edge(self) -> ExtremeEdge:
+        """The end of the support: m = 1, to rounding; ConvergenceError where that is not reached."""
+        if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
+            return ExtremeEdge(atom, 0.0, 0.0, 0)
+
+        def excess(place: float) -> _Excess:
+            point = self.at(place)
+            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
+
+        found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
+        residual = abs(found.point.m - 1)
+        edge = ExtremeEdge(found.point.nu, found.point.h, residual, count)
+        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
+        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True).value
+
+    def place_of(self, h: float) -> float:
+        """The coordinate of a point."""
+        return math.log(h - 1 if self.side == "right" else 1 / h - 1)
+
+    def stretch(self, place: float) -> float:
+        """dh/dplace."""
+        rise = math.exp(place)
+        return rise if self.side == "right" else -rise / (1 + rise) ** 2
+
+
+def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
+    """The right or left end of the support of the eigenvalues nu."""
+    return RealBranch(ensemble, side).edge()
+
+
+def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Array]:
+    """x above all poles with sum residues/(x - poles) = target > 0, and the gaps x - poles.
+
+    The inverse of the left side is concave in x, so Newton's method on it rises monotonically from any point below the
+    root; the largest pole is the origin, which keeps the digits of a small gap.
+    """
+    top = float(poles.max())
+    below = top - poles
+    gap = float(np.max(residues / target - below))  # each term alone gives a lower bound
+    for _ in range(200):
+        inverse = 1 / (gap + below)
+        terms = residues * inverse
+        total = float(terms.sum())
+        step = (total / target - 1) * total / float(terms @ inverse)
+        gap += step
+        if step <= 4e-16 * gap:
+            break
+    return top + gap, gap + below
+
+
+def _atom(ensemble: Ensemble) -> float | None:
+    """The least offset where the modes that have it are no fewer than the samples: nu -> offset as h -> 0, m <= 1."""
+    least = float(ensemble.offset.min())
+    spread = float(abs(ensemble.offset).max())
+    share = shares(ensemble)[ensemble.offset <= least + 1e-12 * spread].sum()
+    return least if share >= ensemble.alpha * (1 - 1e-12) else None

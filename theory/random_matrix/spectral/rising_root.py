@@ -1,0 +1,55 @@
+"""The root of a function that changes sign once, from below, by Newton's method inside a shrinking bracket."""
+
+import math
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+
+class Rising(Protocol):
+    """A value with its derivative, and whatever else was computed on the way."""
+
+    @property
+    def value(self) -> float:
+        """Negative left of the root, positive right of it."""
+        ...
+
+    @property
+    def derivative(self) -> float:
+        """That of the value."""
+        ...
+
+
+Point = TypeVar("Point", bound=Rising)
+
+
+def rising_root(
+    function: Callable[[float], Point], start: float, *, high: float = math.inf, max_iter: int = 200
+) -> tuple[Point, int]:
+    """The point at the root and the number of evaluations; steps end when they reach rounding.
+
+    The bracket may begin infinite: a Newton step is taken where it stays inside and is not much longer than those
+    before, else the bracket is halved, or widened by doubled steps.
+    """
+    place, low, width = start, -math.inf, 1.0
+    point = function(place)
+    for count in range(1, max_iter + 1):
+        low, high = (place, high) if point.value < 0 else (low, place)
+        slope = point.derivative
+        proposal = place - point.value / slope if slope > 0 else math.nan
+        if not (low < proposal < high and abs(proposal - place) < 4 * width):
+            # at rounding the proposal can fall on the bracket's own end
+            if abs(proposal - place) <= 1e-15 * (1 + abs(place)):
+                return point, count
+            width *= 2
+            proposal = _inside(low, high, width)
+        step, place = abs(proposal - place), proposal
+        point = function(place)
+        if step < 1e-13 * (1 + abs(place)) or point.value == 0:
+            return point, count + 1
+    return point, max_iter
+
+
+def _inside(low: float, high: float, width: float) -> float:
+    if math.isinf(low):
+        return high - width
+    return low + width if math.isinf(high) else (low + high) / 2
