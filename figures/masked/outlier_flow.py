@@ -50,6 +50,6 @@ EXPERIMENT = Experiment(
     caption="Largest eigenvalue of the fitted masked predictor and of the sample covariance against the number of "
     "samples; noise of variances 0.3 (80 %) and 4 (20 %), a delocalized spike; lines d = infinity, markers "
     "extrapolated from d = 200 and 400, judged from 1.3 times the threshold on. In the population (right end) every "
-    "strength has its outlier; a sample shows it from where its line leaves the dotted edge: at strengths 1, 2.5, 6 from alpha = 1.39, "
-    "0.36, 0.11 on in the predictor and only from 50.9, 4.07, 0.26 on in PCA.",
+    "strength has its outlier; a sample shows it from where its line leaves the dotted edge: at strengths 1, 2.5, 6 "
+    "from alpha = 1.39, 0.36, 0.11 on in the predictor and only from 50.9, 4.07, 0.26 on in PCA.",
 )
