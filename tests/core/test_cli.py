@@ -21,13 +21,9 @@ EXPERIMENT = '''
 import os, time
 from figures.core import Experiment
 
-def enough():
-    path = os.environ.get("HOLD_AT", "")
-    return os.path.exists(path) and open(path, "rb").read().count(b"key") > 2
-
 def replicate(model, d, rng):
-    while enough():
-        time.sleep(0.02)
+    if os.environ.get("HOLD") == str(model):
+        time.sleep(600)
     return float(model + 0.1 * rng.standard_normal())
 
 EXPERIMENT = Experiment(
@@ -265,10 +261,10 @@ def listen():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def start(folder, *arguments, hold_at=""):
-    """With `hold_at`, the file of kept results, no replicate ends once three are there: the sweep cannot finish."""
+def start(folder, *arguments, hold=""):
+    """Replicates of the model `hold` do not end: the sweep cannot finish, however late somebody looks."""
     command = [sys.executable, "-m", "figures", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder), "HOLD_AT": str(hold_at)}
+    environment = os.environ | {"PYTHONPATH": str(folder), "HOLD": hold}
     return subprocess.Popen(
         command,
         cwd=folder,
@@ -290,7 +286,7 @@ def wait_until(true, seconds=60):
 def start_and_hold(folder):
     """A run on two processes that has kept a few results and goes no further."""
     kept = folder / "figures/output/.partial/slow_toy/results.jsonl"
-    process = start(folder, "run", "slow_toy", "--jobs", "2", hold_at=kept)
+    process = start(folder, "run", "slow_toy", "--jobs", "2", hold="2")
     wait_until(lambda: kept.exists() and kept.read_bytes().count(b"key") > 2)
     return process
 
