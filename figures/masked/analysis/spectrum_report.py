@@ -31,9 +31,7 @@ def spectrum_report(spectrum: MatrixSpectrum | str, width: int = 110) -> str:
 
 def _cells(method: MethodSpectrum) -> list[str]:
     eigenvalues = method.eigenvalues
-    ends = [
-        text for bulk in (method.noise, method.independent) for text in (_end(bulk), str(bulk.above(eigenvalues)))
-    ]
+    ends = [text for bulk in (method.noise, method.independent) for text in (_end(bulk), str(bulk.above(eigenvalues)))]
     return [method.method, f"{eigenvalues[-1]:.4g}", *ends, f"{method.permuted[-1]:.4g}"]
 
 
@@ -70,7 +68,10 @@ def _warnings(spectrum: MatrixSpectrum) -> list[str]:
 def _directions(spectrum: MatrixSpectrum) -> list[str]:
     masked, pca = spectrum[MASKED], spectrum[COVARIANCE]
     left = masked.outliers_left
-    lines = [f"{left} eigenvalues of masked regression lie left of the noise part: contrasts of columns that share a lot"]
+    lines = [
+        f"{left} eigenvalues of masked regression lie left of the noise part: combinations of columns "
+        "that vary less than noise would, such as differences of columns that move together"
+    ]
     if masked.outliers == 0:
         return [*(lines * (left > 0)), "no direction of masked regression stands out of the noise"]
     leading = masked.leading(masked.outliers)
