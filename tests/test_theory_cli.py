@@ -31,6 +31,10 @@ ARGUMENTS = {
     "masked.peak_height": "lam=1e-6",
     "masked.replica": "alpha=2 lam=0.1 coordinate=2",
     "masked.teacher_student": "alpha=2 lam=0.1 noise=0.2",
+    "masked.random_masks": "alpha=2 lam=0.1 mask_rate=0.2",
+    "masked.span_mask": "alpha=2 lam=0.1 span=0,1",
+    "random_matrix.spike_threshold": "alpha=2 lam=0.1",
+    "random_matrix.spike_outlier": "alpha=2 lam=0.1 strength=30",
 }
 
 
@@ -61,9 +65,28 @@ def test_json(capsys):
 def test_every_function_of_every_family(function, family, capsys):
     arguments = [function, family, *EXAMPLES[family].split(), *ARGUMENTS[function].split()]
     assert main(arguments) == 0
-    assert "test_error" in capsys.readouterr().out
+    assert ("overlap" if "outlier" in function else "edge" if "spike" in function else "test_error") in (
+        capsys.readouterr().out
+    )
     assert main([*arguments, "--json"]) == 0
     json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN and Infinity are not JSON
+
+
+def test_masks_and_spikes(capsys):
+    def answer(text):
+        assert main([*text.split(), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    few = answer("masked.random_masks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3")
+    assert few["n_masks"] == 3
+    assert few["mean_test_error"] == masked.random_masks(AR1(20, 0.5), 2.0, 0.1, 0.2, 3).mean_test_error
+    one = answer("masked.span_mask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4")
+    assert one["mean_test_error"] == masked.span_mask(AR1(20, 0.5), 2.0, 0.1, [4]).mean_test_error
+    pca = answer("random_matrix.spike_threshold Isotropic d=inf alpha=4 method=pca")
+    assert pca["value"] == pytest.approx(0.5, rel=1e-9)  # sqrt(d/n)
+    seen = answer("random_matrix.spike_outlier Isotropic d=inf alpha=4 strength=1 method=pca")
+    assert seen["eigenvalue"] == pytest.approx(2.5, rel=1e-9)  # (1 + theta)(1 + d/(n theta))
+    assert seen["overlap"] == pytest.approx(0.6, rel=1e-9)  # (1 - d/(n theta^2))/(1 + d/(n theta))
 
 
 def test_infinite_systems(capsys):
@@ -99,6 +122,10 @@ def test_infinite_systems(capsys):
             "coordinate must be an integer, got '1.5'",
         ),
         ("masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=1 coordinate=4", "coordinate must lie in 0..3"),
+        ("random_matrix.spike_threshold Isotropic d=inf alpha=1", "lam is needed for method 'ssr'"),
+        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of ['ssr', 'pca'"),
+        ("masked.random_masks Isotropic d=9 alpha=1 lam=1 mask_rate=1", "mask_rate must lie in [0, 1)"),
+        ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=4", "span must lie in 0..3"),
         ("masked.ridgeless AR1 d=4 correlation=0.5 alpha=1", "alpha must differ from rank(Sigma)/d = 1"),
         ("masked.optimal_ridge PowerLaw d=inf exponent=2 alpha=1", "covariance must have a finite mean variance"),
     ],

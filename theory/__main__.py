@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from theory import ConvergenceError, masked, models
+from theory import ConvergenceError, masked, models, random_matrix
 from theory.models import Covariance, MaskedRidge, TeacherStudent
 
 
@@ -28,6 +28,20 @@ def _teacher_student(
     return masked.teacher_student(TeacherStudent(covariance, alpha, lam, noise, signal_power))
 
 
+def _span_mask(covariance: Covariance, alpha: float, lam: float, span: Any, exact_size: bool = False) -> Any:
+    return masked.span_mask(covariance, alpha, lam, np.atleast_1d(span).tolist(), exact_size=exact_size)
+
+
+def _spike_threshold(covariance: Covariance, alpha: float, method: str = "ssr", lam: float | None = None) -> Any:
+    return random_matrix.spike_threshold(covariance, None, alpha=alpha, method=method, lam=lam)
+
+
+def _spike_outlier(
+    covariance: Covariance, alpha: float, strength: float, method: str = "ssr", lam: float | None = None
+) -> Any:
+    return random_matrix.spike_outlier(covariance, None, strength=strength, alpha=alpha, method=method, lam=lam)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "masked.solve": _solve,
     "masked.ridgeless": masked.ridgeless,
@@ -35,6 +49,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "masked.peak_height": masked.peak_height,
     "masked.replica": _replica,
     "masked.teacher_student": _teacher_student,
+    "masked.random_masks": masked.random_masks,
+    "masked.span_mask": _span_mask,
+    "random_matrix.spike_threshold": _spike_threshold,
+    "random_matrix.spike_outlier": _spike_outlier,
 }
 FAMILIES: dict[str, Callable[..., Covariance]] = {  # those that a few numbers describe
     family.__name__: family
@@ -79,9 +97,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     described = {**FUNCTIONS, **FAMILIES}
     usages = {name: _usage(_signature(call, skip=int(name in FUNCTIONS))) for name, call in described.items()}
-    rows = ["functions:", *(f"  {name:24}{usages[name]}" for name in FUNCTIONS)]
-    rows += ["", "families:", *(f"  {name:24}{usages[name]}" for name in FAMILIES)]
-    rows += ["", "d=inf is the limit d -> infinity where the family has one; variances=0.5,1,2 is a list."]
+    rows = ["functions:", *(f"  {name:30}{usages[name]}" for name in FUNCTIONS)]
+    rows += ["", "families:", *(f"  {name:30}{usages[name]}" for name in FAMILIES)]
+    rows += [
+        "",
+        "d=inf is the limit d -> infinity where the family has one; variances=0.5,1,2 is a list.",
+        "spike_*: a family of noise and a delocalized spike; method=ssr, pca, correlation_pca or diagonal_deleted_pca.",
+    ]
     parser = argparse.ArgumentParser(
         prog="python -m theory",
         description=(__doc__ or "").replace("\n", " "),
@@ -130,6 +152,8 @@ def _arguments(
 
 def _value(text: str, kind: type) -> Any:
     """The value of `text`, of the type of the default where that is one of these."""
+    if kind is str:
+        return text
     if kind is bool:
         if text.lower() not in ("true", "false", "1", "0"):
             raise ValueError("true or false")
@@ -158,7 +182,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     # JSON has no infinity
-    return value if isinstance(value, bool | int | str) or np.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, bool | int | str) or np.isfinite(value) else str(value)
 
 
 def _table(covariance: Covariance, fields: dict[str, Any]) -> str:

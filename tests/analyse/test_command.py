@@ -28,7 +28,8 @@ def files(folder):
 def test_table_figure_and_words(table, tmp_path, capsys):
     output = tmp_path / "out" / "deep"
     assert figures(["analyse", str(table), "--output", str(output), "--jobs", "1", "--repeats", "2"]) == 0
-    assert files(output) == [f"analyse_my data{end}" for end in (".csv", ".pdf", ".png", "_columns.csv")]
+    ends = (".csv", ".pdf", ".png", "_columns.csv", "_spectrum.csv", "_spectrum.pdf", "_spectrum.png")
+    assert files(output) == [f"analyse_my data{end}" for end in ends]
     rows = read_csv(output / "analyse_my data.csv")
     assert set(rows["panel"]) == {"held-out rows", "GCV of the training rows", "choice of the ridge for all rows"}
     assert (rows["simulation"] > 0).sum() > 20

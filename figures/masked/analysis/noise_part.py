@@ -1,4 +1,4 @@
-"""The noise part of a covariance: independent columns, with what is left of their variances when directions are removed.
+"""The noise part of a covariance: independent columns, with the variances that are left without a few directions.
 
 Model: Sigma = diag(s) + a few directions. In the units of s the noise has the Marchenko-Pastur law whatever s is, so
 eigenvalues above its edge are directions; with those removed the diagonal that is left gives the next s.
@@ -44,7 +44,7 @@ def noise_part(covariance: Array, n: int) -> NoisePart:
 
 
 def white_limit(n: int, d: int) -> float:
-    """What the largest eigenvalue of n rows of white noise exceeds in 1% of all samples: edge and Tracy-Widom margin."""
+    """Edge and Tracy-Widom margin of n rows of white noise: their largest eigenvalue is above it in 1% of samples."""
     scale = (np.sqrt(n) + np.sqrt(d)) * (1 / np.sqrt(n) + 1 / np.sqrt(d)) ** (1 / 3) / n
     return float((1 + np.sqrt(d / n)) ** 2 + TRACY_WIDOM * scale)
 

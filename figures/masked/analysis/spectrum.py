@@ -6,6 +6,7 @@ matrix 1/diag C. With the noise part diag(s) of the covariance the bulk follows 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from theory.random_matrix.spectral.variable import Predictor
 MASKED, COVARIANCE, CORRELATION = "masked regression", "covariance", "correlation matrix"
 LEAST_ROWS, LEAST_COLUMNS, MOST_COLUMNS = 10, 5, 1500
 TOP_SHARE = 0.02  # of one eigenvalue: a square-root edge is seen within it
+NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +175,16 @@ def noise_bulk(law: SpectralLaw, d: int) -> NoiseBulk:
     A follows from the distance within which the law has a small share of one eigenvalue.
     """
     low, high = float(law.edges[0, 0]), float(law.edges[-1, 1])
-    inner_low, inner_high = law.quantiles([TOP_SHARE / d, 1 - TOP_SHARE / d])
     margin = TRACY_WIDOM * (1.5 * np.pi * TOP_SHARE) ** (-2 / 3)
-    return NoiseBulk(law, low, high, margin * max(inner_low - low, 0.0), margin * max(high - inner_high, 0.0))
+    low_margin, high_margin = (margin * _distance(law, side, TOP_SHARE / d) for side in (0, -1))
+    return NoiseBulk(law, low, high, low_margin, high_margin)
+
+
+def _distance(law: SpectralLaw, side: Literal[0, -1], mass: float) -> float:
+    """From the lowest (0) or the highest (-1) edge inward to where `mass` lies between, which grows like its 3/2th."""
+    left, right = law.edges[side]
+    edge, sign = (left, 1) if side == 0 else (right, -1)
+    distances = np.geomspace(NEAREST, 1, GRID) * (right - left)
+    between = abs(law.cumulative(edge + sign * distances) - law.cumulative(edge))  # one call: points are cheap
+    rising = np.maximum.accumulate(np.maximum(between, np.finfo(float).tiny))
+    return float(np.exp(np.interp(np.log(mass), np.log(rising), np.log(distances))))

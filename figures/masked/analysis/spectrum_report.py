@@ -69,7 +69,8 @@ def _directions(spectrum: MatrixSpectrum) -> list[str]:
     masked, pca = spectrum[MASKED], spectrum[COVARIANCE]
     left = masked.outliers_left
     lines = [
-        f"{left} eigenvalues of masked regression lie left of the noise part: contrasts of columns that share a lot"
+        f"{left} eigenvalues of masked regression lie left of the noise part: combinations of columns "
+        "that vary less than noise would, such as differences of columns that move together"
     ]
     if masked.outliers == 0:
         return [*(lines * (left > 0)), "no direction of masked regression stands out of the noise"]

@@ -8,7 +8,8 @@ from figures.masked.analysis.spectrum import MatrixSpectrum, MethodSpectrum, Noi
 
 DATA, PERMUTED = "the data", "columns permuted"
 NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"
-LINE_POINTS = 200
+LINE_POINTS, LEAST_POINTS = 200, 12
+WIDE = 30.0
 LOWEST_RANK = 0.5  # where the axis begins
 VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a logarithmic axis
 
@@ -37,7 +38,16 @@ def _measured(curve: str, panel: str, eigenvalues: Array) -> list[Row]:
 
 def _predicted(curve: str, panel: str, bulk: NoiseBulk, outliers: int, d: int) -> list[Row]:
     """Ranks of the d - outliers eigenvalues of the bulk, behind the outliers."""
-    shares = np.unique(np.concatenate([np.linspace(0, 1, LINE_POINTS), 1 - np.geomspace(0.01 / d, 1, LINE_POINTS)]))
-    x = bulk.law.quantiles(shares)
-    ranks = np.maximum(outliers + (d - outliers) * (1 - shares), LOWEST_RANK)
+    law = bulk.law
+    x = np.concatenate(
+        [_grid(left, right, max(LEAST_POINTS, LINE_POINTS // len(law.edges))) for left, right in law.edges]
+    )
+    ranks = np.maximum(outliers + (d - outliers) * (1 - law.cumulative(x)), LOWEST_RANK)
     return [row(curve, one, panel=panel, theory=rank) for one, rank in zip(x, ranks, strict=True)]
+
+
+def _grid(left: float, right: float, count: int) -> Array:
+    """Dense at both ends, where ranks change fast; even in the logarithm where the ends are decades apart."""
+    share = np.sin(np.linspace(0, np.pi / 2, count)) ** 2
+    wide = left > 0 and right > WIDE * left
+    return left * (right / left) ** share if wide else left + (right - left) * share
