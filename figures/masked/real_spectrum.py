@@ -26,9 +26,10 @@ EXPERIMENT = Experiment(
     figsize=SPECTRUM_FIGSIZE,
     skip=missing,
     caption="Rank of every eigenvalue, n = 1797, lam = 0.2. Black: every pixel permuted by itself, and the law of "
-    "independent columns of these variances (no fit). Blue line: the bulk of the noise part, independent columns of the "
-    "variances that 12 detected directions leave; dotted: its edge and the margin that noise exceeds in 1% of samples. "
-    "Beyond it lie 17 eigenvalues of masked regression, 13 of the covariance, 17 of the correlation matrix; beyond "
-    "that of independent columns 25, 7 and 12. Neighboring pixels are correlated through all scales, so that the noise "
-    "part does not settle: the digits are no few directions in independent noise, and these counts say how far from it.",
+    "independent columns of these variances (no fit). Blue line: the bulk of the noise part, independent columns "
+    "of the variances that 12 detected directions leave; dotted: its edge and the margin that noise exceeds in 1% "
+    "of samples. Beyond it lie 17 eigenvalues of masked regression, 13 of the covariance, 17 of the correlation "
+    "matrix; beyond that of independent columns 25, 7 and 12. Neighboring pixels are correlated through all "
+    "scales, so that the noise part does not settle: the digits are no few directions in independent noise, and "
+    "these counts say how far from it.",
 )

@@ -23,7 +23,7 @@ class NoisePart:
 
     variances: Array = field(repr=False)  # (d,)
     removed: int  # directions
-    settled: bool  # False: more and more directions were found, and s is that of the first round
+    settled: bool  # False: s and the directions found in its units never agreed, and s is that of the first round
 
 
 def noise_part(covariance: Array, n: int) -> NoisePart:
@@ -40,7 +40,7 @@ def noise_part(covariance: Array, n: int) -> NoisePart:
         if found == count and change < STEADY:
             return NoisePart(left, found, True)
         variances, count = left, found
-    return first if first is not None and count > 2 * first.removed else NoisePart(variances, count, True)
+    return first or NoisePart(variances, 0, True)
 
 
 def white_limit(n: int, d: int) -> float:

@@ -122,7 +122,7 @@ def _spectrum(X: Array, names: tuple[str, ...], lam: float, seed: int) -> Matrix
                 method=method,
                 eigenvalues=eigenvalues,
                 directions=directions / np.linalg.norm(directions, axis=0),
-                permuted=np.linalg.eigvalsh(destroyed[method][0]),
+                permuted=np.asarray(np.linalg.eigvalsh(destroyed[method][0]), float),
                 noise=noise_bulk(laws[method], len(names)),
                 independent=noise_bulk(independent[method], len(names)),
             )
