@@ -66,6 +66,11 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
     return Resolved(tuple(bulks), max(resolved.residual, float(gap)))
 
 
+ADVICE = "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha"
+    "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha or lam"
+)
+
+
 def _scanned(ensemble: Ensemble) -> Resolved:
     low, high, _ = ends(ensemble)
     extra: Array = np.empty(0)
@@ -79,7 +84,7 @@ def _scanned(ensemble: Ensemble) -> Resolved:
             continue
         if abs(_mass(ensemble, found.bulks) - 1) < TOLERANCE:
             return found
-    raise ConvergenceError("bulks of the law", Solution(extra, "max_iter", np.inf, TOLERANCE, 6))
+    raise ConvergenceError("bulks of the law", Solution(extra, "max_iter", np.inf, TOLERANCE, 6), ADVICE)
 
 
 def _mass(ensemble: Ensemble, bulks: tuple[Bulk, ...]) -> float:
@@ -92,7 +97,7 @@ def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> Spectra
     residual = max(found.residual, abs(_mass(ensemble, bulks) - 1), abs(mean / ensemble.mean - 1))
     if not residual <= TOLERANCE:
         solution = Solution(bulks, "inadmissible", residual, TOLERANCE, 0)
-        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution)
+        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution, ADVICE)
     edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in bulks]).reshape(-1, 2)
     return SpectralLaw(
         edges=variable.forward(edges),
