@@ -67,8 +67,6 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
 
 
 ADVICE = "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha"
-    "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha or lam"
-)
 
 
 def _scanned(ensemble: Ensemble) -> Resolved:
