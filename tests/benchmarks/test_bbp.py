@@ -3,46 +3,16 @@
 Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted; ratios are of one run.
 """
 
-import time
-
 import numpy as np
 import pytest
 
+from tests.benchmarks.timing import seconds
 from theory.models import AR1, Scaled, TwoLevel
 from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold
 
 pytest.importorskip("pytest_benchmark")
 
 METHODS = [("ssr", 0.05), ("pca", None), ("correlation_pca", None), ("diagonal_deleted_pca", None)]
-
-
-@pytest.fixture(autouse=True)
-def _on_request_only(request):
-    if not request.config.getoption("benchmark_only"):
-        pytest.skip("a benchmark: run by make bench")
-
-
-@pytest.fixture
-def show(capsys, benchmark):
-    """Print one line of numbers beside each other and keep them with the benchmark."""
-
-    def line(title, **numbers):
-        benchmark.extra_info.update(numbers)
-        shown = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())
-        with capsys.disabled():
-            print(f"\n{title}: {shown}")
-
-    return line
-
-
-def seconds(function, rounds=3):
-    """The best of several rounds."""
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def direction(d):

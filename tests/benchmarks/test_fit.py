@@ -3,48 +3,18 @@
 Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted.
 """
 
-import time
 import tracemalloc
 
 import numpy as np
 import pytest
 
 from simulate.masked import fit, fit_path
+from tests.benchmarks.timing import seconds
 
 pytest.importorskip("pytest_benchmark")
 
 LAM = 0.01
 SHAPES = [(2000, 1000), (1000, 2000)]  # n, d
-
-
-@pytest.fixture(autouse=True)
-def _on_request_only(request):
-    if not request.config.getoption("benchmark_only"):
-        pytest.skip("a benchmark: run by make bench")
-
-
-@pytest.fixture
-def show(capsys, benchmark):
-    """Print one line of numbers beside each other and keep them with the benchmark."""
-
-    def line(title, **numbers):
-        benchmark.extra_info.update(numbers)
-        with capsys.disabled():
-            print(
-                f"\n{title}: " + ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())
-            )
-
-    return line
-
-
-def seconds(function, rounds):
-    """The best of several rounds."""
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def flop_limit(n, d):

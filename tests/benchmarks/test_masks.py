@@ -4,7 +4,6 @@ Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserte
 """
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from simulate.core import stream
 from simulate.masked import masks
 from simulate.masked.masks import RandomMasks, SpanMask
+from tests.benchmarks.timing import seconds
 from theory import masked
 from theory.models import AR1, Blocks, MaskedRidge, Scaled, TwoLevel
 
@@ -25,35 +25,6 @@ COVARIANCES = {
     "two level d=300": lambda: TwoLevel(D),
     "AR1 d=inf": lambda: AR1(math.inf, 0.6),
 }
-
-
-@pytest.fixture(autouse=True)
-def _on_request_only(request):
-    if not request.config.getoption("benchmark_only"):
-        pytest.skip("a benchmark: run by make bench")
-
-
-@pytest.fixture
-def show(capsys, benchmark):
-    """Print one line of numbers beside each other and keep them with the benchmark."""
-
-    def line(title, **numbers):
-        benchmark.extra_info.update(numbers)
-        shown = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())
-        with capsys.disabled():
-            print(f"\n{title}: {shown}")
-
-    return line
-
-
-def seconds(function, rounds):
-    """The best of several rounds."""
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 @pytest.mark.parametrize("n_masks", [None, 1, 7, 64])

@@ -5,10 +5,12 @@ largest relative deviation from ours over the points where the density exceeds 1
 """
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
+from tests.benchmarks.timing import seconds
 from theory.models import Isotropic
 from theory.random_matrix import covariance_law
 from theory.random_matrix.spectral import high_precision
@@ -19,32 +21,7 @@ pytest.importorskip("pytest_benchmark")
 
 ALPHA = 2.0
 ATOMS = [2, 5, 20, 100, 1000]
-
-
-@pytest.fixture(autouse=True)
-def _on_request_only(request):
-    if not request.config.getoption("benchmark_only"):
-        pytest.skip("a benchmark: run by make bench")
-
-
-@pytest.fixture
-def show(capsys, benchmark):
-    def line(title, **numbers):
-        benchmark.extra_info.update(numbers)
-        shown = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())
-        with capsys.disabled():
-            print(f"\n{title}: {shown}")
-
-    return line
-
-
-def cpu_seconds(function, rounds=3):
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
+cpu_seconds = partial(seconds, clock=time.process_time)
 
 
 def ensemble(count):

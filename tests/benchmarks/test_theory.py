@@ -13,41 +13,13 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh_tridiagonal
 
+from tests.benchmarks.timing import seconds
 from theory import masked
 from theory.models import AR1, Blocks, Diagonal, GaussianFreeField, Isotropic, MaskedRidge, PowerLaw, Scaled
 
 pytest.importorskip("pytest_benchmark")
 
 ALPHAS = np.linspace(0.2, 4, 200)
-
-
-@pytest.fixture(autouse=True)
-def _on_request_only(request):
-    if not request.config.getoption("benchmark_only"):
-        pytest.skip("a benchmark: run by make bench")
-
-
-@pytest.fixture
-def show(capsys, benchmark):
-    """Print one line of numbers beside each other and keep them with the benchmark."""
-
-    def line(title, **numbers):
-        benchmark.extra_info.update(numbers)
-        shown = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())
-        with capsys.disabled():
-            print(f"\n{title}: {shown}")
-
-    return line
-
-
-def seconds(function, rounds):
-    """The best of several rounds."""
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def curve(make, lam=0.01):
