@@ -1,4 +1,4 @@
-"""Workers of a program that is gone: nothing tells them, so that they ask."""
+"""Workers of a program that is gone: nothing tells them, so that they ask, from their first task on."""
 
 import functools
 import os

@@ -317,8 +317,10 @@ def alive(group):
     return True
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_killed_program(tmp_path):
     process = start_and_hold(checkout(tmp_path / "check out"))
+    time.sleep(15)  # a worker looks after its parent from its first task on: let the slower one get there
     os.kill(process.pid, signal.SIGKILL)  # it alone, and it cannot tell its workers
     process.communicate(timeout=60)  # they hold its stderr
     try:
