@@ -29,10 +29,9 @@ NONE: Final = _Nothing.NONE  # "no replicate", where None means "that of the pan
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
-    """One curve; what is None is taken from its panel. Points without a replicate become stars on the theory."""
+class _Measurement:
+    """What a curve takes from its panel, and a panel from its experiment, where it is None."""
 
-    model: Any  # x -> model, or a model where nothing depends on x
     theory: Theory | None = None
     theory_at: Callable[[Any, int], Any] | None = None
     replicate: Replicate | _Nothing | None = None
@@ -42,6 +41,13 @@ class Curve:
     replicates: int | None = None
     extrapolate: bool | None = None
     by_coordinate: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve(_Measurement):
+    """One curve; what is None is taken from its panel. Points without a replicate become stars on the theory."""
+
+    model: Any  # x -> model, or a model where nothing depends on x
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
@@ -51,20 +57,11 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class Panel(_Measurement):
     """One pair of axes; what is None is taken from the experiment."""
 
     curves: Mapping[str, Any]  # label -> Curve, (x -> model) or model; a leading underscore hides a label
     title: str = ""
-    theory: Theory | None = None
-    theory_at: Callable[[Any, int], Any] | None = None
-    replicate: Replicate | _Nothing | None = None
-    line: Grid | None = None
-    points: Grid | None = None
-    d: int | tuple[int, ...] | None = None
-    replicates: int | None = None
-    extrapolate: bool | None = None
-    by_coordinate: bool | None = None
     xlabel: str | None = None
     ylabel: str | None = None
     xscale: str | None = None
