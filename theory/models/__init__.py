@@ -8,6 +8,14 @@ from theory.models.ensembles import GOEPrecision, Wishart
 from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRidge
+from theory.models.potts import (
+    DensePottsModel,
+    Interaction,
+    ManyBodyPottsModel,
+    Potts,
+    PottsModel,
+    SquareLatticePotts,
+)
 from theory.models.spectrum import Spectrum
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
@@ -16,17 +24,23 @@ __all__ = [
     "AR1",
     "Blocks",
     "Covariance",
+    "DensePottsModel",
     "Diagonal",
     "Empirical",
     "Equicorrelated",
     "GOEPrecision",
     "GaussianFreeField",
+    "Interaction",
     "Isotropic",
+    "ManyBodyPottsModel",
     "MaskedRidge",
+    "Potts",
+    "PottsModel",
     "PowerLaw",
     "Scaled",
     "Spectrum",
     "Spiked",
+    "SquareLatticePotts",
     "TeacherStudent",
     "Toeplitz",
     "TridiagonalPrecision",

@@ -1,0 +1,28 @@
+"""Records of generalised Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
+
+from theory.models.potts.base import Potts
+from theory.models.potts.dense import DensePottsModel
+from theory.models.potts.factored import PottsModel, SquareLatticePotts, curie_weiss
+from theory.models.potts.gauges import color_gauge, rescaled, shifted, zero_sum, zero_sum_blocks
+from theory.models.potts.graphs import complete_graph, random_color_couplings, random_graph, ring_graph, torus_graph
+from theory.models.potts.many_body import Interaction, ManyBodyPottsModel
+
+__all__ = [
+    "DensePottsModel",
+    "Interaction",
+    "ManyBodyPottsModel",
+    "Potts",
+    "PottsModel",
+    "SquareLatticePotts",
+    "color_gauge",
+    "complete_graph",
+    "curie_weiss",
+    "random_color_couplings",
+    "random_graph",
+    "rescaled",
+    "ring_graph",
+    "shifted",
+    "torus_graph",
+    "zero_sum",
+    "zero_sum_blocks",
+]

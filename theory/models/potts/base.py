@@ -1,0 +1,91 @@
+"""What every Potts model offers: scores, local scores and conditionals, from their definitions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+
+Array = NDArray[np.float64]
+States = NDArray[np.integer[Any]]
+
+BLOCK = 2**22  # numbers in an intermediate array: larger batches of states are taken in pieces
+
+
+class Potts(ABC):
+    """L sites with C colors: P(s) = exp(beta S(s))/Z over states s in {0, ..., C-1}^L.
+
+    `fields` has shape (L, C). Batches of states have shape (..., L).
+    """
+
+    n_sites: int
+    n_colors: int
+    fields: Array
+    beta: float
+
+    @abstractmethod
+    def _local_scores(self, states: States) -> Array:
+        """What the interactions give to every color at every site, (M, L, C), of states (M, L)."""
+
+    @abstractmethod
+    def _interaction_score(self, states: States, local: Array) -> Array:
+        """The interactions' part of S, (M,), given `local` of the same states."""
+
+    def checked_states(self, states: Any) -> States:
+        """`states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
+        return checks.colors("states", states, self.n_colors, self.n_sites)
+
+    def score(self, states: Any) -> Array:
+        """S(s), minus the energy, (...,) for states (..., L)."""
+        return self._in_blocks(self._block_score, states, ())
+
+    def local_scores(self, states: Any) -> Array:
+        """z (..., L, C): z_ia is the part of S that depends on site i, were its color a and the others as they are."""
+        return self._in_blocks(self._block_local, states, (self.n_sites, self.n_colors))
+
+    def conditionals(self, states: Any) -> Array:
+        """P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C)."""
+        return np.asarray(np.exp(self.log_conditionals(states)))
+
+    def log_conditionals(self, states: Any) -> Array:
+        """Logarithm of `conditionals`, (..., L, C)."""
+        z = self.beta * self.local_scores(states)
+        z -= z.max(axis=-1, keepdims=True)
+        return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+
+    def _block_score(self, states: States) -> Array:
+        field = np.take_along_axis(self.fields, states.T, axis=1).sum(axis=0)
+        return np.asarray(self._interaction_score(states, self._local_scores(states)) + field)
+
+    def _block_local(self, states: States) -> Array:
+        return self._local_scores(states) + self.fields
+
+    def _in_blocks(self, function: Any, states: Any, shape: tuple[int, ...]) -> Array:
+        checked = self.checked_states(states)
+        flat = checked.reshape(-1, self.n_sites)
+        out = np.empty((len(flat), *shape))
+        for rows in _blocks(len(flat), max(1, BLOCK // (self.n_sites * self.n_colors))):
+            out[rows] = function(flat[rows])
+        return out.reshape(*checked.shape[:-1], *shape)
+
+
+def one_hot(states: States, n_colors: int) -> Array:
+    """x_ia = 1 where site i has color a, (..., L, C)."""
+    return np.eye(n_colors)[states]
+
+
+def checked_fields(fields: Any, n_sites: int, n_colors: int) -> Array:
+    """Fields (L, C), zero where None."""
+    if fields is None:
+        fields = np.zeros((n_sites, n_colors))
+    checked = checks.finite_array("fields", fields, 2)
+    if checked.shape != (n_sites, n_colors):
+        raise ValueError(f"fields must have shape ({n_sites}, {n_colors}) (sites, colors), got {checked.shape}")
+    return checked
+
+
+def _blocks(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, count, size))

@@ -1,0 +1,78 @@
+"""Pair models with a color matrix of its own for every pair of sites, as of direct-coupling analysis."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot
+from theory.models.potts.factored import SYMMETRY, PottsModel, pair_score
+
+
+@dataclass(frozen=True, eq=False)
+class DensePottsModel(Potts):
+    """S(s) = sum_{i<j} J_ij(s_i, s_j) + sum_i h_i(s_i), P = exp(beta S)/Z.
+
+    `couplings` (L, L, C, C) with J[i, j] = J[j, i].T and zero blocks J[i, i]. MemoryError with the size in GB, before
+    anything is copied, where they do not fit.
+    """
+
+    couplings: Any = field(repr=False)
+    fields: Any = field(default=None, repr=False)
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        couplings = _checked_couplings(self.couplings)
+        n_sites, _, n_colors, _ = couplings.shape
+        set_checked(
+            self,
+            couplings=couplings,
+            fields=checked_fields(self.fields, n_sites, n_colors),
+            beta=checks.non_negative("beta", self.beta),
+        )
+
+    @classmethod
+    def of(cls, model: PottsModel) -> Self:
+        """The same distribution with its couplings J_ij U_ab written out."""
+        n_sites, n_colors = model.n_sites, model.n_colors
+        checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
+        J = model.site_couplings if isinstance(model.site_couplings, np.ndarray) else model.site_couplings.toarray()
+        return cls(J[:, :, None, None] * model.color_couplings, model.fields, model.beta)
+
+    @property
+    def n_sites(self) -> int:  # type: ignore[override]
+        """L."""
+        return int(self.couplings.shape[0])
+
+    @property
+    def n_colors(self) -> int:  # type: ignore[override]
+        """C."""
+        return int(self.couplings.shape[2])
+
+    def at(self, beta: float) -> Self:
+        """The same model at another inverse temperature."""
+        return type(self)(self.couplings, self.fields, beta)
+
+    def _local_scores(self, states: States) -> Array:
+        x = one_hot(states, self.n_colors)
+        return np.asarray(np.tensordot(x, self.couplings, axes=((1, 2), (1, 3))))
+
+    def _interaction_score(self, states: States, local: Array) -> Array:
+        return pair_score(states, local)
+
+
+def _checked_couplings(value: Any) -> Array:
+    shape = np.shape(value)
+    if len(shape) != 4 or shape[0] != shape[1] or shape[2] != shape[3]:
+        raise ValueError(f"couplings must have shape (sites, sites, colors, colors), got {shape}")
+    checks.fits_in_memory(f"couplings of {shape[0]} sites and {shape[2]} colors", float(np.prod(shape, dtype=float)))
+    couplings = checks.finite_array("couplings", value, 4)
+    gap = max(abs(couplings[i] - couplings[:, i].transpose(0, 2, 1)).max() for i in range(shape[0]))
+    if gap > SYMMETRY * abs(couplings).max():
+        raise ValueError(f"couplings must satisfy J[i, j] = J[j, i].T, got a difference of {gap}")
+    for i in range(shape[0]):
+        if np.any(couplings[i, i]):
+            raise ValueError(f"couplings must have zero blocks J[i, i], got {abs(couplings[i, i]).max()} at i = {i}")
+    return couplings

@@ -1,0 +1,127 @@
+"""Models with interactions of any number of sites."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.potts.base import Array, Potts, States, checked_fields
+from theory.models.potts.factored import SYMMETRY
+
+
+@dataclass(frozen=True, eq=False)
+class Interaction:
+    """sum_t strengths[t] W[s_i, s_j, ...] over T groups of k distinct sites, `sites` (T, k), k >= 2.
+
+    `colors` W (C,)*k is symmetric under every permutation of its arguments.
+    """
+
+    sites: Any = field(repr=False)
+    strengths: Any = field(repr=False)
+    colors: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        sites = _groups(self.sites)
+        strengths = checks.finite_array("strengths", self.strengths, 1)
+        if len(strengths) != len(sites):
+            raise ValueError(f"strengths must have one number for each of {len(sites)} groups, got {len(strengths)}")
+        set_checked(self, sites=sites, strengths=strengths, colors=_symmetric_tensor(self.colors, sites.shape[1]))
+
+    @property
+    def order(self) -> int:
+        """k, the number of bodies."""
+        return int(self.sites.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class ManyBodyPottsModel(Potts):
+    """S(s) = sum of `interactions` + sum_i h_i[s_i], P = exp(beta S)/Z; orders may be mixed.
+
+    A tensor W that is not zero-sum in each argument contains interactions of fewer bodies.
+    """
+
+    n_sites: int
+    interactions: Sequence[Interaction] = field(repr=False)
+    fields: Any = field(default=None, repr=False)
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        n_sites = int(checks.dimension(self.n_sites, name="n_sites"))
+        interactions = tuple(checks.record("interactions", each, Interaction) for each in self.interactions)
+        if not interactions:
+            raise ValueError("interactions must have at least one Interaction, got none")
+        n_colors = {len(each.colors) for each in interactions}
+        if len(n_colors) > 1:
+            raise ValueError(f"interactions must have the same number of colors, got {sorted(n_colors)}")
+        most = max(int(each.sites.max()) for each in interactions)
+        if most >= n_sites:
+            raise ValueError(f"interactions must name sites below n_sites = {n_sites}, got {most}")
+        set_checked(
+            self,
+            n_sites=n_sites,
+            interactions=interactions,
+            fields=checked_fields(self.fields, n_sites, n_colors.pop()),
+            beta=checks.non_negative("beta", self.beta),
+        )
+
+    @property
+    def n_colors(self) -> int:  # type: ignore[override]
+        """C."""
+        return len(self.interactions[0].colors)
+
+    @property
+    def order(self) -> int:
+        """The largest number of bodies of an interaction."""
+        return max(each.order for each in self.interactions)
+
+    def at(self, beta: float) -> Self:
+        """The same model at another inverse temperature."""
+        return type(self)(self.n_sites, self.interactions, self.fields, beta)
+
+    def _local_scores(self, states: States) -> Array:
+        z = np.zeros((len(states), self.n_sites, self.n_colors))
+        for each in self.interactions:
+            for sites, strength in zip(each.sites, each.strengths, strict=True):
+                for place, site in enumerate(sites):
+                    others = np.delete(sites, place)
+                    z[:, site] += strength * each.colors[tuple(states[:, other] for other in others)]
+        return z
+
+    def _interaction_score(self, states: States, local: Array) -> Array:
+        total = np.zeros(len(states))
+        for each in self.interactions:
+            for sites, strength in zip(each.sites, each.strengths, strict=True):
+                total += strength * each.colors[tuple(states[:, site] for site in sites)]
+        return total
+
+
+def _groups(sites: Any) -> NDArray[np.int64]:
+    groups = np.array(sites)
+    if groups.ndim != 2 or groups.size == 0 or groups.shape[1] < 2 or groups.dtype.kind not in "iu":
+        raise ValueError(
+            f"sites must be integers of shape (groups, bodies), two bodies or more, got {groups.shape} {groups.dtype}"
+        )
+    if groups.min() < 0:
+        raise ValueError(f"sites must be >= 0, got {groups.min()}")
+    ordered = np.sort(groups, axis=1)
+    if np.any(ordered[:, 1:] == ordered[:, :-1]):
+        where = int(np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))[0])
+        raise ValueError(f"sites must be distinct within a group, got {groups[where].tolist()} at {where}")
+    ordered = ordered.astype(np.int64)
+    ordered.setflags(write=False)
+    return ordered
+
+
+def _symmetric_tensor(colors: Any, order: int) -> Array:
+    tensor = checks.finite_array("colors", colors, order)
+    if len(set(tensor.shape)) > 1:
+        raise ValueError(f"colors must have {order} axes of the same length, got shape {tensor.shape}")
+    gap = max(float(abs(tensor - tensor.transpose(axes)).max()) for axes in permutations(range(order)))
+    if gap > SYMMETRY * abs(tensor).max():
+        raise ValueError(f"colors must be symmetric under permutations of its axes, got a difference of {gap}")
+    return tensor
