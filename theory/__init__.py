@@ -1,6 +1,19 @@
 """Replica saddle points and random-matrix expressions for masked self-supervised learning."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from theory import masked, models, random_matrix
 from theory.numerics import ConvergenceError
 
-__all__ = ["ConvergenceError", "masked", "models", "random_matrix"]
+if TYPE_CHECKING:
+    from theory import potts
+
+__all__ = ["ConvergenceError", "masked", "models", "potts", "random_matrix"]
+
+
+def __getattr__(name: str) -> Any:
+    """Subjects loaded when first used: importing `theory` stays cheap."""
+    if name in __all__:
+        return import_module(f"theory.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
