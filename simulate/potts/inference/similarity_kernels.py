@@ -1,0 +1,72 @@
+"""Compiled counting of similar sequences: 64 sites a machine word, one bit plane for each bit of a color."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+TILE = 512  # sequences compared with one at a time: their words stay in the first-level cache
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ones(typing_context: Any, word: Any) -> Any:
+    """Number of ones in a 64-bit word, by the processor's own instruction where it has one."""
+    if word != types.uint64:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def count_similar(planes, start, stop, limit, counts, parents):  # type: ignore[no-untyped-def]
+    """Adds to counts (M,) the pairs i < j, start <= i < stop, with at most `limit` differing sites; links them.
+
+    planes: (words, bits, M) uint64, an odd number >= 3 of bits. parents: (M,) a forest whose trees are the clusters of
+    linked sequences; every parent is smaller than its child.
+    """
+    words, bits, M = planes.shape
+    different = np.empty(TILE, np.uint64)
+    distance = np.empty(TILE, np.uint64)
+    for i in range(start, stop):
+        for first in range(i + 1, M, TILE):
+            size = min(TILE, M - first)
+            tile = distance[:size]
+            tile[:] = 0
+            for w in range(words):
+                _add_distance(planes[w, :, first : first + size], planes[w, :, i], different[:size], tile)
+            for k in range(size):
+                if tile[k] <= limit:
+                    counts[i] += 1
+                    counts[first + k] += 1
+                    _link(parents, i, first + k)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _add_distance(planes, word, different, distance):  # type: ignore[no-untyped-def]
+    """Adds the differing sites of one word; several planes in one pass, since passes are bound by loads and stores."""
+    a, b, c = planes[0], planes[1], planes[2]
+    for k in range(len(distance)):
+        different[k] = (a[k] ^ word[0]) | (b[k] ^ word[1]) | (c[k] ^ word[2])
+    for bit in range(3, len(word), 2):
+        a, b = planes[bit], planes[bit + 1]
+        for k in range(len(distance)):
+            different[k] |= (a[k] ^ word[bit]) | (b[k] ^ word[bit + 1])
+    for k in range(len(distance)):
+        distance[k] += _ones(different[k])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _link(parents, i, j):  # type: ignore[no-untyped-def]
+    """Joins two trees under the smaller root, so that the forest does not depend on the order of the pairs' roots."""
+    while parents[i] != i:
+        parents[i] = parents[parents[i]]
+        i = parents[i]
+    while parents[j] != j:
+        parents[j] = parents[parents[j]]
+        j = parents[j]
+    if i != j:
+        parents[max(i, j)] = min(i, j)

@@ -1,0 +1,129 @@
+"""Weights of related sequences: each counts as one over the number of sequences that resemble it."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from simulate.core.progress import progress_bar
+from simulate.potts.inference.similarity_kernels import count_similar
+from theory.models import checks
+
+WORD = 64  # sites
+MOST_COLORS = 1 << 15
+BLOCKS = 64  # of rows of the triangle of pairs, of equal work: for progress, and more than there are threads
+PROBE = 1500  # sequences on which the time of a pair is measured
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Which of M sequences resemble each other: two do where at least a share `identity` of their sites agree."""
+
+    identity: float
+    counts: NDArray[np.int64]  # (M,) sequences that resemble each, itself included
+    clusters: NDArray[np.int64]  # (M,) number of the cluster: chains of sequences that resemble each other
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """(M,) 1/counts."""
+        return 1.0 / self.counts
+
+    @property
+    def effective_number(self) -> float:
+        """Sum of the weights."""
+        return float(self.weights.sum())
+
+
+def sequence_weights(
+    states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None
+) -> NDArray[np.float64]:
+    """Weights (M,) of sequences (M, L) of colors: one over the number of those that resemble each, itself included.
+
+    The reweighting of direct-coupling analysis (arXiv:1110.5223). See `similarity` for what resembles what.
+    """
+    return similarity(states, identity, n_threads=n_threads, progress=progress).weights
+
+
+def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None) -> Similarity:
+    """Compares all pairs of sequences (M, L), exactly, in memory of O(M L) bits and O(M) numbers a thread.
+
+    Two sequences resemble each other where at most (1 - identity) L of their sites differ, in exact arithmetic with
+    `identity` the decimal number as it is written: 0.8 of 5 sites allows one difference, though 1 - 0.8 < 0.2 in
+    floating point. A gap is a color as any other: two gaps agree. The result does not depend on `n_threads`.
+    ValueError for states that are not integers >= 0 of shape (M, L), and for an identity outside (0, 1].
+    """
+    checked = _checked(states)
+    limit = allowed_differences(checked.shape[1], identity)
+    threads = int(checks.dimension(n_threads, name="n_threads"))
+    planes, M = _bit_planes(checked), len(checked)
+    counts, clusters, blocks = np.ones(M, np.int64), np.arange(M), list(_blocks(M))
+
+    def compare(block: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        own, forest = np.zeros(M, np.int64), np.arange(M)
+        count_similar(planes, *block, limit, own, forest)
+        return own, forest
+
+    with ThreadPoolExecutor(threads) as pool, progress_bar(progress, len(blocks), 0) as advance:
+        for own, forest in pool.map(compare, blocks):
+            counts += own
+            clusters = _joined(clusters, forest)
+            advance()
+    return Similarity(float(identity), counts, clusters)
+
+
+def allowed_differences(n_sites: int, identity: float) -> int:
+    """Most sites that may differ between sequences that resemble each other: floor((1 - identity) n_sites)."""
+    share = checks.between("identity", identity, 0.0, 1.0, closed=(False, True))
+    return int((1 - Fraction(str(share))) * n_sites)
+
+
+def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
+    """How long `similarity` of these sequences (M, L) will take, from the time of a small part of them."""
+    checked = _checked(states)
+    probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
+    similarity(probe[:2])  # compiles
+    start = time.perf_counter()
+    similarity(probe)
+    share = len(checked) * (len(checked) - 1) / max(1, len(probe) * (len(probe) - 1))
+    return (time.perf_counter() - start) * max(1.0, share / n_threads)
+
+
+def _checked(states: Any) -> NDArray[np.integer[Any]]:
+    array = checks.colors("states", states, MOST_COLORS)
+    if array.ndim != 2 or not array.size:
+        raise ValueError(f"states must have shape (sequences, sites), both at least 1, got {array.shape}")
+    return array
+
+
+def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    """(words, bits, M): bit k of a word is one bit of the color of its site k; sites that are not there agree."""
+    M, L = states.shape
+    bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
+    planes = np.zeros((-(-L // WORD), bits, M), np.uint64)
+    for site in range(L):
+        color, place = states[:, site].astype(np.uint64), np.uint64(site % WORD)
+        for bit in range(bits):
+            planes[site // WORD, bit] |= ((color >> np.uint64(bit)) & np.uint64(1)) << place
+    return planes
+
+
+def _blocks(M: int) -> Iterator[tuple[int, int]]:
+    """Rows of the triangle of pairs i < j in blocks with about as many pairs each."""
+    ends = np.unique((M * (1 - np.sqrt(1 - np.arange(BLOCKS + 1) / BLOCKS))).round().astype(int))
+    return ((int(start), int(stop)) for start, stop in zip(ends[:-1], ends[1:], strict=True))
+
+
+def _joined(clusters: NDArray[np.int64], forest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Clusters (M,) after the links of a forest (M,) of parents."""
+    M = len(clusters)
+    ends = np.concatenate([forest, clusters + M])  # nodes: the sequences, then the clusters so far
+    graph = coo_array((np.ones(2 * M, np.int8), (np.tile(np.arange(M), 2), ends)), shape=(2 * M, 2 * M))
+    _, labels = connected_components(graph.tocsr(), directed=False)
+    return np.unique(labels[:M], return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,94 @@
+"""Sequence weights against all pairs counted in plain numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+
+from simulate.core import stream
+from simulate.potts import sequence_weights
+from simulate.potts.inference.weights import allowed_differences, comparison_seconds, similarity
+
+
+def families(seed, M, L, n_colors, change):
+    """Copies of a few ancestors, each site redrawn with probability `change`."""
+    rng = stream(seed, "families", M, L, n_colors)
+    ancestors = rng.integers(0, n_colors, (max(1, M // 5), L))
+    copies = ancestors[rng.integers(0, len(ancestors), M)]
+    return np.where(rng.random((M, L)) < change, rng.integers(0, n_colors, (M, L)), copies)
+
+
+def resembles(states, limit):
+    """(M, M) the definition."""
+    return (states[:, None, :] != states[None, :, :]).sum(axis=2) <= limit
+
+
+@given(
+    seed=st.integers(0, 1000),
+    M=st.integers(1, 40),
+    L=st.sampled_from((1, 5, 63, 64, 65, 130)),
+    n_colors=st.sampled_from((1, 2, 5, 8, 9, 21, 32, 33, 200)),
+    tenths=st.integers(1, 10),
+)
+def test_weights_and_clusters_are_those_of_all_pairs(seed, M, L, n_colors, tenths):
+    states = families(seed, M, L, n_colors, 0.15)
+    found = similarity(states, tenths / 10)
+    near = resembles(states, (10 - tenths) * L // 10)
+    assert np.array_equal(found.counts, near.sum(axis=1))
+    assert np.array_equal(found.clusters, relabeled(connected_components(near)[1]))
+    assert found.effective_number == pytest.approx((1 / near.sum(axis=1)).sum())
+
+
+def relabeled(labels):
+    """Numbered by first appearance."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def test_more_sequences_than_a_tile_for_any_number_of_threads(capsys):
+    states = families(0, 1300, 70, 5, 0.12).astype(np.int8)
+    expected = 1 / np.array([(states != row).sum(axis=1) <= 14 for row in states]).sum(axis=1)
+    for threads in (1, 2, 3):
+        assert np.array_equal(sequence_weights(states, n_threads=threads, progress="comparing"), expected)
+    assert "comparing: 64 tasks" in capsys.readouterr().err
+
+
+def test_identity_is_the_decimal_number_that_is_written():
+    assert 1 - 0.8 < 0.2  # where one of five sites would not be allowed to differ
+    assert allowed_differences(5, 0.8) == 1
+    assert allowed_differences(100, 0.9) == 10
+    assert allowed_differences(107, 0.8) == 21
+    assert allowed_differences(107, 1.0) == 0
+
+
+def test_copies_share_one_weight_and_distinct_sequences_have_one_each():
+    states = np.repeat(np.eye(10, 30, dtype=np.int8), 3, axis=0)
+    assert sequence_weights(states, 1.0) == pytest.approx(1 / 3)
+    assert similarity(states, 1.0).effective_number == pytest.approx(10)
+    assert sequence_weights(states, 0.5) == pytest.approx(1 / 30)
+
+
+def test_time_is_predicted_within_reason():
+    assert 0 < comparison_seconds(families(0, 400, 30, 4, 0.2)) < 5
+    few, many = (comparison_seconds(np.zeros((M, 100), np.uint8)) for M in (1500, 150_000))
+    assert many > 200 * few
+
+
+@pytest.mark.parametrize(
+    ("states", "identity", "message"),
+    [
+        (np.zeros((3, 4)), 0.8, "states must be integers"),
+        (np.array([[0, -1]]), 0.8, "got -1 at index"),
+        (np.zeros((0, 4), int), 0.8, r"both at least 1, got \(0, 4\)"),
+        (np.zeros(4, int), 0.8, r"states must have shape \(sequences, sites\)"),
+        (np.zeros((3, 4), int), 0.0, r"identity must lie in \(0, 1\], got 0"),
+        (np.zeros((3, 4), int), 1.2, r"identity must lie in \(0, 1\], got 1.2"),
+        (np.zeros((3, 4), int), np.nan, "identity must be finite"),
+    ],
+)
+def test_bad_input_is_named(states, identity, message):
+    with pytest.raises(ValueError, match=message):
+        sequence_weights(states, identity)
+    with pytest.raises(ValueError, match="n_threads must be an integer of at least 1, got 0"):
+        sequence_weights(np.zeros((3, 4), int), n_threads=0)
