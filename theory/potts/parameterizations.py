@@ -1,0 +1,184 @@
+"""How the scores of a pair model move with the parameters of a fit: factored, full, and full with symmetric blocks."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, zero_sum, zero_sum_blocks
+from theory.models.potts.contrasts import helmert
+
+Array = NDArray[np.float64]
+States = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Parameterization(ABC):
+    """Logits z_ia = sum_{j != i} W_ij(a, s_j) + h_i(a) with W, h functions of parameters theta, at the true model."""
+
+    n_sites: int
+    n_colors: int
+    fields: bool
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """The number of entries of theta, those without effect included."""
+
+    @abstractmethod
+    def slopes(self, states: States) -> Array:
+        """dz_ia/dtheta of states (n, L), (n, L, C, parameters)."""
+
+    @property
+    @abstractmethod
+    def signal(self) -> float:
+        """|W'|^2 over ordered pairs of sites, W' the couplings less what is not identifiable."""
+
+    @property
+    @abstractmethod
+    def metric(self) -> Array:
+        """The quadratic form |dW'|^2 of dtheta, (parameters, parameters)."""
+
+    def _field_slopes(self, n: int, basis: Array) -> Array:
+        """Of fields h_i = basis @ theta_i with columns as directions, (n, L, C, L * columns)."""
+        slopes = np.einsum("ij,ak->iajk", np.eye(self.n_sites), basis)
+        return np.broadcast_to(slopes.reshape(self.n_sites, self.n_colors, -1), (n, *slopes.shape[:2], slopes[0, 0].size))
+
+
+@dataclass(frozen=True, eq=False)
+class Factored(Parameterization):
+    """W_ij(a, b) = A_ij V_ab, any real A without diagonal; theta = (A, V, h).
+
+    Not identifiable: a factor between A and V and a term r_b of V_ab; with fields also a term c_a.
+    """
+
+    A: Array = field(repr=False)
+    V: Array = field(repr=False)
+
+    @property
+    def n_parameters(self) -> int:
+        return self._pairs.shape[1] + self.n_colors**2 + self.fields * self.n_sites * self.n_colors
+
+    @property
+    def _pairs(self) -> Array:
+        return np.stack(np.nonzero(~np.eye(self.n_sites, dtype=bool)))
+
+    def slopes(self, states: States) -> Array:
+        L, C, n, (i, j) = self.n_sites, self.n_colors, len(states), self._pairs
+        x = np.eye(C)[states]
+        by_A = np.zeros((n, L, C, len(i)))
+        by_A[:, i, :, np.arange(len(i))] = (x[:, j] @ self.V.T).transpose(1, 0, 2)
+        by_V = np.einsum("ac,nib->niacb", np.eye(C), self.A @ x).reshape(n, L, C, C * C)
+        parts = [by_A, by_V] + ([self._field_slopes(n, np.eye(C))] if self.fields else [])
+        return np.concatenate(parts, axis=3)
+
+    @property
+    def signal(self) -> float:
+        return float(np.sum(self.A**2) * np.sum(identifiable(self.V, self.fields) ** 2))
+
+    @property
+    def metric(self) -> Array:
+        """|dA|^2 |V'|^2 + 2 <A, dA> <V', dV'> + |A|^2 |dV'|^2."""
+        C, (i, j) = self.n_colors, self._pairs
+        kept = identifiable(np.eye(C * C).reshape(C * C, C, C), self.fields).reshape(C * C, C * C)
+        V, A = kept @ self.V.ravel(), self.A[i, j]
+        form = np.zeros((self.n_parameters, self.n_parameters))
+        form[: len(i), : len(i)] = np.eye(len(i)) * (V @ V)
+        form[len(i) :, len(i) :][: C * C, : C * C] = kept * (A @ A)
+        form[: len(i), len(i) : len(i) + C * C] = np.outer(A, V)
+        form[len(i) : len(i) + C * C, : len(i)] = np.outer(V, A)
+        return form
+
+
+@dataclass(frozen=True, eq=False)
+class Full(Parameterization):
+    """A block W_ij(a, b) of its own for every ordered pair of sites in the zero-sum gauge; theta: Helmert contrasts."""
+
+    couplings: Array = field(repr=False)  # the true ones, (L, L, C, C), zero-sum
+
+    @property
+    def n_parameters(self) -> int:
+        blocks, contrasts = self._blocks, self.n_colors - 1
+        return len(blocks) * contrasts**2 + self.fields * self.n_sites * contrasts
+
+    @property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return [(i, j) for i in range(self.n_sites) for j in range(self.n_sites) if i != j]
+
+    def slopes(self, states: States) -> Array:
+        n, basis, blocks = len(states), helmert(self.n_colors), self._blocks
+        x = basis[states]
+        by_W = np.zeros((n, self.n_sites, self.n_colors, len(blocks), (self.n_colors - 1) ** 2))
+        for place, (i, j) in enumerate(blocks):
+            by_W[:, i, :, place] = np.einsum("ak,nl->nakl", basis, x[:, j]).reshape(n, self.n_colors, -1)
+            if self.symmetric:
+                by_W[:, j, :, place] = np.einsum("al,nk->nakl", basis, x[:, i]).reshape(n, self.n_colors, -1)
+        by_W = by_W.reshape(*by_W.shape[:3], -1)
+        return np.concatenate([by_W, self._field_slopes(n, basis)], axis=3) if self.fields else by_W
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether W_ij(a, b) = W_ji(b, a)."""
+        return False
+
+    @property
+    def signal(self) -> float:
+        return float(np.sum(self.couplings**2))
+
+    @property
+    def metric(self) -> Array:
+        """Helmert's contrasts are orthonormal; a symmetric block counts for both orders of its sites."""
+        coupling = len(self._blocks) * (self.n_colors - 1) ** 2
+        weight = np.zeros(self.n_parameters)
+        weight[:coupling] = 2.0 if self.symmetric else 1.0
+        return np.diag(weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetric(Full):
+    """One block for every pair i < j: W_ij(a, b) = W_ji(b, a)."""
+
+    @property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return [(i, j) for i in range(self.n_sites) for j in range(i + 1, self.n_sites)]
+
+    @property
+    def symmetric(self) -> bool:
+        return True
+
+
+def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterization:
+    """"factored", "full" or "symmetric" at the parameters of a pair model; ValueError where it cannot represent it."""
+    pair = model.pair_model if isinstance(model, SquareLatticePotts) else model
+    if not isinstance(pair, PottsModel | DensePottsModel):
+        raise ValueError(f"model must be a pair model (PottsModel or DensePottsModel), got {type(model).__name__}")
+    if name == "factored":
+        return _factored(pair, fields)
+    if name not in ("full", "symmetric"):
+        raise ValueError(f"parameterization must be 'factored', 'full' or 'symmetric', got {name!r}")
+    dense = zero_sum(DensePottsModel.of(pair) if isinstance(pair, PottsModel) else pair)
+    _require_no_fields(dense.beta * dense.fields, fields, "in the zero-sum gauge")
+    kind = Full if name == "full" else Symmetric
+    return kind(pair.n_sites, pair.n_colors, fields, dense.beta * dense.couplings)
+
+
+def identifiable(V: Array, fields: bool) -> Array:
+    """V less its column means (rows: predicted colors); with fields less those of its rows too. Leading axes allowed."""
+    return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=-2, keepdims=True))
+
+
+def _factored(model: PottsModel | DensePottsModel, fields: bool) -> Factored:
+    if not isinstance(model, PottsModel):
+        raise ValueError("model must have factored couplings (PottsModel) for parameterization 'factored'")
+    _require_no_fields(model.beta * model.fields, fields, "of the model")
+    J = model.site_couplings
+    A = model.beta * (J if isinstance(J, np.ndarray) else J.toarray())
+    return Factored(model.n_sites, model.n_colors, fields, A, model.color_couplings)
+
+
+def _require_no_fields(given: Array, fields: bool, where: str) -> None:
+    size = float(np.ptp(given, axis=1).max())
+    if not fields and size > 1e-12:
+        raise ValueError(f"fields must be True where the fields {where} differ between colors, here by {size:.3g}")
