@@ -1,0 +1,126 @@
+"""Masked ridge regression of the contrasts of Potts data: every site predicted from the others by one factorization."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+from theory.models.potts.contrasts import ContrastPopulation, contrasts
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContrastFit:
+    """argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2 for every site i, X its C - 1 contrasts less `mean`.
+
+    Errors are squared, summed over the contrasts of a site, without a factor 1/2, (L,).
+    """
+
+    residual_map: Array = field(repr=False)  # W (L (C-1), L (C-1)): centered contrasts x have the residuals W x
+    train_error: Array
+    mean: Array = field(repr=False)
+    n_colors: int
+    lam: float
+    n: int
+
+    @property
+    def predictor(self) -> Array:
+        """(L (C-1), L (C-1)): rows predict; zero blocks on the diagonal."""
+        return np.eye(len(self.residual_map)) - self.residual_map
+
+    @property
+    def mean_train_error(self) -> float:
+        """Mean over sites."""
+        return float(self.train_error.mean())
+
+    def test_error(self, target: ContrastPopulation | Any) -> Array:
+        """(L,): exact for a `ContrastPopulation`, else the mean over held-out states (M, L)."""
+        if isinstance(target, ContrastPopulation):
+            if (target.n_colors, len(target.mean)) != (self.n_colors, len(self.mean)):
+                raise ValueError(
+                    f"target must have {self.n_colors} colors and {len(self.mean)} contrasts as the data that were "
+                    f"fitted, got {target.n_colors} and {len(target.mean)}"
+                )
+            offset = target.mean - self.mean
+            second = target.covariance.matrix + np.outer(offset, offset)
+            return _by_site(np.einsum("ij,ij->i", self.residual_map @ second, self.residual_map), self.n_colors)
+        states = checks.colors("target", target, self.n_colors, len(self.mean) // (self.n_colors - 1))
+        x = contrasts(states, self.n_colors) - self.mean
+        if len(x) == 0:
+            raise ValueError("target must hold at least one state, got none")
+        return _by_site(np.mean((x @ self.residual_map.T) ** 2, axis=0), self.n_colors)
+
+    def mean_test_error(self, target: ContrastPopulation | Any) -> float:
+        """Mean over sites of `test_error`."""
+        return float(self.test_error(target).mean())
+
+    def __repr__(self) -> str:
+        L = len(self.train_error)
+        return f"ContrastFit(n={self.n}, L={L}, n_colors={self.n_colors}, lam={self.lam:g})"
+
+
+def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> ContrastFit:
+    """All masked sites of states (n, L) at once. `mean` (L (C-1),) is subtracted; None takes that of the data.
+
+    With R = (X'X/n + lam)^-1 and its diagonal blocks R_ii, the residuals are W x with W = blockdiag(R_ii)^-1 R, and
+    the train errors tr R_ii^-1 (R - lam R R)_ii R_ii^-1. `lam` = 0 gives least squares, of minimum norm where it is
+    not unique: there R is the projector on the null space of X, or site by site where that is too small.
+    """
+    colors = checks.colors("states", states, n_colors)
+    x = contrasts(colors, n_colors)
+    if colors.shape[0] == 0 or colors.shape[1] < 2:
+        raise ValueError(f"states must hold at least one state of at least 2 sites, got shape {colors.shape}")
+    center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
+    if center.shape != (x.shape[1],):
+        raise ValueError(f"mean must have shape ({x.shape[1]},), got {center.shape}")
+    x = x - center
+    lam = checks.non_negative("lam", lam)
+    W = _residual_map(x, n_colors - 1, lam)
+    train = _by_site(np.mean((x @ W.T) ** 2, axis=0), n_colors)
+    return ContrastFit(W, train, np.asarray(center), n_colors, lam, len(x))
+
+
+def _residual_map(x: Array, block: int, lam: float) -> Array:
+    n, d = x.shape
+    values, vectors = np.linalg.eigh(x.T @ x / n)
+    floor = values[-1] * d * np.finfo(float).eps
+    if lam > 0:
+        return _solved_blocks((vectors / (np.maximum(values, 0) + lam)) @ vectors.T, block)
+    null = vectors[:, values <= floor]
+    if null.shape[1] == 0:
+        return _solved_blocks((vectors / values) @ vectors.T, block)
+    projector = null @ null.T
+    own = np.linalg.eigvalsh(_blocks(projector, block))
+    if own.min() > 1e-8:
+        return _solved_blocks(projector, block)
+    return _minimum_norm(x, block)
+
+
+def _solved_blocks(R: Array, block: int) -> Array:
+    """blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
+    rows = np.linalg.solve(_blocks(R, block), R.reshape(-1, block, len(R)))
+    W = np.asarray(rows.reshape(R.shape), dtype=float)
+    for start in range(0, len(R), block):
+        W[start : start + block, start : start + block] = np.eye(block)
+    return W
+
+
+def _minimum_norm(x: Array, block: int) -> Array:
+    """Row by row of blocks, by the singular values: where R_ii is singular, its block identity says nothing."""
+    W = np.eye(x.shape[1])
+    for start in range(0, x.shape[1], block):
+        own = np.arange(start, start + block)
+        others = np.delete(np.arange(x.shape[1]), own)
+        W[np.ix_(own, others)] = -np.linalg.lstsq(x[:, others], x[:, own], rcond=None)[0].T
+    return W
+
+
+def _blocks(R: Array, block: int) -> Array:
+    return np.asarray(np.einsum("iaib->iab", R.reshape(len(R) // block, block, -1, block)))
+
+
+def _by_site(values: Array, n_colors: int) -> Array:
+    return np.asarray(values.reshape(-1, n_colors - 1).sum(axis=1))
