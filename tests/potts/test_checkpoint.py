@@ -59,7 +59,7 @@ def test_truncated_files_are_refused(tmp_path, share):
 def test_foreign_archives_are_refused(tmp_path):
     with open(tmp_path / "run", "wb") as file:
         np.savez(file, header=np.array('{"format": "other"}'))
-    with pytest.raises(CheckpointError, match="its format is .other"):
+    with pytest.raises(CheckpointError, match=r"its format is .other"):
         Checkpoint(tmp_path / "run", RING, {}).load()
     np.save(tmp_path / "array.npy", np.ones(3))
     with pytest.raises(CheckpointError, match="cannot be read"):

@@ -5,15 +5,30 @@ color, exp(0), and, for each neighbor, of exp(beta (m + 1)) - exp(beta m), m cou
 So the draw is one among four neighbors and "any color", at a cost that does not grow with the number of colors.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 LARGEST_BETA = 150.0  # beyond it exp(-beta) is far below the 2^-53 of a random number: nothing changes but overflow
 TO_UNIT = 2.0**-53
 
 
 @njit(cache=True, nogil=True)
-def lattice_sweeps(states, generators, betas, rows, columns, n_colors, n_sweeps, first, last):
+def lattice_sweeps(
+    states: Array,
+    generators: Array,
+    betas: Array,
+    rows: int,
+    columns: int,
+    n_colors: int,
+    n_sweeps: int,
+    first: int,
+    last: int,
+) -> None:
     """Advance the chains `first` to `last` - 1 in place; `states` (n_chains, rows * columns) holds colors.
 
     `generators` (n_chains, 2) uint64 are states of xoroshiro128+, `betas` (n_chains,). Even sites, then odd ones: a
@@ -61,7 +76,7 @@ def lattice_sweeps(states, generators, betas, rows, columns, n_colors, n_sweeps,
 
 
 @njit(cache=True, nogil=True)
-def lattice_scores(states, rows, columns):
+def lattice_scores(states: Array, rows: int, columns: int) -> Array:
     """Number of bonds between equal colors, (n_chains,), of states (n_chains, rows * columns)."""
     scores = np.empty(len(states))
     for chain in range(len(states)):
