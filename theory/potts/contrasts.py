@@ -22,10 +22,9 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
     L = int(checks.dimension(n_sites, least=3, name="n_sites"))
     U = symmetric("color_couplings", color_couplings)
     powers = _transfer_powers(L, checks.non_negative("beta", beta) * U)
-    total = np.trace(powers[L])
-    H = helmert(len(U))
-    mean = H.T @ np.diagonal(powers[L]) / total
-    lagged = [H.T @ (powers[r] * powers[L - r].T) @ H / total - np.outer(mean, mean) for r in range(L)]
+    H, total = helmert(len(U)), np.logaddexp.reduce(np.diagonal(powers[L]))
+    mean = H.T @ np.exp(np.diagonal(powers[L]) - total)
+    lagged = [H.T @ np.exp(powers[r] + powers[L - r].T - total) @ H - np.outer(mean, mean) for r in range(L)]
     distance = (np.arange(L) - np.arange(L)[:, None]) % L
     blocks = np.array(lagged)[distance].transpose(0, 2, 1, 3).reshape(L * len(mean), -1)
     return ContrastPopulation(Empirical((blocks + blocks.T) / 2), len(U), np.tile(mean, L))
@@ -75,7 +74,10 @@ def _precision(population: ContrastPopulation) -> Array:
 
 
 def _transfer_powers(n_sites: int, logs: Array) -> Array:
-    """T^r/|T|^r for r = 0..L, (L+1, C, C), |T| the largest modulus of an eigenvalue: nothing over- or underflows."""
-    values, vectors = np.linalg.eigh(np.exp(logs - logs.max()))
-    shares = values / abs(values).max()
-    return np.asarray((vectors * shares ** np.arange(n_sites + 1)[:, None, None]) @ vectors.T)
+    """log T^r of T = exp(logs - max), r = 0..L, (L+1, C, C): in logs, since frustrated rings need what underflows."""
+    step = logs - logs.max()
+    with np.errstate(divide="ignore"):
+        powers = [np.log(np.eye(len(logs)))]
+    for _ in range(n_sites):
+        powers.append(np.logaddexp.reduce(powers[-1][:, :, None] + step, axis=1))
+    return np.array(powers)

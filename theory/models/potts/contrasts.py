@@ -30,7 +30,7 @@ def contrasts(states: Any, n_colors: int) -> Array:
     colors = checks.colors("states", states, n_colors)
     if colors.ndim != 2:
         raise ValueError(f"states must have shape (samples, sites), got {colors.shape}")
-    return np.asarray(table[colors].reshape(len(colors), -1))
+    return np.asarray(table[colors].reshape(len(colors), colors.shape[1] * (n_colors - 1)))
 
 
 @dataclass(frozen=True, eq=False)

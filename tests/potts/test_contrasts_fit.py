@@ -1,0 +1,155 @@
+"""Masked ridge on contrasts of sampled states: site by site, against held-out states, and against the theory."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from simulate.core import Estimate, stream
+from simulate.potts.contrasts import fit_contrasts
+from simulate.potts.ring import sample_ring
+from tests.potts.test_contrasts import RING_COLORS, enumerated
+from theory.models import Diagonal, PottsModel
+from theory.models.potts.contrasts import ContrastPopulation, contrasts
+from theory.models.potts.graphs import ring_graph
+from theory.potts.contrasts import ring_contrasts
+from theory.potts.gaussian_equivalence import contrast_regression, ridgeless_contrast_regression
+
+POPULATION = ring_contrasts(6, RING_COLORS["random"], 0.6)
+
+
+def states(n, name="states"):
+    """States of a ring of 6 sites and 3 colors: 12 contrasts, 10 unknowns a site."""
+    return sample_ring(6, RING_COLORS["random"], 0.6, n, stream(0, name, n))
+
+
+# fewer samples than unknowns, between unknowns and contrasts, more than contrasts
+@pytest.mark.parametrize("n", [5, 8, 11, 30])
+@pytest.mark.parametrize("lam", [0.0, 1e-3, 0.3])
+def test_one_factorization_is_every_regression(n, lam):
+    data, mean = states(n), POPULATION.mean
+    found, x = fit_contrasts(data, 3, lam, mean), contrasts(data, 3) - mean
+    for i in range(6):
+        own, others = np.arange(2 * i, 2 * i + 2), np.delete(np.arange(12), [2 * i, 2 * i + 1])
+        if lam:
+            a = np.linalg.solve(x[:, others].T @ x[:, others] / n + lam * np.eye(10), x[:, others].T @ x[:, own] / n)
+        else:
+            a = np.linalg.pinv(x[:, others]) @ x[:, own]
+        np.testing.assert_allclose(found.predictor[np.ix_(own, others)], a.T, atol=1e-10)
+        assert np.all(found.predictor[np.ix_(own, own)] == 0)
+        residuals = x[:, own] - x[:, others] @ a
+        assert found.train_error[i] == pytest.approx((residuals**2).sum() / n, abs=1e-12)
+        Sigma = POPULATION.covariance.matrix
+        error = Sigma[np.ix_(own, own)] - 2 * a.T @ Sigma[np.ix_(others, own)] + a.T @ Sigma[np.ix_(others, others)] @ a
+        assert found.test_error(POPULATION)[i] == pytest.approx(np.trace(error), rel=1e-9)
+
+
+def test_train_error_is_a_block_of_the_resolvent():
+    data, lam = states(30), 0.05
+    found, x = fit_contrasts(data, 3, lam, POPULATION.mean), contrasts(data, 3) - POPULATION.mean
+    R = np.linalg.inv(x.T @ x / 30 + lam * np.eye(12))
+    for i in range(6):
+        own = np.ix_(np.arange(2 * i, 2 * i + 2), np.arange(2 * i, 2 * i + 2))
+        inverse = np.linalg.inv(R[own])
+        assert found.train_error[i] == pytest.approx(np.trace(inverse @ (R - lam * R @ R)[own] @ inverse), rel=1e-10)
+
+
+def test_population_error_is_that_of_all_states():
+    model = PottsModel(ring_graph(6), RING_COLORS["random"], beta=0.6)
+    every, weights = enumerated(model)
+    found = fit_contrasts(states(40), 3, 0.05)  # its own mean, not that of the population
+    residuals = (contrasts(every, 3) - found.mean) @ found.residual_map.T
+    expected = (weights @ residuals**2).reshape(6, 2).sum(axis=1)
+    np.testing.assert_allclose(found.test_error(POPULATION), expected, rtol=1e-10)
+    assert found.mean_test_error(POPULATION) == pytest.approx(expected.mean())
+    np.testing.assert_allclose(found.mean, contrasts(states(40), 3).mean(axis=0))
+
+
+def test_error_on_held_out_states():
+    found, held_out = fit_contrasts(states(40), 3, 0.05), states(200, "held out")
+    residuals = (contrasts(held_out, 3) - found.mean) @ found.residual_map.T
+    np.testing.assert_allclose(found.test_error(held_out), (residuals**2).mean(axis=0).reshape(6, 2).sum(axis=1))
+    own = fit_contrasts(states(40), 3, 0.05)
+    np.testing.assert_allclose(own.test_error(states(40)), own.train_error, rtol=1e-12)
+    assert own.mean_train_error == pytest.approx(own.train_error.mean())
+    assert repr(own) == "ContrastFit(n=40, L=6, n_colors=3, lam=0.05)"
+
+
+def chance(name, beta, drawn_at):
+    """Of the chi-square of 20,000 rings of 4 sites against the enumerated law at `beta`."""
+    U = RING_COLORS[name]
+    every, weights = enumerated(PottsModel(ring_graph(4), U, beta=beta))
+    place = len(U) ** np.arange(4)[::-1]
+    assert np.array_equal(every @ place, np.arange(len(every)))
+    drawn = sample_ring(4, U, drawn_at, 20_000, stream(1, "law", name))
+    return chisquare(np.bincount(drawn @ place, minlength=len(every)), weights * len(drawn)).pvalue
+
+
+@pytest.mark.parametrize("name", RING_COLORS)
+def test_ring_samples_have_the_law_of_the_model(name):
+    assert chance(name, 1.5, drawn_at=1.5) > 1e-6
+
+
+@pytest.mark.parametrize("name", RING_COLORS)
+def test_ring_samples_of_weaker_couplings_are_noticed(name):
+    assert chance(name, 1.5, drawn_at=0.9 * 1.5) < 1e-6
+
+
+def test_frozen_ring():
+    drawn = sample_ring(50, np.eye(3), 800.0, 300, stream(0, "frozen"))
+    assert np.all(drawn == drawn[:, :1])
+    assert set(drawn[:, 0].tolist()) == {0, 1, 2}
+    alternating = sample_ring(50, -np.eye(2), 800.0, 20, stream(0, "frozen"))
+    assert np.all(alternating[:, ::2] != alternating[:, 1::2])
+    frustrated = sample_ring(51, -np.eye(2), 800.0, 20, stream(0, "frustrated"))
+    assert np.all((frustrated == np.roll(frustrated, 1, axis=1)).sum(axis=1) == 1)
+
+
+@pytest.mark.parametrize(("alpha", "lam", "resolves"), [(0.4, 0.5, 0.02), (2.5, 0.08, 0.02)])
+def test_theory_is_measured(agrees, alpha, lam, resolves):
+    """The reference points 0.2972 and 0.2337 (here doubled), at their size."""
+    population = ring_contrasts(81, np.eye(3), 1.5)
+
+    def error(r):
+        drawn = sample_ring(81, np.eye(3), 1.5, round(alpha * 162), stream(0, "ring", alpha, r))
+        return fit_contrasts(drawn, 3, lam, population.mean).mean_test_error(population)
+
+    predicted = contrast_regression(population, alpha, lam).mean_test_error
+    agrees(Estimate.of([error(r) for r in range(30)]), predicted, resolves=resolves)
+
+
+@pytest.mark.parametrize("n", [40, 160])
+def test_least_squares_is_measured(agrees, n):
+    population = ring_contrasts(41, RING_COLORS["random"], 0.5)
+
+    def error(r):
+        drawn = sample_ring(41, RING_COLORS["random"], 0.5, n, stream(0, "least squares", n, r))
+        return fit_contrasts(drawn, 3, 0.0, population.mean).mean_test_error(population)
+
+    predicted = ridgeless_contrast_regression(population, n / 82).mean_test_error
+    agrees(Estimate.of([error(r) for r in range(40)]), predicted, resolves=0.06, bias=predicted * 0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fit_contrasts(0 * states(5), 1, 0.1), "n_colors must be an integer of at least 2"),
+        (lambda: fit_contrasts(states(5), 2, 0.1), "states must be colors from 0 to 1"),
+        (lambda: fit_contrasts(states(5)[:, :1], 3, 0.1), "at least 2 sites"),
+        (lambda: fit_contrasts(states(5)[:0], 3, 0.1), "at least one state"),
+        (lambda: fit_contrasts(states(5), 3, -0.1), "lam must lie in"),
+        (lambda: fit_contrasts(states(5), 3, 0.1, np.zeros(3)), r"mean must have shape \(12,\), got \(3,\)"),
+        (
+            lambda: fit_contrasts(states(5), 3, 0.1).test_error(ContrastPopulation(Diagonal(np.ones(4)), 3)),
+            "target must have 3 colors and 12 contrasts as the data that were fitted, got 3 and 4",
+        ),
+        (lambda: fit_contrasts(states(5), 3, 0.1).test_error(states(5)[:, :4]), r"target must have shape \(..., 6\)"),
+        (lambda: fit_contrasts(states(5), 3, 0.1).test_error(states(5)[:0]), "target must hold at least one state"),
+        (lambda: sample_ring(2, np.eye(3), 1.0, 5, stream(0, "x")), "n_sites must be an integer of at least 3"),
+        (lambda: sample_ring(5, np.eye(3), 1.0, 0, stream(0, "x")), "n_samples must be an integer of at least 1"),
+        (lambda: sample_ring(5, np.eye(3), -1.0, 5, stream(0, "x")), "beta must lie in"),
+        (lambda: sample_ring(5, np.triu(np.ones((3, 3))), 1.0, 5, stream(0, "x")), "must be symmetric"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
