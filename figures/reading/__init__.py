@@ -2,5 +2,6 @@
 
 from figures.reading.common import DataError
 from figures.reading.matrix import Matrix, read_matrix
+from figures.reading.sequences import Sequences, read_sequences
 
-__all__ = ["DataError", "Matrix", "read_matrix"]
+__all__ = ["DataError", "Matrix", "Sequences", "read_matrix", "read_sequences"]

@@ -9,7 +9,7 @@ from numba.extending import intrinsic
 TILE = 512  # sequences compared with one at a time: their words stay in the first-level cache
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _ones(typing_context: Any, word: Any) -> Any:
     """Number of ones in a 64-bit word, by the processor's own instruction where it has one."""
     if word != types.uint64:
@@ -21,14 +21,14 @@ def _ones(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def count_similar(planes, start, stop, limit, counts, parents):  # type: ignore[no-untyped-def]
     """Adds to counts (M,) the pairs i < j, start <= i < stop, with at most `limit` differing sites; links them.
 
     planes: (words, bits, M) uint64, an odd number >= 3 of bits. parents: (M,) a forest whose trees are the clusters of
     linked sequences; every parent is smaller than its child.
     """
-    words, bits, M = planes.shape
+    words, _, M = planes.shape
     different = np.empty(TILE, np.uint64)
     distance = np.empty(TILE, np.uint64)
     for i in range(start, stop):
@@ -45,7 +45,7 @@ def count_similar(planes, start, stop, limit, counts, parents):  # type: ignore[
                     _link(parents, i, first + k)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _add_distance(planes, word, different, distance):  # type: ignore[no-untyped-def]
     """Adds the differing sites of one word; several planes in one pass, since passes are bound by loads and stores."""
     a, b, c = planes[0], planes[1], planes[2]
@@ -56,10 +56,10 @@ def _add_distance(planes, word, different, distance):  # type: ignore[no-untyped
         for k in range(len(distance)):
             different[k] |= (a[k] ^ word[bit]) | (b[k] ^ word[bit + 1])
     for k in range(len(distance)):
-        distance[k] += _ones(different[k])
+        distance[k] += _ones(different[k])  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _link(parents, i, j):  # type: ignore[no-untyped-def]
     """Joins two trees under the smaller root, so that the forest does not depend on the order of the pairs' roots."""
     while parents[i] != i:

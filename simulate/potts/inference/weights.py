@@ -1,5 +1,6 @@
 """Weights of related sequences: each counts as one over the number of sequences that resemble it."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -117,7 +118,7 @@ def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
 def _blocks(M: int) -> Iterator[tuple[int, int]]:
     """Rows of the triangle of pairs i < j in blocks with about as many pairs each."""
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(BLOCKS + 1) / BLOCKS))).round().astype(int))
-    return ((int(start), int(stop)) for start, stop in zip(ends[:-1], ends[1:], strict=True))
+    return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))
 
 
 def _joined(clusters: NDArray[np.int64], forest: NDArray[np.int64]) -> NDArray[np.int64]:
