@@ -64,13 +64,10 @@ def lattice_sweeps(
                         s1 = (s1 << np.uint64(37)) | (s1 >> np.uint64(27))
 
                         u = np.int64(word >> np.uint64(11)) * TO_UNIT * (n_colors + upto_d)
-                        if u >= upto_d:
-                            drawn = min(int(u - upto_d), n_colors - 1)
-                        elif u >= upto_b:
-                            drawn = d if u >= upto_c else c
-                        else:
-                            drawn = b if u >= upto_a else a
-                        s[here + column] = drawn
+                        drawn = b if u >= upto_a else a  # selections, not branches: no branch predicts a random number
+                        drawn = c if u >= upto_b else drawn
+                        drawn = d if u >= upto_c else drawn
+                        s[here + column] = min(int(u - upto_d), n_colors - 1) if u >= upto_d else drawn
         generators[chain, 0] = s0
         generators[chain, 1] = s1
 
