@@ -10,6 +10,7 @@ _ROOMS = (
     "rings",
     "strips",
     "mean_field",
+    "finite_mean_field",
     "square_lattice",
     "clones",
     "excess_loss",

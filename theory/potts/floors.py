@@ -1,0 +1,156 @@
+"""The least masked-prediction loss: of the true conditionals, and of models whose interactions are of k bodies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+from scipy.special import logsumexp
+
+from theory.models import Potts, checks
+from theory.numerics import ConvergenceError, Solution
+from theory.potts.enumeration import Array, Enumeration, enumeration_of
+
+MAX_SIZE = 2**26  # numbers in the array of features: states times parameters
+RIDGE = 1e-13  # relative: contexts that hardly occur leave parameters without curvature
+ROUNDING = 1e-14
+
+
+def masked_loss_floor(model: Potts | Enumeration) -> float:
+    """(1/L) sum_i H(s_i | all others) in nats: no prediction of a masked site can have a smaller mean loss."""
+    return float(masked_loss_floors_by_site(model).mean())
+
+
+def masked_loss_floors_by_site(model: Potts | Enumeration) -> Array:
+    """H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats, (L,); ValueError for too large a system."""
+    states = enumeration_of(model)
+    n_sites, n_colors = states.model.n_sites, states.model.n_colors
+    floors = np.empty(n_sites)
+    for i in range(n_sites):
+        log_p = states.log_probabilities.reshape(n_colors**i, n_colors, -1)
+        log_conditional = log_p - logsumexp(log_p, axis=1, keepdims=True)
+        floors[i] = -np.sum(np.exp(log_p) * log_conditional)
+    return floors
+
+
+@dataclass(frozen=True, eq=False)
+class KBodyFloor:
+    """The least masked loss of predictions that use interactions of up to `order` bodies, in nats.
+
+    `residual` estimates what is left above the minimum: half the squared Newton decrement at the point found, by site.
+    """
+
+    order: int
+    symmetric: bool
+    by_site: Array  # (L,)
+    residual: float
+    tol: float
+    iterations: int
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual is within the tolerance."""
+        return self.residual <= self.tol
+
+    @property
+    def loss(self) -> float:
+        """Mean over sites."""
+        return float(self.by_site.mean())
+
+
+def k_body_floor(
+    model: Potts | Enumeration, order: int, symmetric: bool = False, *, tol: float = 1e-13, max_iter: int = 200
+) -> KBodyFloor:
+    """The floor for logits in which the masked site interacts with up to order - 1 others (arXiv:2410.19637, Fig. 2).
+
+    Each conditional is free, or, if `symmetric`, all come from one energy with terms of up to `order` bodies, which
+    minimizes the same mean loss (the pseudo-likelihood): that floor lies slightly higher. Convex: Newton's method;
+    ConvergenceError if the residual stays above `tol`, ValueError for a system or an order that is too large.
+    """
+    states = enumeration_of(model)
+    n_sites = states.model.n_sites
+    k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
+    features, touches = _features(states, k)
+    if symmetric:
+        fits = [_minimize(states, features, range(n_sites), tol, max_iter)]
+    else:
+        fits = [_minimize(states, features[:, touches[:, i]], [i], tol, max_iter) for i in range(n_sites)]
+    by_site = np.concatenate([fit.value for fit in fits])
+    return KBodyFloor(k, symmetric, by_site, max(f.residual for f in fits), tol, max(f.iterations for f in fits))
+
+
+def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Products of dummies [s_i = a], a >= 1, of 1 to `order` sites: (N, P), and the sites each touches, (P, L)."""
+    n_sites, n_colors = states.model.n_sites, states.model.n_colors
+    count = sum(comb(n_sites, k) * (n_colors - 1) ** k for k in range(1, order + 1))
+    if len(states.states) * max(count, 1) > MAX_SIZE:
+        raise ValueError(
+            f"order must be smaller for a system of {len(states.states)} states: order {order} has {count} "
+            f"parameters, and states times parameters must be at most {MAX_SIZE}"
+        )
+    columns, touches = [], []
+    for sites in (sites for k in range(1, order + 1) for sites in combinations(range(n_sites), k)):
+        for colors in product(range(1, n_colors), repeat=len(sites)):
+            columns.append((states.states[:, sites] == colors).all(axis=1))
+            touches.append(np.isin(np.arange(n_sites), sites))
+    empty = np.zeros((0, len(states.states)))
+    return np.array(columns or empty, dtype=float).T, np.array(touches, dtype=bool).reshape(-1, n_sites)
+
+
+def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int) -> Solution[Array]:
+    """The least losses at `sites`, (sites,), of the conditionals of one energy that is linear in `features`.
+
+    Newton's method with step halving on the convex sum of these losses.
+    """
+    parameters = np.zeros(features.shape[1])
+    conditionals = [_log_conditional(states, features @ parameters, i) for i in sites]
+    for iteration in range(max_iter + 1):
+        losses = _losses(states, conditionals)
+        gradient, hessian = _derivatives(states, features, conditionals)
+        hessian[np.diag_indices_from(hessian)] += RIDGE * hessian.trace() + np.finfo(float).tiny
+        step = solve(hessian, gradient, assume_a="pos") if len(gradient) else gradient
+        residual = float(gradient @ step / 2) / len(sites)
+        if residual <= tol:
+            return Solution(losses, "converged", residual, tol, iteration)
+        length = 1.0
+        while length > 1e-8:
+            moved = parameters - length * step
+            conditionals = [_log_conditional(states, features @ moved, i) for i in sites]
+            if _losses(states, conditionals).sum() <= losses.sum() + ROUNDING:
+                break
+            length /= 2
+        parameters = moved
+    failed = Solution(losses, "max_iter", residual, tol, max_iter)
+    raise ConvergenceError(
+        f"k_body_floor of {states.model.n_sites} sites", failed, "at a large beta some states hardly occur: lower beta"
+    )
+
+
+def _log_conditional(states: Enumeration, energy: Array, site: int) -> Array:
+    """log softmax over the color of `site`, (C^site, C, C^(L - 1 - site))."""
+    n_colors = states.model.n_colors
+    shaped = energy.reshape(n_colors**site, n_colors, -1)
+    return np.asarray(shaped - logsumexp(shaped, axis=1, keepdims=True))
+
+
+def _losses(states: Enumeration, log_conditionals: Sequence[Array]) -> Array:
+    """Cross entropies -sum_s P(s) log Q(s_i | others), one for each of `log_conditionals`."""
+    return np.array([-(states.probabilities @ each.ravel()) for each in log_conditionals])
+
+
+def _derivatives(states: Enumeration, features: Array, log_conditionals: Sequence[Array]) -> tuple[Array, Array]:
+    """Gradient (P,) and Hessian (P, P) of the sum of the losses, the mean covariance of features given the context."""
+    gradient, hessian = np.zeros(features.shape[1]), np.zeros((features.shape[1],) * 2)
+    for log_conditional in log_conditionals:
+        conditional = np.exp(log_conditional)
+        context = states.probabilities.reshape(conditional.shape).sum(axis=1, keepdims=True)
+        predicted = (context * conditional).ravel()
+        mean = (conditional[..., None] * features.reshape(*conditional.shape, -1)).sum(axis=1)
+        gradient += features.T @ (predicted - states.probabilities)
+        weighted = context[:, 0, :, None] * mean
+        hessian += features.T @ (predicted[:, None] * features)
+        hessian -= np.tensordot(weighted, mean, axes=((0, 1), (0, 1)))
+    return gradient, hessian

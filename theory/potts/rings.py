@@ -1,0 +1,193 @@
+"""Potts chains with neighbor interactions, closed or open, by transfer matrices in logarithms: stable at every beta."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.potts.factored import symmetric
+
+Array = NDArray[np.float64]
+
+GAP = 1e-8  # of the two largest eigenvalues, relative: below it rounding decides what the infinite chain looks like
+
+
+@dataclass(frozen=True, eq=False)
+class Ring:
+    """S(s) = sum_i U[s_i, s_{i+1}] over n_sites sites, P = exp(beta S)/Z; the open chain lacks the bond of its ends.
+
+    `n_sites` may be inf; then all quantities are those of the bulk, and `periodic` makes no difference.
+    """
+
+    n_sites: float
+    color_couplings: Any = field(repr=False)
+    beta: float = 1.0
+    periodic: bool = True
+
+    def __post_init__(self) -> None:
+        least = 3 if self.periodic else 1
+        set_checked(
+            self,
+            n_sites=checks.dimension(self.n_sites, infinite=True, least=least, name="n_sites"),
+            color_couplings=symmetric("color_couplings", self.color_couplings),
+            beta=checks.non_negative("beta", self.beta),
+        )
+
+    @property
+    def n_colors(self) -> int:
+        """C."""
+        return len(self.color_couplings)
+
+    @property
+    def log_partition_function(self) -> float:
+        """log Z; inf for the infinite chain."""
+        return self.log_partition_function_per_site * self.n_sites
+
+    @cached_property
+    def log_partition_function_per_site(self) -> float:
+        """(log Z)/n_sites; log of the largest eigenvalue of the transfer matrix for the infinite chain."""
+        if math.isinf(self.n_sites):
+            return self._log_top
+        n = int(self.n_sites)
+        if self.periodic:
+            return self._log_top + float(logsumexp(_power(self._log_transfer, n).diagonal())) / n
+        return ((n - 1) * self._log_top + float(logsumexp(self._from_ends[n - 1]))) / n
+
+    @property
+    def mu(self) -> float:
+        """The largest other eigenvalue of exp(beta U), by modulus, over the largest.
+
+        (e^beta - 1)/(e^beta + C - 1) for U = identity: P(s_0 = s_r) = 1/C + (1 - 1/C) mu^r in the infinite chain.
+        """
+        others = self._eigenvalues[:-1]
+        return float(others[abs(others).argmax()] / self._eigenvalues[-1]) if others.size else 0.0
+
+    def pair(self, i: int, j: int) -> Array:
+        """P(s_i = a, s_j = b), (C, C), for sites i < j."""
+        low, high = (int(checks.dimension(site, least=0, name="site")) for site in (i, j))
+        if not low < high < self.n_sites:
+            raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {i} and j = {j}")
+        log_weights = _power(self._log_transfer, high - low) + self._outside(low, high)
+        return np.asarray(np.exp(log_weights - logsumexp(log_weights)))
+
+    def correlation(self, distance: int) -> float:
+        """P(s_0 = s_distance)."""
+        return 1.0 if distance == 0 else float(np.trace(self.pair(0, distance)))
+
+    @cached_property
+    def mean_score_per_site(self) -> float:
+        """<S>/n_sites, minus the energy per site."""
+        if self._homogeneous:
+            return float(np.sum(self.pair(0, 1) * self.color_couplings))
+        n = int(self.n_sites)
+        return sum(float(np.sum(self.pair(i, i + 1) * self.color_couplings)) for i in range(n - 1)) / n
+
+    @property
+    def mean_score(self) -> float:
+        """<S>; infinite for the infinite chain unless it vanishes there."""
+        return self.mean_score_per_site * self.n_sites if self.mean_score_per_site else 0.0
+
+    @cached_property
+    def masked_loss_floor(self) -> float:
+        """Mean over sites of H(s_i | all others) in nats, that is given the neighbors."""
+        if self._homogeneous:
+            return self._inner_floor(0)
+        n = int(self.n_sites)
+        ends = 2 * self._end_floor() if n > 1 else self._end_floor()
+        return (ends + sum(self._inner_floor(i) for i in range(n - 2))) / n
+
+    @property
+    def _homogeneous(self) -> bool:
+        return self.periodic or math.isinf(self.n_sites)
+
+    def _inner_floor(self, i: int) -> float:
+        """H(s_{i+1} | s_i, s_{i+2})."""
+        T = self._log_transfer
+        return _conditional_entropy(T[:, :, None] + T + self._outside(i, i + 2)[:, None, :], axis=1)
+
+    def _end_floor(self) -> float:
+        """H(s_0 | s_1) of an open chain, H(s_0) if that is all."""
+        n = int(self.n_sites)
+        return _conditional_entropy(
+            self._log_transfer + self._from_ends[n - 2] if n > 1 else np.zeros((self.n_colors, 1)), 0
+        )
+
+    def _outside(self, i: int, j: int) -> Array:
+        """Log weight of all that is not between the sites i < j, by their colors, (C, C)."""
+        if math.isinf(self.n_sites):
+            return self._log_perron[:, None] + self._log_perron
+        n = int(self.n_sites)
+        if self.periodic:
+            return _power(self._log_transfer, n - (j - i)).T
+        return np.asarray(self._from_ends[i][:, None] + self._from_ends[n - 1 - j])
+
+    @cached_property
+    def _from_ends(self) -> Array:
+        """Log weight of an open piece by the color of its last site, 0 to n - 1 bonds from its free end, (n, C)."""
+        weights = np.zeros((int(self.n_sites), self.n_colors))
+        for bonds in range(1, len(weights)):
+            weights[bonds] = logsumexp(self._log_transfer + weights[bonds - 1], axis=1)
+        return weights
+
+    @cached_property
+    def _eigenvalues(self) -> Array:
+        """Of exp(beta (U - max U)), ascending."""
+        return np.linalg.eigvalsh(np.exp(self.beta * (self.color_couplings - self.color_couplings.max())))
+
+    @cached_property
+    def _log_top(self) -> float:
+        """Log of the largest eigenvalue of exp(beta U)."""
+        return float(self.beta * self.color_couplings.max() + math.log(self._eigenvalues[-1]))
+
+    @cached_property
+    def _log_transfer(self) -> Array:
+        """Log of exp(beta U) over its largest eigenvalue, so that powers keep their size."""
+        return np.asarray(self.beta * self.color_couplings - self._log_top)
+
+    @cached_property
+    def _log_perron(self) -> Array:
+        """Log of the eigenvector of the largest eigenvalue, normalized, (C,)."""
+        T = self._log_transfer
+        if np.ptp(logsumexp(T, axis=1)) <= 1e-13:  # a stochastic matrix up to a factor
+            return np.full(self.n_colors, -0.5 * math.log(self.n_colors))
+        if self._eigenvalues[-2] > (1 - GAP) * self._eigenvalues[-1]:
+            raise ValueError(
+                f"beta must be smaller for the infinite chain, got {self.beta}: the two largest eigenvalues of its "
+                f"transfer matrix agree to a relative {GAP:g}; a finite n_sites has no such limit"
+            )
+        with np.errstate(divide="ignore"):
+            rough = np.log(abs(np.linalg.eigh(np.exp(T))[1][:, -1]))
+        vector = logsumexp(T + rough, axis=1)  # one more step: accurate where the vector is small
+        return np.asarray(vector - 0.5 * logsumexp(2 * vector))
+
+
+def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool = True) -> Ring:
+    """The exactly solved ring, or open chain, of `n_sites` (inf allowed) and any symmetric U (C, C)."""
+    return Ring(n_sites, color_couplings, beta, periodic)
+
+
+def _power(log_matrix: Array, exponent: int) -> Array:
+    """Log of the matrix power, by squaring: sums of positive terms only, so nothing cancels."""
+    result, square = np.where(np.eye(len(log_matrix)), 0.0, -np.inf), log_matrix
+    while exponent:
+        if exponent % 2:
+            result = _log_product(result, square)
+        if exponent := exponent // 2:
+            square = _log_product(square, square)
+    return result
+
+
+def _log_product(a: Array, b: Array) -> Array:
+    return np.stack([logsumexp(row[:, None] + b, axis=0) for row in a])
+
+
+def _conditional_entropy(log_joint: Array, axis: int) -> float:
+    """H of the variable along `axis` given the others, in nats; the joint need not be normalized."""
+    log_conditional = log_joint - logsumexp(log_joint, axis=axis, keepdims=True)
+    return float(-np.sum(np.exp(log_joint - logsumexp(log_joint)) * log_conditional))
