@@ -1,0 +1,1 @@
+"""Compiled kernels of the samplers, and the chains they advance."""

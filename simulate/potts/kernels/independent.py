@@ -1,0 +1,124 @@
+"""What all samplers of independent chains share: checked arguments, streams of random numbers, snapshots, threads."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import Potts, checks
+
+States = NDArray[np.int16]
+Array = NDArray[np.float64]
+
+MOST_COLORS = np.iinfo(np.int16).max
+
+
+class IndependentChains(ABC):
+    """`n_chains` chains of `model`; `betas` (n_chains,) may be changed between runs.
+
+    Every chain has two random 64-bit keys, and number n of its stream belongs to a sweep and a site: results do not
+    depend on threads, on the other chains or on where a run was cut.
+    """
+
+    def __init__(
+        self,
+        model: Potts,
+        n_chains: int,
+        rng: np.random.Generator,
+        *,
+        metropolis: bool,
+        betas: Any,
+        start: Any,
+        n_threads: int,
+    ) -> None:
+        self.n_chains = int(checks.dimension(n_chains, name="n_chains"))
+        self.n_sites, self.n_colors, self.metropolis = model.n_sites, model.n_colors, metropolis
+        if self.n_colors > MOST_COLORS:
+            raise ValueError(f"n_colors must be at most {MOST_COLORS}, got {self.n_colors}")
+        self.n_threads = int(checks.dimension(n_threads, name="n_threads"))
+        self.betas = _checked_betas(model.beta if betas is None else betas, self.n_chains)
+        self._keys = rng.integers(2**64, size=(self.n_chains, 2), dtype=np.uint64)
+        self._sweeps = 0
+        self._accepted = np.zeros(self.n_chains, dtype=np.int64)
+        self._states = self._checked_start(rng.integers(self.n_colors, size=self._shape) if start is None else start)
+
+    @abstractmethod
+    def _run(self, n_sweeps: int) -> None:
+        """Advances `_states`, counts `_accepted`."""
+
+    @abstractmethod
+    def scores(self) -> Array:
+        """S(s) of the present states, (n_chains,), added up anew in double precision."""
+
+    @property
+    def states(self) -> States:
+        """A copy of the present states, (n_chains, L)."""
+        return self._states.copy()
+
+    @property
+    def acceptance(self) -> float:
+        """Share of accepted proposals, over all chains and sweeps; 1.0 for the heat bath."""
+        proposed = self._sweeps * self.n_sites * self.n_chains
+        return float(self._accepted.sum() / proposed) if self.metropolis and proposed else 1.0
+
+    def run(self, n_sweeps: int) -> None:
+        """Advances every chain by `n_sweeps` sweeps of L updates."""
+        count = int(checks.dimension(n_sweeps, least=0, name="n_sweeps"))
+        self._run(count)
+        self._sweeps += count
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on with the same numbers."""
+        return {
+            "states": self.states,
+            "keys": self._keys.copy(),
+            "betas": self.betas.copy(),
+            "accepted": self._accepted.copy(),
+            "sweeps": np.array(self._sweeps),
+        }
+
+    def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
+        """To the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
+        missing = {"states", "keys", "betas", "accepted", "sweeps"} - set(snapshot)
+        if missing:
+            raise ValueError(f"snapshot must have states, keys, betas, accepted and sweeps, got no {sorted(missing)}")
+        states, betas = self._checked_start(snapshot["states"]), _checked_betas(snapshot["betas"], self.n_chains)
+        keys, accepted = np.array(snapshot["keys"], np.uint64), np.array(snapshot["accepted"], np.int64)
+        if keys.shape != self._keys.shape or accepted.shape != self._accepted.shape:
+            raise ValueError(f"snapshot must be of {self.n_chains} chains, got keys of shape {keys.shape}")
+        self._states, self.betas, self._keys, self._accepted = states, betas, keys, accepted
+        self._sweeps = int(snapshot["sweeps"])
+
+    def _parts(self, count: int) -> list[slice]:
+        """`count` things in as many runs as there are threads."""
+        ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int)
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def _in_threads(self, work: Callable[[slice], None], parts: Iterable[slice]) -> None:
+        if self.n_threads == 1:
+            for part in parts:
+                work(part)
+            return
+        with ThreadPoolExecutor(self.n_threads) as threads:
+            list(threads.map(work, parts))
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.n_chains, self.n_sites
+
+    def _checked_start(self, start: Any) -> States:
+        states = checks.colors("start", start, self.n_colors, self.n_sites)
+        if states.shape != self._shape:
+            raise ValueError(f"start must have shape {self._shape} (chains, sites), got {states.shape}")
+        return states.astype(np.int16)
+
+
+def _checked_betas(betas: Any, n_chains: int) -> Array:
+    checked = np.array(checks.finite_array("betas", np.atleast_1d(betas), 1))
+    if checked.shape not in ((1,), (n_chains,)) or np.any(checked < 0):
+        raise ValueError(f"betas must be {n_chains} numbers >= 0, one of each chain, got {checked}")
+    return np.full(n_chains, checked) if checked.shape == (1,) else checked

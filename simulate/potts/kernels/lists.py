@@ -1,0 +1,89 @@
+"""Interactions as lists: for every site the groups it belongs to, and the classes of sites that share no group."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from theory.models import ManyBodyPottsModel, PottsModel
+
+Integers = NDArray[np.int64]
+Array = NDArray[np.float64]
+
+
+class Groups(NamedTuple):
+    """Site i is in the entries first[i], ..., first[i + 1] - 1, and entry e gives strengths[e] * rows[row, a] to z_ia.
+
+    row = tables[e] + the number with the digits s_j, s_k, ... to the base C; the other sites j, k, ... of the group are
+    others[others_first[e] : others_first[e + 1]].
+    """
+
+    first: Integers  # (L + 1,)
+    strengths: Array  # (E,)
+    tables: Integers  # (E,)
+    others_first: Integers  # (E + 1,)
+    others: Integers
+    rows: Array  # (rows, C4), the tensors of colors below each other
+
+
+def groups_of(model: PottsModel | ManyBodyPottsModel) -> Groups:
+    """The lists of a model; a group of k sites has k entries."""
+    return _pairs(model) if isinstance(model, PottsModel) else _many_body(model)
+
+
+def padded(matrix: Any, multiple: int) -> Array:
+    """`matrix` with columns of zeros up to a multiple."""
+    return np.ascontiguousarray(np.pad(matrix, ((0, 0), (0, -matrix.shape[1] % multiple))))
+
+
+def coloring(groups: Groups) -> list[Integers]:
+    """Classes of sites of which no two share a group: each site, most neighbors first, in the first free class."""
+    n_sites = len(groups.first) - 1
+    ends = groups.others_first[groups.first]
+    classes = np.full(n_sites, -1)
+    for i in np.argsort(-np.diff(ends), kind="stable"):
+        taken = set(classes[groups.others[ends[i] : ends[i + 1]]].tolist())
+        classes[i] = next(color for color in range(n_sites) if color not in taken)
+    return [np.flatnonzero(classes == color) for color in range(int(classes.max()) + 1)]
+
+
+def _pairs(model: PottsModel) -> Groups:
+    J = sparse.csr_array(model.site_couplings)
+    n_entries = len(J.data)
+    return Groups(
+        first=J.indptr.astype(np.int64),
+        strengths=np.array(J.data, dtype=float),
+        tables=np.zeros(n_entries, dtype=np.int64),
+        others_first=np.arange(n_entries + 1, dtype=np.int64),
+        others=J.indices.astype(np.int64),
+        rows=padded(model.color_couplings, 4),
+    )
+
+
+def _many_body(model: ManyBodyPottsModel) -> Groups:
+    sites, strengths, tables, lengths, others, rows = [], [], [], [], [], []
+    table = 0
+    for each in model.interactions:
+        for place in range(each.order):
+            sites.append(each.sites[:, place])
+            others.append(np.delete(each.sites, place, axis=1))
+            strengths.append(each.strengths)
+            tables.append(np.full(len(each.sites), table))
+            lengths.append(np.full(len(each.sites), each.order - 1))
+        rows.append(each.colors.reshape(-1, model.n_colors))
+        table += len(rows[-1])
+    order = np.argsort(np.concatenate(sites), kind="stable")
+    flat = [row for part in others for row in part]
+    return Groups(
+        first=_starts(np.bincount(np.concatenate(sites), minlength=model.n_sites)),
+        strengths=np.concatenate(strengths)[order],
+        tables=np.concatenate(tables).astype(np.int64)[order],
+        others_first=_starts(np.concatenate(lengths)[order]),
+        others=np.concatenate([flat[e] for e in order]).astype(np.int64),
+        rows=padded(np.concatenate(rows), 4),
+    )
+
+
+def _starts(counts: Any) -> Integers:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
