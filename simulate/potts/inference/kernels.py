@@ -1,0 +1,66 @@
+"""Compiled sums over samples for a group of sites: logits, residuals, and their scatter into a gradient.
+
+A table (L, C, W) has in row [j, b] what color b at site j adds to the W = (sites of the group) * C logits of the group.
+A gather or scatter of whole rows replaces products with one-hot matrices, and rows of many sites fill vector units.
+"""
+
+import math
+from typing import Any
+
+from numba import njit
+from numpy.typing import NDArray
+
+Numbers = NDArray[Any]
+
+
+@njit(cache=True, nogil=True)
+def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weights: Numbers, z: Numbers) -> float:
+    """Fill z (B, W), every site's maximum subtracted; return -sum_m w_m sum_i z[m, own color of i].
+
+    `columns` (L, B) are the colors of all sites, `own` (sites of the group, B) those of the group.
+    """
+    n_sites, n_samples = columns.shape
+    n_colors = table.shape[1]
+    for m in range(n_samples):
+        z[m] = fields
+    for j in range(n_sites):
+        for m in range(n_samples):
+            row = table[j, columns[j, m]]
+            for k in range(len(row)):
+                z[m, k] += row[k]
+    total = 0.0
+    for m in range(n_samples):
+        for i in range(len(own)):
+            site = z[m, i * n_colors : (i + 1) * n_colors]
+            site -= site.max()
+            total -= weights[m] * site[own[i, m]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> float:
+    """Turn exp(logits) in z into w_m (P - one-hot); return sum_m w_m sum_i log(normalization)."""
+    total = 0.0
+    for m in range(len(z)):
+        for i in range(len(own)):
+            site = z[m, i * n_colors : (i + 1) * n_colors]
+            normalization = 0.0
+            for a in range(n_colors):
+                normalization += site[a]
+            total += weights[m] * math.log(normalization)
+            factor = site.dtype.type(weights[m] / normalization)
+            for a in range(n_colors):
+                site[a] *= factor
+            site[own[i, m]] -= weights[m]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
+    """Add z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
+    n_sites, n_samples = columns.shape
+    for j in range(n_sites):
+        for m in range(n_samples):
+            row = gradient[j, columns[j, m]]
+            for k in range(len(row)):
+                row[k] += z[m, k]

@@ -1,0 +1,62 @@
+"""Checked sequences with their weights, in the layout of the compiled sums."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """M sequences of L sites and C colors; `columns` (L, M) in the smallest unsigned type, `weights` sum to one."""
+
+    columns: NDArray[Any]
+    weights: Array  # (M,)
+    n_colors: int
+
+    @classmethod
+    def of(cls, states: Any, n_colors: Any, weights: Any = None) -> "Sequences":
+        """From states (M, L) and weights (M,), equal where None. ValueError for anything else, and for M = 0."""
+        n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
+        checked = checks.colors("states", states, n_colors)
+        if checked.ndim != 2 or len(checked) == 0:
+            raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
+        small = np.uint8 if n_colors <= 256 else np.uint32
+        columns = np.ascontiguousarray(checked.T, dtype=small)
+        return cls(columns, normalized_weights(weights, len(checked)), n_colors)
+
+    @property
+    def n_sites(self) -> int:
+        """L."""
+        return len(self.columns)
+
+    @property
+    def n_samples(self) -> int:
+        """M."""
+        return len(self.weights)
+
+    def frequencies(self) -> Array:
+        """f_i(a), (L, C): weighted shares of the colors at every site."""
+        return np.array([np.bincount(column, self.weights, self.n_colors) for column in self.columns])
+
+
+def normalized_weights(weights: Any, n_samples: int) -> Array:
+    """Weights (M,) divided by their sum, 1/M each where None; ValueError if negative, not finite or all zero."""
+    if weights is None:
+        return np.full(n_samples, 1 / n_samples)
+    checked = checks.finite_array("weights", weights, 1)
+    if len(checked) != n_samples:
+        raise ValueError(f"weights must have one number for each of {n_samples} samples, got {len(checked)}")
+    if checked.min() < 0:
+        raise ValueError(f"weights must be >= 0, got {checked.min()} at index {int(checked.argmin())}")
+    if checked.max() == 0:
+        raise ValueError("weights must not all be zero: no sample would count")
+    if checked.min() == checked.max():  # said so, because rounding would tell equal weights from none
+        return np.full(n_samples, 1 / n_samples)
+    scaled = checked / checked.max()  # their sum must not overflow
+    return np.asarray(scaled / scaled.sum())
