@@ -1,47 +1,41 @@
-"""A user's own data: python -m figures analyse FILE reads it, and leaves a table and a figure."""
+"""A user's own data: python -m figures analyse FILE reads it, and leaves tables and figures."""
 
 import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from figures.core.produce import OUTPUT
-from figures.core.scratch import moved_into_place
-from figures.masked.analysis import (
-    MatrixAnalysis,
-    analyse_matrix,
-    as_experiment,
-    constant_columns,
-    constant_text,
-    report,
-    spectrum_experiment,
-    spectrum_rows,
-)
-from figures.reading import DataError, Matrix, read_matrix
+from figures.reading import DataError
 
-__all__ = ["analyse_matrix", "kind_of", "main"]
+__all__ = ["kind_of", "main"]
 
 EXTENSIONS = {
     "matrix": (".csv", ".tsv", ".npy", ".npz"),
-    "sequences": (".fasta", ".fa", ".a2m", ".a3m", ".sto"),
+    "sequences": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna", ".a2m", ".a3m", ".sto", ".stk"),
     "text": (".txt", ".ldac", ".jsonl"),
 }
+COMMANDS = {"matrix": "figures.analyse_matrix", "sequences": "figures.analyse_sequences"}  # loaded when needed
 WRONG_DATA = 2  # exit status
 
 
 def main(argv: Sequence[str]) -> int:
     """Exit status: 0, or 2 with one line on stderr where the file cannot be used."""
-    options = _parser().parse_args(argv)
+    parser, owners = _parser()
+    options = parser.parse_args(argv)
     try:
         kind = options.kind or kind_of(options.file)
-        if kind != "matrix":
-            raise DataError(options.file, f"holds {kind}; this version analyses matrices (--kind matrix)")
+        if kind not in COMMANDS:
+            raise DataError(options.file, f"holds {kind}; this version analyses matrices and sequences")
+        _require_own_options(parser, options, owners, kind)
         _require_writable(options.output)
-        return _analyse(options)
+        import_module(COMMANDS[kind]).run(options)
     except DataError as error:
         print(f"figures analyse: {error}", file=sys.stderr)
         return WRONG_DATA
+    return 0
 
 
 def kind_of(path: Path) -> str:
@@ -54,87 +48,17 @@ def kind_of(path: Path) -> str:
         return "text"
     if not path.exists():
         raise DataError(path, "no such file; check the name and the folder you are in")
-    known = " ".join(EXTENSIONS["matrix"])
-    raise DataError(path, f"its name does not say what it holds ({known} are matrices): say --kind matrix if it is one")
+    raise DataError(path, f"its name does not say what it holds: say --kind {' or --kind '.join(COMMANDS)}")
 
 
-def _analyse(options: argparse.Namespace) -> int:
-    matrix = read_matrix(
-        options.file,
-        header=options.header,
-        columns=options.columns,
-        skip_columns=options.skip_columns,
-        array=options.array,
-    )
-    constant = constant_columns(matrix.values)
-    if constant and not options.drop_constant:
-        raise DataError(options.file, f"{_constant(matrix, constant)}; leave out what is constant by --drop-constant")
-    stem = Path(options.file.name.removesuffix(".gz")).stem
-    try:
-        analysis = _measured(matrix, options, stem)
-    except ValueError as error:
-        raise DataError(options.file, str(error)) from None
-    title = f"{stem}: {analysis.n} rows, {analysis.d} columns"
-    print(*(f"{options.file}: {note}" for note in matrix.notes), sep="\n")
-    print(report(analysis, f"Masked regression of {title}"), end="\n\n")
-    print(*_written(analysis, title, options.output, f"analyse_{stem}"), sep="\n")
-    return 0
-
-
-def _measured(matrix: Matrix, options: argparse.Namespace, stem: str) -> MatrixAnalysis:
-    return analyse_matrix(
-        matrix.values,
-        matrix.names,
-        lams=options.lams,
-        test_fraction=options.test_fraction,
-        repeats=options.repeats,
-        standardize=options.standardize,
-        drop_constant=options.drop_constant,
-        seed=options.seed,
-        n_jobs=options.jobs,
-        progress=f"analyse {stem}",
-    )
-
-
-def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures. Each is written beside its place and moved there: an earlier result is kept or replaced."""
-    import pandas as pd
-
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    table, columns = output / f"{name}.csv", output / f"{name}_columns.csv"
-    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
-    try:
-        write_csv(analysis.rows, table)
-        by_column = pd.DataFrame(
-            {
-                "column": analysis.names,
-                "variance": analysis.variances,
-                "error": analysis.column_error,
-                "explained": analysis.explained,
-            }
-        )
-        with moved_into_place(columns) as scratch:
-            by_column.to_csv(scratch, index=False)
-        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
-        spectrum = _spectrum_written(analysis, title, output, name)
-    except OSError as error:
-        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, columns, *figures, *spectrum]
-
-
-def _spectrum_written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Its own table and figures; nothing where there is no spectrum."""
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    if isinstance(analysis.spectrum, str):
-        return []
-    table, *figures = (output / f"{name}_spectrum.{suffix}" for suffix in ("csv", "pdf", "png"))
-    write_csv(spectrum_rows(analysis.spectrum), table)
-    draw_figure(spectrum_experiment(analysis.spectrum, title.replace("$", r"\$")), read_csv(table), *figures)
-    return [table, *figures]
+def _require_own_options(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, owners: dict[str, str], kind: str
+) -> None:
+    """An option without effect would be a wrong answer in silence."""
+    for name, owner in owners.items():
+        if owner != kind and getattr(options, name) != parser.get_default(name):
+            plural = {"matrix": "matrices"}.get(owner, owner)
+            raise DataError(options.file, f"is read as {kind}, but --{name.replace('_', '-')} is for {plural}")
 
 
 def _require_writable(output: Path) -> None:
@@ -147,33 +71,76 @@ def _require_writable(output: Path) -> None:
         raise DataError(output, f"cannot be written to ({error.strerror}); choose a folder by --output") from None
 
 
-def _constant(matrix: Matrix, constant: list[int]) -> str:
-    return f"{constant_text(matrix.names, constant)}, with nothing to predict"
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
+    """The parser, and for each option that is not for everything the kind of data that it is for."""
     parser = argparse.ArgumentParser(
         prog="python -m figures analyse",
-        description="Masked ridge regression of your own data: every column is predicted from the others. Measures the "
-        "error on held-out rows against their number, compares it with Gaussian theory and with generalized "
-        "cross-validation, and finds the best ridge.",
+        description="Theory and simulation for your own data. A matrix: masked ridge regression, every column predicted "
+        "from the others, its error against the number of rows compared with Gaussian theory, and the best ridge. "
+        "Sequences: the pair model of an alignment by pseudo-likelihood, its masked loss on held-out sequences, and the "
+        "map of interacting sites.",
     )
-    parser.add_argument("file", type=Path, help="samples by features: .csv, .tsv, .npy or .npz, may be gzipped")
+    parser.add_argument(
+        "file",
+        type=Path,
+        help="samples by features (.csv, .tsv, .npy, .npz), or aligned sequences (.fasta, .a2m, .a3m, .sto; a .csv of "
+        "tokens with --kind sequences); may be gzipped",
+    )
     add = parser.add_argument
     add("--kind", choices=tuple(EXTENSIONS), help="what the file holds; default: by its extension")
-    add("--header", choices=("auto", "yes", "no"), default="auto", help="whether the first row names the columns")
-    add("--columns", metavar="LIST", help="columns to use, by number (from 1) or name: 1-5,8,height")
-    add("--skip-columns", metavar="LIST", help="columns to leave out, such as an index")
-    add("--drop-constant", action="store_true", help="leave out columns that are constant")
-    add("--array", metavar="NAME", help="which array of a .npz file")
-    add("--standardize", action="store_true", help="measure each column in units of its standard deviation")
-    add("--lams", type=_numbers, metavar="LIST", help="ridge strengths, as 0.01,0.1,1; default: around the best one")
-    add("--test-fraction", type=float, default=0.2, metavar="SHARE", help="of the rows held out (default: 0.2)")
-    add("--repeats", type=int, help="random splits (default: 20, fewer where that would take long)")
-    add("--seed", type=int, default=0, help="of the splits (default: 0)")
+    add(
+        "--header", choices=("auto", "yes", "no"), default="auto", help="whether the first row of a table names columns"
+    )
+    add("--columns", metavar="LIST", help="columns of a table to use, by number (from 1) or name: 1-5,8,height")
+    add("--skip-columns", metavar="LIST", help="columns of a table to leave out, such as an index")
+    add("--test-fraction", type=float, default=0.2, metavar="SHARE", help="of the samples held out (default: 0.2)")
+    add("--seed", type=int, default=0, help="of random choices (default: 0)")
     add("--jobs", type=int, default=-1, help="processes; -1 (default): one for each core")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
-    return parser
+    return parser, _matrix_options(parser) | _sequence_options(parser)
+
+
+def _matrix_options(parser: argparse.ArgumentParser) -> dict[str, str]:
+    group = parser.add_argument_group("matrices")
+    add = group.add_argument
+    options = [
+        add("--drop-constant", action="store_true", help="leave out columns that are constant"),
+        add("--array", metavar="NAME", help="which array of a .npz file"),
+        add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
+        add(
+            "--lams", type=_numbers, metavar="LIST", help="ridge strengths, as 0.01,0.1,1; default: around the best one"
+        ),
+        add("--repeats", type=int, help="random splits (default: 20, fewer where that would take long)"),
+    ]
+    return {option.dest: "matrix" for option in options}
+
+
+def _sequence_options(parser: argparse.ArgumentParser) -> dict[str, str]:
+    group = parser.add_argument_group("sequences")
+    add = group.add_argument
+    options = [
+        add(
+            "--alphabet",
+            default="auto",
+            metavar="NAME",
+            help="protein, rna, dna, or the letters; default: by what occurs",
+        ),
+        add(
+            "--unknown", choices=("gap", "drop"), default="gap", help="read unknown letters as gaps, or drop sequences"
+        ),
+        add("--max-sequences", type=int, metavar="N", help="take a random choice where there are more"),
+        add("--identity", type=float, default=0.8, metavar="SHARE", help="of sites that makes sequences similar (0.8)"),
+        add(
+            "--reweight",
+            action=argparse.BooleanOptionalAction,
+            help="let similar sequences share their weight (default: up to 50000 sequences)",
+        ),
+        add("--l2", type=float, help="penalty of couplings (default: 0.01 (C - 1)(L - 1), for a sum over sequences)"),
+        add("--field-l2", type=float, help="penalty of fields (default: 0.01, for a sum over sequences)"),
+        add("--min-separation", type=int, default=4, metavar="SITES", help="of ranked pairs (default: 4)"),
+        add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
+    ]
+    return {option.dest: "sequences" for option in options}
 
 
 def _numbers(text: str) -> list[float]:

@@ -71,7 +71,7 @@ def test_kind_by_extension(tmp_path, name, kind):
 def test_folders_are_text_and_other_names_ask(tmp_path):
     assert kind_of(tmp_path) == "text"
     (tmp_path / "data.xyz").touch()
-    with pytest.raises(DataError, match=r"\.csv .* are matrices\): say --kind matrix if it is one"):
+    with pytest.raises(DataError, match="does not say what it holds: say --kind matrix or --kind sequences"):
         kind_of(tmp_path / "data.xyz")
     with pytest.raises(DataError, match="no such file"):
         kind_of(tmp_path / "absent.xyz")
@@ -88,9 +88,15 @@ def refused(capsys, *arguments):
 
 
 def test_kinds_to_come_are_recognized(tmp_path, table, capsys):
-    assert "holds sequences; this version analyses matrices" in refused(capsys, tmp_path / "a.fasta")
-    assert "holds text; this version analyses matrices" in refused(capsys, tmp_path)
+    assert "holds text; this version analyses matrices and sequences" in refused(capsys, tmp_path)
     assert "this version analyses matrices" in refused(capsys, table, "--kind", "text")
+
+
+def test_options_of_the_other_kind_are_refused(table, tmp_path, capsys):
+    assert "is read as matrix, but --min-separation is for sequences" in refused(capsys, table, "--min-separation", 3)
+    path = tmp_path / "a.fasta"
+    path.write_text(">a\nACGU\n>b\nCCGU\n", encoding="utf-8")
+    assert "is read as sequences, but --lams is for matrices" in refused(capsys, path, "--lams", "0.1")
 
 
 def test_failures_are_one_line(tmp_path, table, capsys):

@@ -62,7 +62,10 @@ def test_layouts_are_found_and_said(file, content, names, said):
         ("a,b\n1,2\n3,4\n", "has 2 rows of numbers; at least 3"),
         ("a\n1\n2\n3\n", "has one column"),
         ("a,b\n1,2\n3,x\n5,6\n", "row 3, column 2 ('b'): 'x' is not a number"),
-        ("a,b\n1,2\n3,x\n5,6\n", "; this version reads only matrices, no sequences and no text"),
+        (
+            "a,b\n1,2\n3,x\n5,6\n",
+            "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text",
+        ),
         ("1,2\n3,1_000\n5,6\n", "row 2, column 2: '1_000' is not a number"),
         ("id,a,b\ns1,1,2\ns2,3,4\ns3,5,6\n", "row 2, column 1 ('id'): 's1' is not a number; correct it, or leave the"),
         ("id,a,b\ns1,1,2\ns2,3,4\ns3,5,6\n", "--skip-columns 1"),

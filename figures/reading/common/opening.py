@@ -27,7 +27,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         raise DataError(path, _missing(path)) from None
     except IsADirectoryError:
-        raise DataError(path, "is a folder; a matrix is one file (.csv, .tsv, .npy or .npz)") from None
+        raise DataError(path, "is a folder; give the one file that holds the data") from None
     except PermissionError:
         raise DataError(path, "no permission to read it; change that with chmod, or copy the file") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

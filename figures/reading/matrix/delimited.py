@@ -17,7 +17,7 @@ from figures.reading.matrix.layout import Cells, Header, Layout, find_layout
 from figures.reading.matrix.record import Array, Matrix, place_of_column
 from figures.reading.matrix.select import selected
 
-MATRICES_ONLY = "; this version reads only matrices, no sequences and no text"
+MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
 
 
 def read_delimited(

@@ -1,0 +1,82 @@
+"""The analysis of a user's sequences: from the file to its tables and figure."""
+
+import argparse
+import os
+from pathlib import Path
+
+from figures.core.scratch import moved_into_place
+from figures.potts.analysis import SequenceAnalysis, analyse_sequences, as_experiment, report
+from figures.reading import DataError, Sequences, read_sequences
+from simulate.core import TaskError
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, fits, writes and says. DataError where the file cannot be used."""
+    sequences = read_sequences(
+        options.file,
+        alphabet=options.alphabet,
+        unknown=options.unknown,
+        header=options.header,
+        columns=options.columns,
+        skip_columns=options.skip_columns,
+        most=options.max_sequences,
+        seed=options.seed,
+    )
+    M, L = sequences.states.shape
+    print(f"{options.file}: {M} sequences of {L} sites, {sequences.alphabet} ({' '.join(sequences.tokens[:30])})")
+    print(*(f"{options.file}: {note}" for note in sequences.notes), sep="\n")
+    stem = Path(options.file.name.removesuffix(".gz")).stem
+    try:
+        analysis = _fitted(sequences, options, stem)
+    except (ValueError, MemoryError, TaskError) as error:
+        raise DataError(options.file, str(error)) from None
+    title = f"{stem}: {M} sequences, {L} sites"
+    print(report(analysis, f"Pair model of {title}"), end="\n\n")
+    print(*_written(analysis, title, options.output, f"analyse_{stem}"), sep="\n")
+
+
+def _fitted(sequences: Sequences, options: argparse.Namespace, stem: str) -> SequenceAnalysis:
+    return analyse_sequences(
+        sequences.states,
+        sequences.tokens,
+        gap=None if options.count_gaps else sequences.gap,
+        columns=sequences.columns,
+        identity=options.identity,
+        reweight=options.reweight,
+        l2=options.l2,
+        field_l2=options.field_l2,
+        test_fraction=options.test_fraction,
+        min_separation=options.min_separation,
+        seed=options.seed,
+        n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
+        progress=f"analyse {stem}",
+    )
+
+
+def _written(analysis: SequenceAnalysis, title: str, output: Path, name: str) -> list[Path]:
+    """Tables and figures. Each is written beside its place and moved there: an earlier result is kept or replaced."""
+    import pandas as pd
+
+    from figures.core.plot import draw_figure
+    from figures.core.table import read_csv, write_csv
+
+    table, ranking = output / f"{name}.csv", output / f"{name}_pairs.csv"
+    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
+    pairs = pd.DataFrame(
+        {
+            "rank": range(1, len(analysis.pairs) + 1),
+            "i": [analysis.columns[pair.i] for pair in analysis.pairs],
+            "j": [analysis.columns[pair.j] for pair in analysis.pairs],
+            "letters": [analysis.letters(pair) for pair in analysis.pairs],
+            "score": [pair.score for pair in analysis.pairs],
+            "norm": [pair.norm for pair in analysis.pairs],
+        }
+    )
+    try:
+        write_csv(analysis.rows, table)
+        with moved_into_place(ranking) as scratch:
+            pairs.to_csv(scratch, index=False)
+        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
+    except OSError as error:
+        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+    return [table, ranking, *figures]
