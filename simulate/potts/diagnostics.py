@@ -105,7 +105,7 @@ class Diagnosis:
 def diagnose(series: Any, stride: int = 1) -> Diagnosis:
     """The evidence of one observable recorded every `stride` sweeps."""
     chains = _checked(series)
-    tau, r_hat = autocorrelation_time(chains), split_r_hat(chains)
+    tau, r_hat = autocorrelation_time(chains), split_r_hat(chains) if chains.shape[1] >= 4 else math.inf
     size = chains.size / (2 * tau)
     stderr = math.sqrt(float(chains.var()) / size) if size > 0 else math.inf
     return Diagnosis(float(chains.mean()), stderr, stride * tau, size, r_hat, _reason(chains, tau, r_hat))
@@ -126,6 +126,8 @@ def verdict(diagnoses: Mapping[str, Diagnosis]) -> str:
 def _reason(chains: Array, tau: float, r_hat: float) -> str:
     if math.isnan(r_hat):
         return "constant: a frozen chain says nothing about convergence"
+    if chains.shape[1] < 4:
+        return f"{chains.shape[1]} records are too few for R-hat"
     if r_hat >= R_HAT_LIMIT:
         return f"R-hat {r_hat:.4g} is not below {R_HAT_LIMIT}: the chains, or their halves, disagree"
     if math.isinf(tau):

@@ -1,0 +1,77 @@
+"""What is watched of a chain: the score, a random projection, and in color-symmetric models the commonest color."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
+
+Array = NDArray[np.float64]
+States = NDArray[np.integer[Any]]
+
+FALSE_ALARM = 1e-6  # of the test of color symmetry, over all sites and colors
+
+
+class Observables:
+    """Functions of states (n_chains, L), each (n_chains,).
+
+    Score and commonest color do not see a chain stuck in one of several equivalent ordered states; the projection
+    sum_i g_i[s_i], with fixed standard normal g, does.
+    """
+
+    def __init__(self, model: Potts, rng: np.random.Generator) -> None:
+        self.symmetric = is_color_symmetric(model)
+        self.n_colors = model.n_colors
+        self._weights = rng.standard_normal((model.n_sites, model.n_colors))
+        self._sites = np.arange(model.n_sites)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """In the order of `values`."""
+        return ("score", "projection", *(("commonest color",) if self.symmetric else ()))
+
+    def values(self, states: States, scores: Array) -> Array:
+        """(observables, n_chains)."""
+        projection = self._weights[self._sites, states].sum(axis=1)
+        shares = (largest_share(states, self.n_colors),) if self.symmetric else ()
+        return np.stack([scores, projection, *shares])
+
+
+def largest_share(states: States, n_colors: int) -> Array:
+    """max_a x_a, the share of the sites that have the commonest color, (n_chains,)."""
+    counts = [(states == color).sum(axis=1) for color in range(n_colors)]
+    return np.asarray(np.max(counts, axis=0) / states.shape[1])
+
+
+def is_color_symmetric(model: Potts) -> bool:
+    """Whether all permutations of the colors leave the model as it is; models of many bodies count as not symmetric."""
+    if isinstance(model, SquareLatticePotts):
+        return True
+    if np.ptp(model.fields, axis=1).any():
+        return False
+    if isinstance(model, PottsModel):
+        return _is_symmetric(model.color_couplings)
+    return isinstance(model, DensePottsModel) and all(_is_symmetric(blocks) for blocks in model.couplings)
+
+
+def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
+    """Why <x_ia> is not 1/C within errors, of `effective_size` independent states of a color-symmetric model; or ''."""
+    shares = np.stack([(states == color).mean(axis=0) for color in range(n_colors)], axis=1)
+    stderr = np.sqrt((n_colors - 1) / max(effective_size, 1.0)) / n_colors
+    z = (shares - 1 / n_colors) / stderr
+    site, color = (int(k) for k in np.unravel_index(abs(z).argmax(), z.shape))
+    if abs(z[site, color]) <= -ndtri(FALSE_ALARM / (2 * z.size)):
+        return ""
+    return (
+        f"color symmetry: color {color} has a share of {shares[site, color]:.4g} at site {site}, not 1/{n_colors} "
+        f"({z[site, color]:+.1f} standard errors)"
+    )
+
+
+def _is_symmetric(blocks: Array) -> bool:
+    """Of blocks (..., C, C): one number on every diagonal, one off it."""
+    diagonal = np.eye(blocks.shape[-1], dtype=bool)
+    return all(not np.ptp(blocks[..., mask], axis=-1).any() for mask in (diagonal, ~diagonal) if mask.any())

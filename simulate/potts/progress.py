@@ -1,0 +1,71 @@
+"""Sweeps a second and the time left: a bar on a terminal, a closing line elsewhere, silent where tqdm is missing."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Bar(Protocol):
+    """What a run tells of itself."""
+
+    def stage(self, name: str, total: int, done: int = 0) -> None:
+        """A new stage of `total` sweeps begins, `done` of them from before."""
+
+    def advance(self, sweeps: int) -> None:
+        """So many sweeps were made."""
+
+
+@contextmanager
+def sweep_bar(shown: bool) -> Iterator[Bar]:
+    """The bar of one run; `shown` False, or no tqdm, makes it silent."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        shown = False
+    if not shown:
+        yield _Silent()
+    elif sys.stderr.isatty():
+        with tqdm(unit=" sweeps", dynamic_ncols=True, smoothing=0.1) as bar:
+            yield _OnTerminal(bar)
+    else:
+        closing = _ClosingLine()
+        yield closing
+        print(closing, file=sys.stderr)
+
+
+class _Silent:
+    def stage(self, name: str, total: int, done: int = 0) -> None:
+        pass
+
+    def advance(self, sweeps: int) -> None:
+        pass
+
+
+class _OnTerminal:
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def stage(self, name: str, total: int, done: int = 0) -> None:
+        self._bar.set_description(name, refresh=False)
+        self._bar.reset(total)
+        self._bar.update(done)
+
+    def advance(self, sweeps: int) -> None:
+        self._bar.update(sweeps)
+
+
+class _ClosingLine:
+    def __init__(self) -> None:
+        self._start, self._sweeps = time.monotonic(), 0
+
+    def stage(self, name: str, total: int, done: int = 0) -> None:
+        pass
+
+    def advance(self, sweeps: int) -> None:
+        self._sweeps += sweeps
+
+    def __str__(self) -> str:
+        seconds = time.monotonic() - self._start
+        return f"{self._sweeps} sweeps in {seconds:.1f} s, {self._sweeps / max(seconds, 1e-9):.3g} sweeps/s"

@@ -1,0 +1,173 @@
+"""One run of many chains: burn-in, a pilot that measures how slow they are, then thinned samples; it can be resumed.
+
+Rounds of doubling length are run until one is mixed: that round is the pilot, all before it was burn-in. Everything
+that changes is in the attributes written by `_saved`, so that a run that goes on from there gives the same numbers.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.potts.checkpoint import Checkpoint
+from simulate.potts.diagnostics import Diagnosis, diagnose, verdict
+from simulate.potts.progress import Bar
+
+Arrays = dict[str, NDArray[Any]]
+
+FIRST_ROUND = 256  # sweeps
+RECORDS = 1024  # of a round: what fluctuates faster is seen as independent
+SAVE_EVERY = 30.0  # seconds between checkpoints
+BURN_IN, PILOT, SAMPLING = range(3)
+NAMES = ("burn-in", "pilot", "sampling")
+NUMBERS = ("stage", "sweeps", "burn_in", "stride", "thin", "done", "length")  # of a Run, kept in checkpoints
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for; None is found by the pilot."""
+
+    n_each: int  # samples of each chain
+    burn_in: int | None
+    thin: int | None
+    max_sweeps: int
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nothing is left for a pilot to find: the second half of the burn-in stands for it."""
+        return self.burn_in is not None and self.thin is not None
+
+
+class Run:
+    """`observe()` gives (observables, n_chains) of the present states of `dynamics`, named by `names`."""
+
+    def __init__(
+        self,
+        dynamics: Any,
+        names: tuple[str, ...],
+        observe: Callable[[], NDArray[np.float64]],
+        plan: Plan,
+        bar: Bar,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        self.dynamics, self.names, self.plan = dynamics, names, plan
+        self._observe, self._bar, self._checkpoint = observe, bar, checkpoint
+        self.stage, self.sweeps, self.burn_in, self.stride, self.thin = BURN_IN, 0, 0, 1, 0
+        self.done, self.length = 0, 0  # records of this round, and its sweeps
+        self.series: NDArray[np.float64] = np.zeros((0, *observe().shape))
+        self.kept: NDArray[Any] = np.zeros((0, *dynamics.states.shape), dtype=dynamics.states.dtype)
+        self._saved_at = time.monotonic()
+
+    def execute(self, check: bool) -> None:
+        """To the end; a pilot that does not mix within max_sweeps ends the run if `check`."""
+        self._resume()
+        if self.stage == BURN_IN:
+            self._burn_in()
+        while self.stage == PILOT:
+            self._record()
+            if self.plan.is_fixed or not self.verdict():
+                self._begin_sampling()
+            elif self.sweeps + 2 * self.length <= self.plan.max_sweeps:
+                self._begin_round(2 * self.length)
+            elif check:
+                break
+            else:
+                self._begin_sampling()
+        if self.stage == SAMPLING:
+            self._record()
+        self._save()
+
+    @property
+    def is_sampling(self) -> bool:
+        """Whether burn-in and pilot are over."""
+        return self.stage == SAMPLING
+
+    def diagnoses(self) -> Mapping[str, Diagnosis]:
+        """Of every observable, over the pilot and what followed."""
+        recorded = self.series[: self.done].transpose(1, 2, 0)
+        return {name: diagnose(series, self.stride) for name, series in zip(self.names, recorded, strict=True)}
+
+    def verdict(self) -> str:
+        """Why the chains have not mixed, or ''."""
+        return verdict(self.diagnoses())
+
+    def sampled_series(self) -> NDArray[np.float64]:
+        """The observables of the samples, (n_each, observables, n_chains)."""
+        every = self.thin // self.stride
+        return self.series[len(self.series) - self.plan.n_each * every :][every - 1 :: every]
+
+    def _burn_in(self) -> None:
+        wanted = FIRST_ROUND if self.plan.burn_in is None else self.plan.burn_in
+        unrecorded = wanted // 2 if self.plan.is_fixed else wanted
+        self._bar.stage(NAMES[BURN_IN], unrecorded, self.sweeps)
+        while self.sweeps < unrecorded:
+            self._advance(min(unrecorded - self.sweeps, max(1, unrecorded // 100)))
+        self._begin_round(wanted - unrecorded if self.plan.is_fixed else FIRST_ROUND)
+
+    def _begin_round(self, length: int) -> None:
+        self.stage, self.length, self.done = PILOT, length, 0
+        self.stride = _stride(length, self.plan.thin)
+        self.series = np.zeros((length // self.stride, *self.series.shape[1:]))
+
+    def _begin_sampling(self) -> None:
+        self.stage, self.burn_in, self.thin = SAMPLING, self.sweeps, self.plan.thin or self._thin()
+        more = self.plan.n_each * (self.thin // self.stride)
+        self.series = np.concatenate([self.series, np.zeros((more, *self.series.shape[1:]))])
+        self.kept = np.zeros((self.plan.n_each, *self.kept.shape[1:]), dtype=self.kept.dtype)
+
+    def _thin(self) -> int:
+        """Two autocorrelation times of the slowest observable, a multiple of the stride."""
+        times = [each.autocorrelation_time for each in self.diagnoses().values()]
+        slowest = max((tau for tau in times if math.isfinite(tau)), default=float(self.stride))
+        return self.stride * math.ceil(2 * slowest / self.stride)
+
+    def _record(self) -> None:
+        """What is left of this stage."""
+        self._bar.stage(NAMES[self.stage], len(self.series) * self.stride, self.done * self.stride)
+        while self.done < len(self.series):
+            self._advance(self.stride, record=True)
+
+    def _advance(self, sweeps: int, record: bool = False) -> None:
+        self.dynamics.run(sweeps)
+        self.sweeps += sweeps
+        if record:
+            self.series[self.done] = self._observe()
+            self.done += 1
+            self._keep()
+        self._bar.advance(sweeps)
+        if time.monotonic() - self._saved_at >= SAVE_EVERY:
+            self._save()
+
+    def _keep(self) -> None:
+        """The present states, where a sample is due."""
+        if self.stage == SAMPLING:
+            left, rest = divmod(len(self.series) - self.done, self.thin // self.stride)
+            if rest == 0:
+                self.kept[self.plan.n_each - 1 - left] = self.dynamics.states
+
+    def _save(self) -> None:
+        if self._checkpoint is not None:
+            numbers = np.array([getattr(self, name) for name in NUMBERS])
+            snapshot = {f"dynamics.{name}": array for name, array in self.dynamics.snapshot().items()}
+            self._checkpoint.save({"numbers": numbers, "series": self.series, "kept": self.kept} | snapshot)
+        self._saved_at = time.monotonic()
+
+    def _resume(self) -> None:
+        """From the checkpoint where there is one; else it is written now, so that a bad path is found at once."""
+        saved = None if self._checkpoint is None else self._checkpoint.load()
+        if saved is None:
+            return self._save()
+        for name, number in zip(NUMBERS, saved.pop("numbers"), strict=True):
+            setattr(self, name, int(number))
+        self.series, self.kept = saved.pop("series"), saved.pop("kept")
+        self.dynamics.restore({name.removeprefix("dynamics."): array for name, array in saved.items()})
+
+
+def _stride(length: int, thin: int | None) -> int:
+    """Sweeps between records: at most `RECORDS` of them a round, and `thin` is a multiple."""
+    most = max(1, length // RECORDS)
+    return most if thin is None else max(k for k in range(1, most + 1) if thin % k == 0)

@@ -1,0 +1,183 @@
+"""`sample`: draws from the law of the model, their evidence, refusals, and the same numbers for a seed."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from simulate.core import Estimate, stream
+from simulate.potts import MixingError, make_dynamics, sample
+from simulate.potts.observables import color_symmetry, is_color_symmetric
+from simulate.potts.sampling import ordered_and_random
+from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
+from theory.models.potts import complete_graph, curie_weiss, ring_graph
+
+TORUS = SquareLatticePotts(4, 4, 3, 1.0050525)  # at its critical temperature
+FIELDS = 0.3 * stream(0, "fields").standard_normal((3, 3))
+TRIANGLE = PottsModel(complete_graph(3), np.cos(np.add.outer(range(3), range(3))), FIELDS, beta=0.9)
+
+
+def counts_and_expected(model, states):
+    """Of every state of a small model."""
+    every = np.array(list(itertools.product(range(model.n_colors), repeat=model.n_sites)))
+    weights = np.exp(model.beta * model.score(every))
+    codes = states.astype(np.int64) @ model.n_colors ** np.arange(model.n_sites)[::-1]
+    return np.bincount(codes, minlength=len(every)), len(states) * weights / weights.sum()
+
+
+def test_law_of_the_samples():
+    chains = sample(TRIANGLE, 20_000, seed=1)
+    assert chains.converged
+    assert chisquare(*counts_and_expected(TRIANGLE, chains.states)).pvalue > 1e-6
+    assert chisquare(*counts_and_expected(TRIANGLE.at(0.8), chains.states)).pvalue < 1e-6
+
+
+def test_energy_of_the_critical_torus(agrees):
+    chains = sample(TORUS, 8192, seed=2, n_chains=32)
+    agrees(Estimate.of(-chains.scores.reshape(-1, 32).mean(axis=0) / 16), -1.71006228, resolves=0.05)
+
+
+def test_evidence_of_a_mixed_run():
+    chains = sample(TORUS, 1000, seed=3)
+    assert chains.states.shape == (1000, 16)
+    np.testing.assert_array_equal(chains.scores, TORUS.score(chains.states))
+    assert chains.thin >= 2 * chains.autocorrelation_time * 0.8
+    assert chains.effective_sample_size > 800
+    assert 0.99 < chains.r_hat < 1.01
+    assert set(chains.diagnoses) == {"score", "projection", "commonest color"}
+    assert chains.acceptance == 1.0
+    assert chains.burn_in < chains.sweeps
+    assert "mixed; autocorrelation time" in str(chains)
+    assert list(chains.to_frame()["observable"]) == list(chains.diagnoses)
+    assert chains.swap_rates.size == chains.betas.size == 0
+
+
+def test_same_seed_same_states_with_any_number_of_threads():
+    one, two, other = (sample(TORUS, 100, seed=s, n_threads=n).states for s, n in ((4, 1), (4, 2), (5, 1)))
+    np.testing.assert_array_equal(one, two)
+    assert np.any(one != other)
+
+
+@pytest.mark.parametrize("betas", [None, (0.0, 0.3, 0.6, 0.9, 1.2, 1.5)])
+def test_ordered_lattice_is_refused_unless_tempered(betas):
+    """At beta = 1.5 single sites keep the commonest color for ages; every chain looks fine by its score alone."""
+    cold = SquareLatticePotts(4, 4, 3, 1.5)
+    if betas is None:
+        with pytest.raises(MixingError, match=r"projection: R-hat .* parallel tempering") as failure:
+            sample(cold, 100, seed=6, max_sweeps=2000)
+        assert failure.value.diagnoses["projection"].r_hat > 1.01
+        assert str(pickle.loads(pickle.dumps(failure.value))) == str(failure.value)
+    else:
+        chains = sample(cold, 1000, seed=6, betas=betas)
+        assert chains.converged
+        assert np.all((chains.swap_rates > 0.2) & (chains.swap_rates < 0.98))
+        assert "score at beta = 0.3" in chains.diagnoses
+
+
+def test_unmixed_chains_on_request():
+    chains = sample(SquareLatticePotts(4, 4, 3, 1.6), 100, seed=7, max_sweeps=1000, check=False)
+    assert not chains.converged
+    assert "R-hat" in chains.reason
+    assert "NOT MIXED" in str(chains)
+    assert chains.states.shape == (100, 16)
+
+
+def test_frozen_chains_are_refused():
+    frozen = PottsModel(ring_graph(6), np.eye(2), beta=1e3)
+    with pytest.raises(MixingError, match="frozen: no observable ever changed"):
+        sample(frozen, 10, seed=8, start=np.zeros(6, dtype=int), max_sweeps=1000)
+
+
+def test_color_symmetry_is_checked():
+    """All chains stuck in the one ordered state that they were started in: R-hat sees nothing."""
+    with pytest.raises(MixingError, match=r"color symmetry: color \d has a share of .* not 1/3"):
+        sample(
+            SquareLatticePotts(6, 6, 3, 1.6),
+            2000,
+            seed=9,
+            start=np.zeros(36, dtype=int),
+            burn_in=200,
+            thin=2,
+            n_chains=8,
+        )
+
+
+def test_burn_in_and_thin_are_taken_as_given():
+    chains = sample(TRIANGLE, 4000, seed=10, burn_in=2000, thin=7, n_chains=8)
+    assert (chains.thin, chains.burn_in, chains.sweeps) == (7, 2000, 2000 + 7 * 500)
+    assert chains.converged
+    assert sample(TRIANGLE, 50, seed=10, thin=30).thin == 30
+
+
+def test_too_few_sweeps_to_tell():
+    with pytest.raises(MixingError, match="too few"):
+        sample(TRIANGLE, 2, seed=11, burn_in=0, thin=1, n_chains=2)
+    assert not sample(TRIANGLE, 2, seed=11, burn_in=4, thin=1, n_chains=2, check=False).converged
+
+
+def test_starts_are_far_apart():
+    starts = ordered_and_random(12, 10, 3, stream(12))
+    assert [np.unique(state).tolist() for state in starts[::2]] == [[0], [1], [2]] * 2
+    assert np.all(np.ptp(starts[1::2], axis=1) > 0)
+
+
+def test_many_body_and_dense_models():
+    groups = ManyBodyPottsModel(
+        3, [Interaction(np.array([[0, 1, 2]]), [0.5], np.ones((2, 2, 2)) + np.zeros((2, 2, 2)))]
+    )
+    assert sample(groups, 20, seed=13).states.shape == (20, 3)
+    assert sample(DensePottsModel.of(TRIANGLE), 20, seed=13).states.shape == (20, 3)
+
+
+def test_which_models_are_color_symmetric():
+    assert is_color_symmetric(TORUS)
+    assert is_color_symmetric(curie_weiss(5, 4, 1.0))
+    assert is_color_symmetric(DensePottsModel.of(curie_weiss(5, 4, 1.0)))
+    assert not is_color_symmetric(TRIANGLE)
+    assert not is_color_symmetric(DensePottsModel.of(TRIANGLE))
+    assert not is_color_symmetric(PottsModel(ring_graph(4), np.diag([1.0, 2.0])))
+
+
+def test_color_symmetry_within_errors():
+    states = stream(14).integers(3, size=(4000, 5))
+    assert color_symmetry(states, 3, 4000) == ""
+    assert color_symmetry(states % 2, 3, 4000) != ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_samples": 0}, "n_samples must be an integer of at least 1, got 0"),
+        ({"n_samples": 2.5}, "n_samples must be an integer"),
+        ({"seed": -1}, "seed must be an integer >= 0"),
+        ({"method": "wolff"}, "method must be"),
+        ({"n_chains": 0}, "n_chains must be an integer of at least 1"),
+        ({"burn_in": -1}, "burn_in must be an integer of at least 0"),
+        ({"thin": 0}, "thin must be an integer of at least 1"),
+        ({"max_sweeps": 0}, "max_sweeps must be"),
+        ({"start": np.full(16, 3)}, "start must be colors from 0 to 2"),
+        ({"start": np.zeros(5, dtype=int)}, r"start must have shape \(..., 16\)"),
+        ({"start": np.zeros((3, 16), dtype=int), "n_chains": 4}, r"start must have shape \(16,\) or \(4, 16\)"),
+        ({"start": np.zeros(16)}, "start must be integers"),
+        ({"betas": "cold"}, "betas must be None, 'auto' or increasing numbers"),
+        ({"betas": [0.5, 0.2]}, "betas must be two or more increasing numbers"),
+        ({"betas": [0.5, np.inf]}, "betas must be finite"),
+        ({"betas": [0.5, 0.7]}, "betas must contain the model's beta = 1.0050525"),
+        ({"model": "ring"}, "model must be a record"),
+        ({"n_threads": 0}, "n_threads must be"),
+    ],
+)
+def test_bad_input(options, message):
+    with pytest.raises(ValueError, match=message):
+        sample(**({"model": TORUS, "n_samples": 10, "seed": 0} | options))
+
+
+def test_too_many_samples_are_refused_before_anything_is_done():
+    with pytest.raises(MemoryError, match="samples of 16 sites needs"):
+        sample(TORUS, 10**15, seed=0)
+
+
+def test_public_names():
+    assert callable(make_dynamics)
