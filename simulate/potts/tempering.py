@@ -139,7 +139,7 @@ def temper_ladder(
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
-    for _ in range(checks.dimension(rounds, name="rounds")):
+    for _ in range(int(checks.dimension(rounds, name="rounds"))):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
         scores, rates = _trial(dynamics, n_sweeps)
         reason = _out_of_range(rates)

@@ -32,7 +32,7 @@ def checkerboard(states, weights, n_colors, rng):
 @pytest.mark.parametrize("n_chains", [1, 64])
 def test_kernel_beside_numpy(benchmark, show, n_colors, n_chains):
     beta, rng = math.log(1 + math.sqrt(n_colors)), np.random.default_rng(0)
-    states = rng.integers(n_colors, size=(n_chains, WIDTH * WIDTH)).astype(np.int8)
+    states = rng.integers(n_colors, size=(n_chains, WIDTH * WIDTH)).astype(np.int16)
     generators, betas = rng.integers(2**64, size=(n_chains, 2), dtype=np.uint64), np.full(n_chains, beta)
 
     def ours():

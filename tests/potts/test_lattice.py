@@ -16,7 +16,7 @@ CHAINS, SWEEPS, SMALLEST_P = 20_000, 40, 1e-6
 
 def run(model, n_chains, n_sweeps, rng, start=None):
     """States of independent chains, random at first."""
-    states = rng.integers(model.n_colors, size=(n_chains, model.n_sites)).astype(np.int8)
+    states = rng.integers(model.n_colors, size=(n_chains, model.n_sites)).astype(np.int16)
     if start is not None:
         states[:] = start
     generators = rng.integers(2**64, size=(n_chains, 2), dtype=np.uint64)
@@ -66,7 +66,7 @@ def test_energy_of_the_critical_torus(agrees, size, n_colors, exact):
 @pytest.mark.parametrize("size", [(2, 2), (2, 5), (3, 4), (5, 5)])
 def test_scores_are_those_of_the_record(size):
     model = SquareLatticePotts(*size, 4)
-    states = stream(2).integers(4, size=(7, model.n_sites)).astype(np.int8)
+    states = stream(2).integers(4, size=(7, model.n_sites)).astype(np.int16)
     np.testing.assert_array_equal(lattice_scores(states, *size), model.score(states))
 
 
@@ -87,7 +87,7 @@ def test_cold_chains_keep_the_majority(beta):
 def test_threads_may_split_the_chains_anywhere():
     rng = stream(6)
     states, generators = (
-        rng.integers(3, size=(9, 16)).astype(np.int8),
+        rng.integers(3, size=(9, 16)).astype(np.int16),
         rng.integers(2**64, size=(9, 2), dtype=np.uint64),
     )
     betas, size = np.linspace(0, 2, 9), (4, 4, 3)
