@@ -44,6 +44,12 @@ class Sequences:
         """f_i(a), (L, C): weighted shares of the colors at every site."""
         return np.array([np.bincount(column, self.weights, self.n_colors) for column in self.columns])
 
+    def pair_frequencies(self, i: int, j: int) -> Array:
+        """f_ij(a, b), (C, C): weighted shares of the pairs of colors at sites i and j."""
+        C = self.n_colors
+        codes = self.columns[i].astype(np.intp) * C + self.columns[j]
+        return np.asarray(np.bincount(codes, self.weights, C * C).reshape(C, C), dtype=float)
+
 
 def normalized_weights(weights: Any, n_samples: int) -> Array:
     """Weights (M,) divided by their sum, 1/M each where None; ValueError if negative, not finite or all zero."""

@@ -27,11 +27,10 @@ def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
 
 
 def _require_all_pairs(data: Sequences) -> None:
-    C = data.n_colors
     for i, j in combinations(range(data.n_sites), 2):
-        pairs = np.bincount(data.columns[i].astype(np.intp) * C + data.columns[j], data.weights, C * C)
-        if pairs.min() == 0:
-            a, b = divmod(int(pairs.argmin()), C)
+        missing = np.argwhere(data.pair_frequencies(i, j) == 0)
+        if len(missing):
+            a, b = missing[0]
             raise ValueError(
                 f"l2 = 0 leaves no finite optimum: colors {a}, {b} never occur together at sites {i}, {j}; use l2 > 0"
             )

@@ -1,0 +1,84 @@
+"""Mean-field couplings: minus the inverse covariance of the colors, the fast baseline of direct-coupling analysis."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from simulate.potts.inference.sequences import Array, Sequences
+from theory.models import DensePottsModel, checks
+from theory.models.potts import zero_sum
+
+ARRAYS = 6  # of (L C)^2 doubles, held at the peak
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanFieldFit:
+    """A pair model from the inverse covariance of the colors, in the zero-sum gauge."""
+
+    model: DensePottsModel
+    pseudocount: float
+    n_samples: int
+
+    @property
+    def couplings(self) -> Array:
+        """J (L, L, C, C) with J[i, j] = J[j, i].T."""
+        return np.asarray(self.model.couplings)
+
+    @property
+    def fields(self) -> Array:
+        """h (L, C)."""
+        return np.asarray(self.model.fields)
+
+    def __repr__(self) -> str:
+        L, C = self.fields.shape
+        return f"MeanFieldFit(L={L}, C={C}, M={self.n_samples}, pseudocount={self.pseudocount:g})"
+
+
+def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> MeanFieldFit:
+    """J = -(covariance of the first C - 1 colors)^-1 and the fields of naive mean-field theory (arXiv:1110.5223).
+
+    Frequencies are mixed with those of independent uniform colors, (1 - pseudocount) f + pseudocount/C, which makes
+    the covariance invertible. `weights` (M,) are divided by their sum. One matrix inversion, no iteration; couplings
+    come out too large where they are strong. ValueError for a covariance without inverse, which takes pseudocount = 0.
+    """
+    data = Sequences.of(states, n_colors, weights)
+    mixed = checks.between("pseudocount", pseudocount, 0, 1, closed=(True, True))
+    L, C = data.n_sites, data.n_colors
+    checks.fits_in_memory(f"mean field of {L} sites and {C} colors", ARRAYS * float(L * C) ** 2)
+    f = (1 - mixed) * data.frequencies() + mixed / C
+    inverse = _inverse(_covariance(data, f, mixed))
+    couplings = np.zeros((L, L, C, C))
+    couplings[:, :, :-1, :-1] = -inverse.reshape(L, C - 1, L, C - 1).transpose(0, 2, 1, 3)
+    couplings[range(L), range(L)] = 0
+    fields = np.log(f) - np.tensordot(couplings, f, axes=((1, 3), (0, 1)))
+    return MeanFieldFit(zero_sum(DensePottsModel(couplings, fields)), mixed, data.n_samples)
+
+
+def _covariance(data: Sequences, f: Array, mixed: float) -> Array:
+    """Covariance of the first C - 1 one-hot colors of all sites, (L (C - 1), L (C - 1))."""
+    L, C = f.shape
+    covariance = np.empty((L, C - 1, L, C - 1))
+    for i in range(L):
+        covariance[i, :, i, :] = (np.diag(f[i]) - np.multiply.outer(f[i], f[i]))[:-1, :-1]
+    for i, j in combinations(range(L), 2):
+        pairs = (1 - mixed) * data.pair_frequencies(i, j) + mixed / C**2 - np.multiply.outer(f[i], f[j])
+        covariance[i, :, j, :] = pairs[:-1, :-1]
+        covariance[j, :, i, :] = pairs[:-1, :-1].T
+    return covariance.reshape(L * (C - 1), L * (C - 1))
+
+
+def _inverse(covariance: Array) -> Array:
+    """By Cholesky factorization; ValueError where the smallest pivot is rounding."""
+    try:
+        factor = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        factor = None
+    if factor is None or factor.diagonal().min() ** 2 < 1e-12 * covariance.diagonal().max():
+        raise ValueError(
+            "pseudocount = 0 leaves a covariance without inverse (colors that never occur, duplicated sites, or few "
+            "samples); use pseudocount > 0"
+        )
+    inverse = np.linalg.inv(covariance)
+    return np.asarray((inverse + inverse.T) / 2)

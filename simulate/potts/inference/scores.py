@@ -1,0 +1,93 @@
+"""Hessian of the pseudo-likelihood and scatter of its scores, in orthonormal contrasts of the colors.
+
+Site i predicts its color from y = (1, contrasts of all other sites), of d = 1 + (L - 1)(C - 1) numbers; its parameters
+are (C - 1, d): fields in the first column, then a block of couplings for every other site in order.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import helmert
+
+from simulate.potts.inference.sequences import Array, Sequences
+from theory.models import DensePottsModel
+
+BLOCK = 512  # samples whose scores are held at a time
+
+Places = dict[int, NDArray[np.intp]]  # where the parameters (C - 1, d) of a site stand in a vector
+
+
+def contrasts(n_colors: int) -> Array:
+    """Q (C, C - 1): orthonormal columns that sum to zero."""
+    return np.asarray(helmert(n_colors).T)
+
+
+def site_places(n_sites: int, n_colors: int, site: int) -> Places:
+    """The parameters of one site alone."""
+    d = 1 + (n_sites - 1) * (n_colors - 1)
+    return {site: np.arange((n_colors - 1) * d).reshape(n_colors - 1, d)}
+
+
+def joint_places(n_sites: int, n_colors: int) -> Places:
+    """All sites together: fields (L, C - 1) first, then one block (C - 1, C - 1) for each pair i < j."""
+    L, K = n_sites, n_colors - 1
+    fields = np.arange(L * K).reshape(L, K, 1)
+    blocks = np.zeros((L, L, K, K), dtype=np.intp)
+    i, j = np.triu_indices(L, 1)
+    blocks[i, j] = L * K + np.arange(len(i) * K * K).reshape(-1, K, K)
+    blocks[j, i] = blocks[i, j].transpose(0, 2, 1)
+    others = [np.delete(blocks[site], site, axis=0).transpose(1, 0, 2).reshape(K, -1) for site in range(L)]
+    return {site: np.concatenate([fields[site], others[site]], axis=1) for site in range(L)}
+
+
+def n_parameters(places: Places) -> int:
+    """How many different parameters `places` has."""
+    return 1 + max(int(each.max()) for each in places.values())
+
+
+def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple[Array, Array]:
+    """H = sum_m w_m Hessian and K = sum_m w_m^2 (g_m - mean g)(g_m - mean g)' of the loss of the sites in `places`."""
+    size = n_parameters(places)
+    hessian, scatter = np.zeros((size, size)), np.zeros((size, size))
+    mean, heavy = np.zeros(size), np.zeros(size)  # weighted by w and by w^2
+    for states, w in _blocks(data):
+        g = np.zeros((len(states), size))
+        for site, place in places.items():
+            y, residual, curvature = _site(model, states, site)
+            g[:, place.ravel()] += (residual[:, :, None] * y[:, None, :]).reshape(len(y), -1)
+            hessian[np.ix_(place.ravel(), place.ravel())] += _weighted_products(y, w[:, None, None] * curvature)
+        scatter += (g * w[:, None] ** 2).T @ g
+        mean += w @ g
+        heavy += w**2 @ g
+    scatter -= np.outer(mean, heavy) + np.outer(heavy, mean) - np.sum(data.weights**2) * np.outer(mean, mean)
+    return hessian, scatter
+
+
+def _blocks(data: Sequences) -> Iterator[tuple[NDArray[Any], Array]]:
+    for start in range(0, data.n_samples, BLOCK):
+        yield data.columns[:, start : start + BLOCK].T, data.weights[start : start + BLOCK]
+
+
+def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Array, Array, Array]:
+    """y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
+    Q, others = contrasts(model.n_colors), np.delete(np.arange(model.n_sites), site)
+    z = model.fields[site] + sum(model.couplings[site, j][:, states[:, j]].T for j in others)
+    z *= model.beta
+    P = np.exp(z - z.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    y = np.concatenate([np.ones((len(states), 1)), Q[states[:, others]].reshape(len(states), -1)], axis=1)
+    mean = P @ Q
+    curvature = np.einsum("ax,ma,ay->mxy", Q, P, Q, optimize=True) - mean[:, :, None] * mean[:, None, :]
+    return y, mean - Q[states[:, site]], curvature
+
+
+def _weighted_products(y: Array, curvature: Array) -> Array:
+    """sum_m curvature_m x (y_m y_m'), as a matrix over (color, feature)."""
+    K, d = curvature.shape[1], y.shape[1]
+    products = np.empty((K, d, K, d))
+    for a in range(K):
+        for b in range(a + 1):
+            products[a, :, b, :] = products[b, :, a, :] = y.T @ (curvature[:, a, b, None] * y)
+    return products.reshape(K * d, K * d)
