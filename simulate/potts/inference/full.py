@@ -22,7 +22,9 @@ SINGLE = 1e-4  # relative gradient norm down to which single precision is used
 class PseudoLikelihoodFit:
     """A fitted pair model, with the evidence for it.
 
-    `objective` is f of `pseudo_likelihood` at its minimum; `gradient_norm` is |df/dx| relative to that at the start.
+    `objective` is f of `pseudo_likelihood` at its minimum. `gradient_norm` is that of f relative to its start, in the
+    couplings and the fields at the mean of the data, h_i + sum_j J_ij f_j. Of an asymmetric fit, which has a minimum for
+    each group of sites, `objective` is the sum and the other numbers are those of the slowest group.
     """
 
     model: DensePottsModel
@@ -177,7 +179,7 @@ def _fit_asymmetric(data: Sequences, options: _Options) -> tuple[DensePottsModel
 def _descend(objective: Any, start: Array, scale: Array, options: _Options) -> Minimum:
     """Down to `SINGLE` in single precision, and on from there in double where `tol` asks for it."""
     coarse = minimize(objective(np.float32), start, scale, tol=max(options.tol, SINGLE), max_iter=options.max_iter)
-    if options.tol >= SINGLE or coarse.iterations == options.max_iter:
+    if (coarse.converged and options.tol >= SINGLE) or coarse.iterations == options.max_iter:
         return coarse
     fine = minimize(
         objective(np.float64),

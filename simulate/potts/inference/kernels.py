@@ -22,18 +22,23 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
     n_sites, n_samples = columns.shape
     n_colors = table.shape[1]
     for m in range(n_samples):
-        z[m] = fields
+        for k in range(len(fields)):
+            z[m, k] = fields[k]
     for j in range(n_sites):
         for m in range(n_samples):
-            row = table[j, columns[j, m]]
-            for k in range(len(row)):
-                z[m, k] += row[k]
+            b = columns[j, m]
+            for k in range(len(fields)):
+                z[m, k] += table[j, b, k]
     total = 0.0
     for m in range(n_samples):
         for i in range(len(own)):
-            site = z[m, i * n_colors : (i + 1) * n_colors]
-            site -= site.max()
-            total -= weights[m] * site[own[i, m]]
+            first = i * n_colors
+            top = z[m, first]
+            for k in range(first, first + n_colors):
+                top = max(top, z[m, k])
+            for k in range(first, first + n_colors):
+                z[m, k] -= top
+            total -= weights[m] * z[m, first + own[i, m]]
     return total
 
 
@@ -43,15 +48,14 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> floa
     total = 0.0
     for m in range(len(z)):
         for i in range(len(own)):
-            site = z[m, i * n_colors : (i + 1) * n_colors]
+            first = i * n_colors
             normalization = 0.0
-            for a in range(n_colors):
-                normalization += site[a]
+            for k in range(first, first + n_colors):
+                normalization += z[m, k]
             total += weights[m] * math.log(normalization)
-            factor = site.dtype.type(weights[m] / normalization)
-            for a in range(n_colors):
-                site[a] *= factor
-            site[own[i, m]] -= weights[m]
+            for k in range(first, first + n_colors):
+                z[m, k] *= weights[m] / normalization
+            z[m, first + own[i, m]] -= weights[m]
     return total
 
 
@@ -61,6 +65,6 @@ def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
     n_sites, n_samples = columns.shape
     for j in range(n_sites):
         for m in range(n_samples):
-            row = gradient[j, columns[j, m]]
-            for k in range(len(row)):
-                row[k] += z[m, k]
+            b = columns[j, m]
+            for k in range(z.shape[1]):
+                gradient[j, b, k] += z[m, k]
