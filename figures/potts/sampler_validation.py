@@ -1,0 +1,110 @@
+"""The samplers against exactly solved models: energies of torus, Curie-Weiss and ring, and a double peak of order."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Panel, Row, row
+from simulate.core import Estimate, Task
+from simulate.potts import sample
+from simulate.potts.observables import largest_share
+from theory import potts
+from theory.models import Potts, PottsModel, SquareLatticePotts
+from theory.models.potts import curie_weiss, ring_graph
+
+CHAINS, SAMPLES = 20, 400  # samples of each chain
+SIZE, BIN = 120, 4  # sites of the histogram, and how many of them a bar holds
+NEAR_CRITICAL = 1.012 * 2.772588722  # both phases of 120 sites have about the same weight
+ENERGIES, HISTOGRAM = "energies", "largest color near the transition"
+
+
+def torus(width: int, n_colors: int) -> tuple[str, Potts, list[float]]:
+    critical = potts.square_lattice_critical_beta(n_colors)
+    return f"torus {width} x {width}, q = {n_colors}", SquareLatticePotts(width, width, n_colors), [0.5, 0.8, critical]
+
+
+def pair_model() -> PottsModel:
+    """Six sites, three colors, couplings of both signs."""
+    i, j = np.indices((6, 6))
+    upper = np.triu(np.sin(0.3 + i + 2 * j), 1)
+    x, y = np.indices((3, 3))
+    return PottsModel(upper + upper.T, np.cos(x + y + 0.3 * x * y) + 0.5 * np.eye(3))
+
+
+def systems() -> list[tuple[str, Any, list[float]]]:
+    """Name, model at any beta, and the betas where it is sampled."""
+    return [
+        torus(4, 3),
+        torus(6, 3),
+        torus(8, 2),
+        ("Curie-Weiss, N = 60, q = 3", curie_weiss(60, 3, 1.0), [2.0, 2.9, 3.2]),
+        ("ring, L = 50, q = 3", PottsModel(ring_graph(50), np.eye(3)), [0.5, 1.0, 2.0, 3.0]),
+        ("pair model, L = 6, q = 3", pair_model(), [0.4, 0.8, 1.6]),
+    ]
+
+
+def exact_energy(model: Potts) -> float:
+    """Per site."""
+    if isinstance(model, SquareLatticePotts):
+        return float(potts.torus(model.rows, model.columns, model.n_colors, model.beta).energy_per_site)
+    if model.n_sites == 60:
+        return float(potts.finite_curie_weiss(60, model.n_colors, model.beta).energy_per_site)
+    if model.n_sites == 50:
+        return -float(potts.ring(50, np.eye(model.n_colors), model.beta).mean_score_per_site)
+    return -float(potts.enumerate_states(model).mean_score) / model.n_sites
+
+
+def measured_energies(model: Potts, n_each: int, seed: int) -> NDArray[np.float64]:
+    """Mean energy per site of each chain, (CHAINS,)."""
+    chains = sample(model, n_each * CHAINS, seed=seed, n_chains=CHAINS)
+    return np.asarray(-chains.scores.reshape(n_each, CHAINS).mean(axis=0) / model.n_sites)
+
+
+def measured_histogram(n_each: int, seed: int) -> NDArray[np.float64]:
+    """Share of the samples of each chain in every bar, (CHAINS, bars)."""
+    chains = sample(curie_weiss(SIZE, 3, NEAR_CRITICAL), n_each * CHAINS, seed=seed, n_chains=CHAINS)
+    counts = np.round(SIZE * largest_share(chains.states, 3)).astype(int) // BIN
+    return np.stack([np.bincount(own, minlength=SIZE // BIN + 1) for own in counts.reshape(n_each, CHAINS).T]) / n_each
+
+
+def compute(context: Context) -> list[Row]:
+    n_each = context.size(SAMPLES, 40)
+    points = [
+        (name, model.at(beta)) for name, model, betas in systems() for beta in betas[: 1 if context.is_draft else None]
+    ]
+    tasks = [Task(f"{name}/{m.beta:.4f}", measured_energies, (m, n_each, k)) for k, (name, m) in enumerate(points)]
+    values = context.sweep([*tasks, Task("histogram", measured_histogram, (n_each, 100))])
+    rows = [
+        row(name, m.beta, panel=ENERGIES, theory=exact_energy(m), d=m.n_sites, estimate=Estimate.of(values[task.key]))
+        for task, (name, m) in zip(tasks, points, strict=True)
+    ]
+    for name, model, betas in systems():
+        grid = context.thin(np.linspace(0.2, max(betas) + 0.2, 25))
+        rows += [row(name, beta, panel=ENERGIES, theory=exact_energy(model.at(beta))) for beta in grid]
+    return rows + histogram_rows(np.asarray(values["histogram"]))
+
+
+def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
+    """Bars that hold at least one sample in a thousand; the others are too rare for an error bar."""
+    exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
+    bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
+    name, rows = f"N = {SIZE}, q = 3", []
+    for bar in np.flatnonzero(bars > 1e-3):
+        x = (bar * BIN + (BIN - 1) / 2) / SIZE
+        rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar]))
+        rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
+    return rows
+
+
+EXPERIMENT = Experiment(
+    title="Samplers against exactly solved models",
+    compute=compute,
+    panels=(
+        Panel(title=ENERGIES, curves={}, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
+        Panel(title=HISTOGRAM, curves={}, xlabel=r"share of the commonest color $\max_a x_a$", ylabel="probability"),
+    ),
+    caption="Heat bath (markers, two standard errors over 20 chains) against exact results (lines): transfer "
+    "matrices for torus and ring, sums over occupations for the Curie-Weiss model, enumeration for the pair model. "
+    f"Right: {SIZE} sites slightly above the critical beta, where disordered and ordered states are equally probable.",
+)
