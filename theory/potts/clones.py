@@ -51,8 +51,8 @@ def maximum_entropy_clone(
     """
     target = _joint(original)
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, target.ndim, closed=(True, True)))
-    rest = [tuple(np.setdiff1d(np.arange(target.ndim), kept)) for kept in combinations(range(target.ndim), k)]
     _affordable(target, k)
+    rest = [tuple(np.setdiff1d(np.arange(target.ndim), kept)) for kept in combinations(range(target.ndim), k)]
     wanted = [target.sum(axis=axes, keepdims=True) for axes in rest]
     clone = np.full(target.shape, 1 / target.size)
     for iteration in range(max_iter + 1):

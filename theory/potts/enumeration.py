@@ -67,15 +67,15 @@ class Enumeration:
         """P of the colors of k distinct sites, axes in their order, (C,) * k; one site as a number: (C,)."""
         chosen = np.atleast_1d(np.asarray(sites))
         n_sites, n_colors = self.model.n_sites, self.model.n_colors
-        if chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < chosen.size or chosen.ndim != 1:
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < chosen.size:
             raise ValueError(f"sites must be distinct integers, got {sites!r}")
         if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= n_sites:
             raise ValueError(f"sites must be one or more of 0 to {n_sites - 1}, got {sites!r}")
         index = np.zeros(len(self.states), dtype=np.int64)
         for site in chosen:
             index = n_colors * index + self.states[:, site]
-        counted: Array = np.bincount(index, weights=self.probabilities, minlength=n_colors**chosen.size)
-        return counted.reshape((n_colors,) * chosen.size)
+        counted = np.bincount(index, weights=self.probabilities, minlength=n_colors**chosen.size)
+        return np.asarray(counted, dtype=float).reshape((n_colors,) * chosen.size)
 
     @cached_property
     def covariance(self) -> Array:

@@ -31,8 +31,8 @@ class Potts(ABC):
         """What the interactions give to every color at every site, (M, L, C), of states (M, L)."""
 
     @abstractmethod
-    def _interaction_score(self, states: States, local: Array) -> Array:
-        """The interactions' part of S, (M,), given `local` of the same states."""
+    def _interaction_score(self, states: States) -> Array:
+        """The interactions' part of S, (M,), of states (M, L)."""
 
     def checked_states(self, states: Any) -> States:
         """`states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
@@ -58,7 +58,7 @@ class Potts(ABC):
 
     def _block_score(self, states: States) -> Array:
         field = np.take_along_axis(self.fields, states.T, axis=1).sum(axis=0)
-        return np.asarray(self._interaction_score(states, self._local_scores(states)) + field)
+        return np.asarray(self._interaction_score(states) + field)
 
     def _block_local(self, states: States) -> Array:
         return self._local_scores(states) + self.fields

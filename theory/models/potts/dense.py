@@ -8,7 +8,7 @@ import numpy as np
 from theory.models import checks
 from theory.models.covariance import set_checked
 from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot
-from theory.models.potts.factored import SYMMETRY, PottsModel, pair_score
+from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,9 @@ class DensePottsModel(Potts):
         )
 
     @classmethod
-    def of(cls, model: PottsModel) -> Self:
+    def of(cls, model: PottsModel | SquareLatticePotts) -> Self:
         """The same distribution with its couplings J_ij U_ab written out."""
+        model = model.pair_model if isinstance(model, SquareLatticePotts) else checks.record("model", model, PottsModel)
         n_sites, n_colors = model.n_sites, model.n_colors
         checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
         J = model.site_couplings if isinstance(model.site_couplings, np.ndarray) else model.site_couplings.toarray()
@@ -59,8 +60,8 @@ class DensePottsModel(Potts):
         x = one_hot(states, self.n_colors)
         return np.asarray(np.tensordot(x, self.couplings, axes=((1, 2), (1, 3))))
 
-    def _interaction_score(self, states: States, local: Array) -> Array:
-        return pair_score(states, local)
+    def _interaction_score(self, states: States) -> Array:
+        return pair_score(states, self._local_scores(states))
 
 
 def _checked_couplings(value: Any) -> Array:

@@ -46,12 +46,12 @@ class PottsModel(Potts):
     ) -> Self:
         """From E pairs of sites `edges` (E, 2) with J = `strengths`, (E,) or one number; repeated pairs add up."""
         n = int(checks.dimension(n_sites, name="n_sites"))
-        pairs = np.asarray(edges).reshape(-1, 2)
-        if pairs.size and (pairs.dtype.kind not in "iu" or pairs.min() < 0 or pairs.max() >= n):
-            raise ValueError(
-                f"edges must be integers from 0 to n_sites - 1 = {n - 1}, got {pairs.dtype} {pairs.tolist()[:3]}"
-            )
-        weights = np.broadcast_to(np.asarray(strengths, dtype=float), len(pairs))
+        pairs = _checked_edges(edges, n)
+        weights = checks.finite_array("strengths", strengths, 1) if np.ndim(strengths) else None
+        if weights is not None and len(weights) != len(pairs):
+            raise ValueError(f"strengths must be one number or one for each of {len(pairs)} edges, got {len(weights)}")
+        if weights is None:
+            weights = np.full(len(pairs), checks.real("strengths", strengths))
         half = sparse.coo_array((weights, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return cls(half + half.T, color_couplings, fields, beta)
 
@@ -90,8 +90,8 @@ class PottsModel(Potts):
         neighbors = np.asarray(self.site_couplings @ x).reshape(self.n_sites, M, self.n_colors)
         return np.asarray(neighbors.transpose(1, 0, 2) @ self.color_couplings)
 
-    def _interaction_score(self, states: States, local: Array) -> Array:
-        return pair_score(states, local)
+    def _interaction_score(self, states: States) -> Array:
+        return pair_score(states, self._local_scores(states))
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class SquareLatticePotts(Potts):
     def _local_scores(self, states: States) -> Array:
         return self.pair_model._local_scores(states)
 
-    def _interaction_score(self, states: States, local: Array) -> Array:
-        return pair_score(states, local)
+    def _interaction_score(self, states: States) -> Array:
+        return pair_score(states, self._local_scores(states))
 
 
 def curie_weiss(n_sites: int, n_colors: int, beta: float) -> PottsModel:
@@ -168,18 +168,31 @@ def symmetric(name: str, matrix: Any) -> Array:
     return made
 
 
+def _checked_edges(edges: Any, n_sites: int) -> NDArray[np.int64]:
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError(f"edges must be integers of shape (edges, 2), got {pairs.dtype} {pairs.shape}")
+    if pairs.min() < 0 or pairs.max() >= n_sites:
+        raise ValueError(f"edges must name sites from 0 to {n_sites - 1}, got {pairs.min()} to {pairs.max()}")
+    return pairs.astype(np.int64)
+
+
 def _site_couplings(matrix: Any) -> Any:
     if not sparse.issparse(matrix):
         checked = symmetric("site_couplings", matrix)
         _require_zero_diagonal(checked.diagonal())
         return checked
+    if matrix.dtype.kind not in checks.NUMBERS:
+        raise ValueError(f"site_couplings must be real numbers, got dtype {matrix.dtype}")
     kept = sparse.csr_array(matrix, dtype=float, copy=True)
     kept.sum_duplicates()
     kept.eliminate_zeros()
     if kept.shape[0] != kept.shape[1] or kept.shape[0] == 0:
         raise ValueError(f"site_couplings must be square, got shape {kept.shape}")
     if not np.isfinite(kept.data).all():
-        raise ValueError("site_couplings must be finite")
+        raise ValueError(f"site_couplings must be finite, got {kept.data[~np.isfinite(kept.data)][0]}")
     gap = abs(kept - kept.T)
     if gap.nnz and gap.max() > SYMMETRY * abs(kept).max():
         raise ValueError(

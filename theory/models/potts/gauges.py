@@ -43,6 +43,7 @@ def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsMode
         U = model.color_couplings
         fields = model.fields + np.outer(model.site_couplings.sum(axis=1), U.mean(axis=1))
         return PottsModel(model.site_couplings, zero_sum_blocks(U), _centered(fields), model.beta)
+    checks.record("model", model, DensePottsModel)
     fields = model.fields + (model.couplings.mean(axis=3) - model.couplings.mean(axis=(2, 3))[:, :, None]).sum(axis=1)
     return DensePottsModel(zero_sum_blocks(model.couplings), _centered(fields), model.beta)
 

@@ -92,7 +92,7 @@ class ManyBodyPottsModel(Potts):
                     z[:, site] += strength * each.colors[tuple(states[:, other] for other in others)]
         return z
 
-    def _interaction_score(self, states: States, local: Array) -> Array:
+    def _interaction_score(self, states: States) -> Array:
         total = np.zeros(len(states))
         for each in self.interactions:
             for sites, strength in zip(each.sites, each.strengths, strict=True):
