@@ -56,7 +56,7 @@ def sample(
     """
     count = int(checks.dimension(n_samples, name="n_samples"))
     checks.record("model", model, Potts)
-    checks.fits_in_memory(f"{count} samples of {model.n_sites} sites", count * model.n_sites / 8)
+    checks.fits_in_memory(f"{count} samples of {model.n_sites} sites", count * model.n_sites / 4)
     rng, method = stream(seed, "sample"), "heat_bath" if method == "auto" else method
     ladder = _ladder(model, betas, seed, method, n_threads)
     chains = _number_of_chains(n_chains, count, ladder)

@@ -1,5 +1,7 @@
 """A run that is killed anywhere and goes on gives the numbers of the uninterrupted one; progress tells of it."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -77,4 +79,18 @@ def test_progress_closes_with_the_rate(capsys):
     sample(MODEL, **OPTIONS, progress=True)
     assert "sweeps/s" in capsys.readouterr().err
     sample(MODEL, **OPTIONS)
+    assert capsys.readouterr().err == ""
+
+
+def test_bar_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    sample(MODEL, **OPTIONS, progress=True)
+    shown = capsys.readouterr().err
+    assert "sweeps/s" in shown
+    assert all(stage in shown for stage in ("burn-in", "pilot", "sampling"))
+
+
+def test_silent_without_tqdm(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    sample(MODEL, **OPTIONS, progress=True)
     assert capsys.readouterr().err == ""
