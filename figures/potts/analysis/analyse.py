@@ -1,0 +1,128 @@
+"""The analysis of aligned sequences."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.potts.analysis import table
+from figures.potts.analysis.plan import training_sizes
+from figures.potts.analysis.record import SequenceAnalysis, label
+from figures.potts.analysis.reweighting import Reweighting, reweighted
+from figures.potts.analysis.scores import ranked_pairs
+from figures.potts.analysis.split import Split, split_clusters
+from figures.potts.analysis.tasks import Settings, as_estimates, learning_task, map_task
+from simulate.core import Task, stream, sweep
+from theory.models import checks
+
+Sweep = Callable[[Iterable[Task]], dict[str, Any]]
+FEWEST = 10  # sequences
+
+
+def analyse_sequences(
+    states: Any,
+    tokens: Sequence[str],
+    *,
+    gap: int | None = None,
+    columns: Sequence[int] | NDArray[np.int64] | None = None,
+    identity: float = 0.8,
+    reweight: bool | None = None,
+    l2: float | None = None,
+    field_l2: float | None = None,
+    test_fraction: float = 0.2,
+    min_separation: int = 4,
+    sizes: Sequence[int] | None = None,
+    max_iter: int = 150,
+    tol: float = 1e-3,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: str | None = None,
+    say: Callable[[str], None] = print,
+    run: Sweep | None = None,
+) -> SequenceAnalysis:
+    """Pair model of sequences (M, L) of colors, each standing for one of `tokens`, by weighted pseudo-likelihood.
+
+    Sequences count as one over the number of those at `identity` to them (`reweight` None: unless they are very many,
+    which `say` reports). `l2` and `field_l2`: see `plan.penalties`. `test_fraction` of the weight is held out, in whole
+    clusters of similar sequences, and models of `sizes` of the others are tested on it. The map is of the model of all
+    sequences, without the color `gap`; its pairs are ranked from `min_separation` sites apart. `run` carries out the
+    tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+
+    ValueError for fewer than 10 sequences, for states that are no colors, and for options out of range.
+    """
+    colors = np.ascontiguousarray(checks.colors("states", states, len(tokens)), dtype=np.uint8)
+    if colors.ndim != 2 or len(colors) < FEWEST:
+        raise ValueError(f"need at least {FEWEST} sequences for an analysis, got an array of shape {colors.shape}")
+    L = colors.shape[1]
+    separation = int(checks.dimension(min_separation, name="min_separation"))
+    if separation >= L:
+        raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
+    own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
+    split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
+    own_sizes = _checked_sizes(sizes, len(split.training))
+    settings = Settings(len(tokens), own.identity, l2, field_l2, max_iter, tol)
+    tasks = _tasks(colors, own, split, own_sizes, gap, settings)
+    values = (run or partial(sweep, n_jobs=n_jobs, progress=progress))(tasks)
+    losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
+    scores, norms, first, second, _ = values["map"]
+    pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation)
+    places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
+    pair, alone = (tuple(loss[k] for loss in losses) for k in (0, 1))
+    return SequenceAnalysis(
+        n_sequences=len(colors),
+        n_sites=L,
+        tokens=tuple(tokens),
+        columns=places,
+        effective_number=float(own.weights.sum()),
+        n_clusters=own.n_clusters,
+        sizes=own_sizes,
+        held_out=len(split.held_out),
+        pair_loss=pair,
+        independent_loss=alone,
+        scores=scores,
+        pairs=pairs,
+        min_separation=separation,
+        rows=[
+            *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
+            *table.map_rows(scores),
+            *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
+        ],
+        notes=(*own.notes, *_unconverged(values, max_iter)),
+    )
+
+
+def _tasks(
+    colors: NDArray[np.uint8],
+    own: Reweighting,
+    split: Split,
+    sizes: Sequence[int],
+    gap: int | None,
+    settings: Settings,
+) -> list[Task]:
+    """The longest first, so that no core is idle at the end."""
+    held = split.held_out
+    test = (colors[held], own.weights[held], own.clusters[held])
+    fits = [
+        Task(f"training/{n}", learning_task, (colors[split.training[:n]], *test, settings)) for n in reversed(sizes)
+    ]
+    return [Task("map", map_task, (colors, own.weights, gap, settings)), *fits]
+
+
+def _checked_sizes(sizes: Sequence[int] | None, most: int) -> tuple[int, ...]:
+    if sizes is None:
+        return training_sizes(most)
+    if not (len(sizes) and all(2 <= size <= most for size in sizes)):
+        raise ValueError(f"sizes must lie between 2 and {most}, the sequences not held out, got {list(sizes)}")
+    return tuple(sorted(set(sizes)))
+
+
+def _unconverged(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
+    """Which fits were stopped early: their numbers stand, but are not of the optimum."""
+    open_ends = [key for key, value in values.items() if not np.ravel(value)[-1]]
+    if not open_ends:
+        return ()
+    return (
+        f"{len(open_ends)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(open_ends)})",
+    )

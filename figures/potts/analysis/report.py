@@ -1,0 +1,42 @@
+"""The analysis in words and in a text table."""
+
+import math
+import textwrap
+
+from figures.core.render import render
+from figures.potts.analysis.record import SequenceAnalysis
+
+HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
+LISTED = 10
+
+
+def report(analysis: SequenceAnalysis, title: str, width: int = 110) -> str:
+    """Table of the learning curves, and a summary."""
+    cells = [
+        [str(n), f"{n / analysis.n_sites:.3g}", str(pair), str(alone), f"{alone.mean - pair.mean:.4f}"]
+        for n, pair, alone in zip(analysis.sizes, analysis.pair_loss, analysis.independent_loss, strict=True)
+    ]
+    caption = (
+        f"masked loss in nats a site of {analysis.held_out} held-out sequences; uniform guessing has "
+        f"{math.log(analysis.n_colors):.4f}"
+    )
+    words = [textwrap.fill(line, width, subsequent_indent="  ") for line in summary(analysis)]
+    return "\n".join((render(HEADER, cells, title, caption, "text"), "", *words))
+
+
+def summary(analysis: SequenceAnalysis) -> list[str]:
+    """Sentences: how much independent data there is, what pairs gain, which sites interact most."""
+    pair, alone = analysis.pair_loss[-1], analysis.independent_loss[-1]
+    top = ", ".join(f"{analysis.label(p)} ({analysis.letters(p)})" for p in analysis.pairs[:LISTED])
+    gaps = "; gaps count as a token" if "-" in analysis.tokens else ""
+    return [
+        f"{analysis.n_sequences} sequences, {analysis.n_sites} sites, {analysis.n_colors} tokens "
+        f"({' '.join(analysis.tokens[:30])}); effective number of sequences {analysis.effective_number:.1f}",
+        *(f"note: {note}" for note in analysis.notes),
+        f"held out: {analysis.held_out} sequences in whole clusters ({analysis.n_clusters} in all) of similar ones, so "
+        "that none resembles one that was fitted; errors are between clusters",
+        f"a masked site has perplexity {math.exp(pair.mean):.3f} by the pair model and {math.exp(alone.mean):.3f} from "
+        f"its column alone{gaps}",
+        f"strongest interactions at least {analysis.min_separation} sites apart (with the letters that favor each "
+        f"other most): {top}",
+    ]

@@ -1,0 +1,63 @@
+"""Whether similar sequences share their weight, decided by how long it would take."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.potts.inference.weights import comparison_seconds, similarity
+
+Array = NDArray[np.float64]
+Clusters = NDArray[np.int64]
+
+MANY = 50_000  # sequences: comparing all pairs takes minutes, and is left out unless asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Reweighting:
+    """How much each sequence counts, and which belong together."""
+
+    weights: Array = field(repr=False)  # (M,)
+    clusters: Clusters = field(repr=False)  # (M,) numbers
+    identity: float | None  # None: every sequence counts as one, and is a cluster of its own
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.clusters.max()) + 1
+
+
+def reweighted(
+    states: NDArray[np.uint8],
+    identity: float,
+    wanted: bool | None,
+    n_threads: int,
+    progress: str | None,
+    say: Callable[[str], None],
+) -> Reweighting:
+    """By `similarity` at `identity`; `wanted` None leaves it out for very many sequences, and says so."""
+    M = len(states)
+    if wanted is False:
+        return _equal(M, "every sequence counts as one: those held out may resemble those that are fitted")
+    if M > MANY:
+        time = duration(comparison_seconds(states, n_threads=n_threads))
+        if wanted is None:
+            note = f"every sequence counts as one: comparing {M} with each other would take {time}; --reweight does it"
+            say(note)
+            return _equal(M, note)
+        say(f"comparing {M} sequences with each other: about {time}")
+    found = similarity(states, identity, n_threads=n_threads, progress=progress if M > MANY else None)
+    return Reweighting(found.weights, found.clusters, identity)
+
+
+def _equal(M: int, note: str) -> Reweighting:
+    return Reweighting(np.ones(M), np.arange(M), None, (note,))
+
+
+def duration(seconds: float) -> str:
+    """40 s, 3 min, 2.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,67 @@
+"""How strongly two sites interact: one number for each block of couplings."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models.potts import zero_sum_blocks
+
+Array = NDArray[np.float64]
+
+
+def interaction_scores(couplings: Any, *, gap: int | None = None) -> Array:
+    """(L, L) Frobenius norms of the blocks J_ij of couplings (L, L, C, C) in the zero-sum gauge.
+
+    The couplings of the color `gap` are left out of the norm after the gauge, since neighboring gaps make long runs
+    (arXiv:1211.1281).
+    """
+    J = zero_sum_blocks(np.asarray(couplings, dtype=float))
+    kept = [a for a in range(J.shape[-1]) if a != gap]
+    return np.asarray(np.sqrt((J[:, :, kept][..., kept] ** 2).sum(axis=(2, 3))))
+
+
+def average_product_corrected(scores: Array) -> Array:
+    """F_ij - F_i F_j / F with means over the other sites: what a site gives to all its pairs is removed.
+
+    The correction of Dunn, Wahl and Gloor, Bioinformatics 24, 333 (2008). The diagonal is zero.
+    """
+    off = scores - np.diag(np.diag(scores))
+    L = len(off)
+    mean = off.sum(axis=1) / (L - 1)
+    total = mean.mean()
+    corrected = off - (np.outer(mean, mean) / total if total > 0 else 0.0)
+    np.fill_diagonal(corrected, 0.0)
+    return np.asarray(corrected)
+
+
+def strongest_colors(couplings: Any, *, gap: int | None = None) -> NDArray[np.int64]:
+    """(L, L, 2) the colors of i and of j whose coupling in the zero-sum gauge is the most favorable."""
+    J = zero_sum_blocks(np.asarray(couplings, dtype=float)).copy()
+    L, _, C, _ = J.shape
+    if gap is not None and C > 1:
+        J[:, :, gap, :] = J[:, :, :, gap] = -np.inf
+    flat = J.reshape(L, L, C * C).argmax(axis=2)
+    return np.stack([flat // C, flat % C], axis=2)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sites (from 0, i < j), and how they interact."""
+
+    i: int
+    j: int
+    score: float  # average-product corrected
+    norm: float
+    colors: tuple[int, int]  # the most favorable ones
+
+
+def ranked_pairs(corrected: Array, norms: Array, colors: NDArray[np.int64], min_separation: int) -> list[Pair]:
+    """All pairs with j - i >= `min_separation`, the strongest first; ties by position."""
+    i, j = np.triu_indices(len(corrected), min_separation)
+    order = np.argsort(-corrected[i, j], kind="stable")
+    return [
+        Pair(int(a), int(b), float(corrected[a, b]), float(norms[a, b]), (int(colors[a, b, 0]), int(colors[a, b, 1])))
+        for a, b in zip(i[order], j[order], strict=True)
+    ]

@@ -1,0 +1,41 @@
+"""Held-out sequences that resemble none of those that are fitted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+FEWEST_CLUSTERS = 2  # held out: one alone has no error bar
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Positions of sequences; those of `training` are in random order, so that smaller sets are its beginnings."""
+
+    training: Indices
+    held_out: Indices
+
+
+def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng: np.random.Generator) -> Split:
+    """Whole clusters (M,) of similar sequences, at random, up to `test_fraction` of the total of `weights` (M,).
+
+    ValueError where that leaves fewer than two clusters on a side.
+    """
+    if not 0 < test_fraction < 1:
+        raise ValueError(f"test_fraction must lie in (0, 1), got {test_fraction}")
+    sizes = np.bincount(clusters, weights)
+    left = test_fraction * sizes.sum() * (1 + 1e-9)
+    chosen = np.zeros(len(sizes), bool)
+    for cluster in rng.permutation(len(sizes)):
+        if sizes[cluster] <= left:
+            chosen[cluster], left = True, left - sizes[cluster]
+    if min(chosen.sum(), (~chosen).sum() + 1) < FEWEST_CLUSTERS:
+        raise ValueError(
+            f"the sequences form {len(sizes)} clusters of similar ones: too few to hold out {test_fraction:g} of them; "
+            "raise --identity, or leave reweighting out with --no-reweight"
+        )
+    held_out = chosen[clusters]
+    return Split(rng.permutation(np.flatnonzero(~held_out)), np.flatnonzero(held_out))

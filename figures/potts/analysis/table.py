@@ -1,0 +1,50 @@
+"""The rows of the table: learning curves, the map, and its strongest pairs."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Row, row
+from simulate.core import Estimate
+
+Array = NDArray[np.float64]
+
+LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
+PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
+SCORES = "score"  # of pairs i < j in the order 12, 13, ..., 23, ...
+
+
+def learning_rows(
+    sizes: Sequence[int], pair: Sequence[Estimate], alone: Sequence[Estimate], n_colors: int, d: int
+) -> list[Row]:
+    """Held-out loss against the number of training sequences. No z: there is no theory of it."""
+    rows = [
+        row(label, n, panel=LEARNING, d=d, estimate=estimate)
+        for label, estimates in ((PAIR, pair), (ALONE, alone))
+        for n, estimate in zip(sizes, estimates, strict=True)
+    ]
+    return rows + [row(UNIFORM, n, panel=LEARNING, theory=math.log(n_colors)) for n in (sizes[0], sizes[-1])]
+
+
+def map_rows(scores: Array) -> list[Row]:
+    """The upper triangle of scores (L, L), one after the other: `map_of` puts it together again."""
+    upper = scores[np.triu_indices(len(scores), 1)]
+    return [row(SCORES, k, panel=MAP, theory=score) for k, score in enumerate(upper)]
+
+
+def map_of(values: Array) -> Array:
+    """(L, L) scores from their upper triangle."""
+    L = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
+    scores = np.zeros((L, L))
+    scores[np.triu_indices(L, 1)] = values
+    return scores + scores.T
+
+
+def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[Row]:
+    """Points (rank, score) of the strongest pairs, named by their sites."""
+    return [
+        row(f"_{label}", rank, panel=RANKED, theory=score, d=d)
+        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
+    ]

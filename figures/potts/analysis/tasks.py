@@ -1,0 +1,77 @@
+"""The fits, each a task of its own: one for each training size, and one of all sequences for the map."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.potts.analysis.held_out import clustered_mean, sequence_losses
+from figures.potts.analysis.plan import penalties
+from figures.potts.analysis.scores import average_product_corrected, interaction_scores, strongest_colors
+from simulate.core import Estimate
+from simulate.potts import pseudo_likelihood, sequence_weights, site_independent
+
+Array = NDArray[np.float64]
+States = NDArray[np.uint8]
+
+PSEUDOCOUNT = 0.5  # of every color at every site, where sites stand alone, for the effective number of sequences
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every fit is done."""
+
+    n_colors: int
+    identity: float | None  # None: every sequence counts as one
+    l2: float | None
+    field_l2: float | None
+    max_iter: int
+    tol: float
+
+    def weights(self, states: States) -> Array:
+        """(M,) of the sequences by themselves."""
+        return np.ones(len(states)) if self.identity is None else sequence_weights(states, self.identity)
+
+
+def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignore[no-untyped-def]
+    """The pair model of these sequences, converged or not."""
+    l2, field_l2 = penalties(states.shape[1], settings.n_colors, float(weights.sum()), settings.l2, settings.field_l2)
+    return pseudo_likelihood(
+        states,
+        settings.n_colors,
+        l2=l2,
+        field_l2=field_l2,
+        weights=weights,
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        check=False,
+    )
+
+
+def learning_task(
+    training: States, held_out: States, weights: Array, clusters: NDArray[np.int64], settings: Settings
+) -> Array:
+    """(7,): held-out loss of the pair model as mean, standard error and number of clusters, the same for sites alone,
+    and whether the fit converged.
+
+    `weights` and `clusters` are those of the held-out sequences.
+    """
+    own = settings.weights(training)
+    fit = pair_fit(training, own, settings)
+    alone = site_independent(training, settings.n_colors, PSEUDOCOUNT * len(own) / own.sum(), weights=own)
+    losses = [clustered_mean(sequence_losses(model, held_out), weights, clusters) for model in (fit.model, alone)]
+    return np.array([*(value for loss in losses for value in (loss.mean, loss.stderr, loss.n)), float(fit.converged)])
+
+
+def as_estimates(values: Array) -> tuple[Estimate, Estimate]:
+    """Of the pair model and without pairs, from a `learning_task`."""
+    pair, alone = values[:6].reshape(2, 3)
+    return Estimate(pair[0], pair[1], int(pair[2])), Estimate(alone[0], alone[1], int(alone[2]))
+
+
+def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
+    """(5, L, L): corrected score, norm, the two most favorable colors, and everywhere whether the fit converged."""
+    fit = pair_fit(states, weights, settings)
+    norms = interaction_scores(fit.couplings, gap=gap)
+    colors = strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1)
+    return np.stack([average_product_corrected(norms), norms, *colors, np.full(norms.shape, float(fit.converged))])
