@@ -69,7 +69,7 @@ class Potts(ABC):
         out = np.empty((len(flat), *shape))
         for rows in _blocks(len(flat), max(1, BLOCK // (self.n_sites * self.n_colors))):
             out[rows] = function(flat[rows])
-        return out.reshape(*checked.shape[:-1], *shape)
+        return out.reshape((*checked.shape[:-1], *shape))
 
 
 def one_hot(states: States, n_colors: int) -> Array:
