@@ -44,7 +44,9 @@ class Parameterization(ABC):
     def _field_slopes(self, n: int, basis: Array) -> Array:
         """Of fields h_i = basis @ theta_i with columns as directions, (n, L, C, L * columns)."""
         slopes = np.einsum("ij,ak->iajk", np.eye(self.n_sites), basis)
-        return np.broadcast_to(slopes.reshape(self.n_sites, self.n_colors, -1), (n, *slopes.shape[:2], slopes[0, 0].size))
+        return np.broadcast_to(
+            slopes.reshape(self.n_sites, self.n_colors, -1), (n, *slopes.shape[:2], slopes[0, 0].size)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ class Symmetric(Full):
 
 
 def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterization:
-    """"factored", "full" or "symmetric" at the parameters of a pair model; ValueError where it cannot represent it."""
+    """ "factored", "full" or "symmetric" at the parameters of a pair model; ValueError where it cannot represent it."""
     pair = model.pair_model if isinstance(model, SquareLatticePotts) else model
     if not isinstance(pair, PottsModel | DensePottsModel):
         raise ValueError(f"model must be a pair model (PottsModel or DensePottsModel), got {type(model).__name__}")

@@ -1,0 +1,124 @@
+"""One layer of factored attention as a network: masked one-hot input, logits, loss, and gradients by hand."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+from theory.models.potts.base import one_hot
+
+Array = NDArray[np.float64]
+
+BLOCK = 2**22  # numbers in an intermediate array
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionLayer:
+    """logits = A X V^T + h of an input X (..., L, C) with one-hot rows; a masked site's row is zero.
+
+    Attention A (L, L) depends on positions only, values V (C, C) [predicted, neighbor] on colors only
+    (arXiv:2304.07235). A's diagonal never counts where a site's own row is masked; it is kept at zero.
+    """
+
+    attention: Any = field(repr=False)
+    values: Any = field(repr=False)
+    fields: Any = field(default=None, repr=False)  # h (L, C), zero where None
+
+    def __post_init__(self) -> None:
+        A, V = checks.finite_array("attention", self.attention, 2), checks.finite_array("values", self.values, 2)
+        if A.shape[0] != A.shape[1] or np.any(np.diag(A)):
+            raise ValueError(f"attention must be square with a zero diagonal, got shape {A.shape}")
+        if V.shape[0] != V.shape[1]:
+            raise ValueError(f"values must be square, got shape {V.shape}")
+        shape = len(A), len(V)
+        h = checks.finite_array("fields", np.zeros(shape) if self.fields is None else self.fields, 2)
+        if h.shape != shape:
+            raise ValueError(f"fields must have shape {shape} (sites, colors), got {h.shape}")
+        for name, value in (("attention", A), ("values", V), ("fields", h)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def random(cls, n_sites: int, n_colors: int, scale: float, rng: np.random.Generator) -> Self:
+        """A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C), no fields."""
+        L, C = int(checks.dimension(n_sites, name="n_sites")), int(checks.dimension(n_colors, name="n_colors"))
+        size = checks.positive("scale", scale)
+        A = size / np.sqrt(L) * rng.standard_normal((L, L))
+        np.fill_diagonal(A, 0.0)
+        return cls(A, size / np.sqrt(C) * rng.standard_normal((C, C)))
+
+    @property
+    def n_sites(self) -> int:
+        """L."""
+        return len(self.attention)
+
+    @property
+    def n_colors(self) -> int:
+        """C."""
+        return len(self.values)
+
+    def logits(self, inputs: Any) -> Array:
+        """A X V^T + h of inputs (..., L, C): scores of every color at every site."""
+        return np.asarray(self.attention @ np.asarray(inputs) @ self.values.T + self.fields)
+
+
+def masked_inputs(states: Any, n_colors: int, site: int) -> Array:
+    """One-hot input (M, L, C) of states (M, L) whose `site` is masked: its row is the zero vector, no extra color."""
+    inputs = one_hot(checks.colors("states", states, n_colors), n_colors)
+    inputs[:, site] = 0.0
+    return inputs
+
+
+def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
+    """Mean of -log softmax(logits_i)[s_i] over samples and masked sites i, each site masked in turn, in nats.
+
+    It equals 1/L times the negative log pseudo-likelihood per sample of couplings A_ij V_ab and fields h.
+    """
+    checked = _checked(states, layer)
+    total = 0.0
+    for rows in _blocks(len(checked), layer.n_sites * layer.n_colors):
+        for site in range(layer.n_sites):
+            z = layer.logits(masked_inputs(checked[rows], layer.n_colors, site))[:, site]
+            total -= float(np.sum(_log_softmax(z)[np.arange(len(z)), checked[rows, site]]))
+    return total / checked.size
+
+
+def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[float, Array, Array, Array]:
+    """Loss of masking `sites` (B,), one in each of `states` (B, L), and its gradient in A (L, L), V (C, C), h (L, C).
+
+    Back-propagation: with the residual R = (softmax(z) - target)/B at the masked site i and the context
+    N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij = (R V) . x_j.
+    """
+    checked, masked = _checked(states, layer), checks.colors("sites", sites, layer.n_sites, len(states))
+    B, each = len(checked), np.arange(len(checked))
+    inputs = one_hot(checked, layer.n_colors)
+    inputs[each, masked] = 0.0
+    context = np.einsum("bl,blc->bc", layer.attention[masked], inputs)
+    log_p = _log_softmax(context @ layer.values.T + layer.fields[masked])
+    residual = np.exp(log_p)
+    residual[each, checked[each, masked]] -= 1.0
+    residual /= B
+    dA, dh = np.zeros_like(layer.attention), np.zeros_like(layer.fields)
+    np.add.at(dA, masked, np.einsum("bc,blc->bl", residual @ layer.values, inputs))
+    np.add.at(dh, masked, residual)
+    loss = -float(np.mean(log_p[each, checked[each, masked]]))
+    return loss, dA, residual.T @ context, dh
+
+
+def _checked(states: Any, layer: AttentionLayer) -> NDArray[np.integer[Any]]:
+    checked = checks.colors("states", states, layer.n_colors, layer.n_sites)
+    if checked.ndim != 2 or len(checked) == 0:
+        raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
+    return checked
+
+
+def _log_softmax(z: Array) -> Array:
+    z = z - z.max(axis=-1, keepdims=True)
+    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+
+
+def _blocks(count: int, numbers: int) -> Iterator[slice]:
+    size = max(1, BLOCK // numbers)
+    return (slice(start, start + size) for start in range(0, count, size))

@@ -1,0 +1,170 @@
+"""Factored attention fitted to sequences: couplings A_ij V_ab by maximum pseudo-likelihood."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from simulate.potts.inference.factored_fit import FactoredFit
+from simulate.potts.inference.factored_kernel import FactoredObjective
+from simulate.potts.inference.factored_start import Start, balanced, factored_start
+from simulate.potts.inference.minimize import FitError
+from simulate.potts.inference.sequences import Sequences
+from theory.models import checks
+from theory.models.potts import zero_sum_blocks
+
+Array = NDArray[np.float64]
+
+PRIOR = 0.01  # default penalty, in units of the loss of one sample
+HISTORY = 20  # pairs of differences that shape a step
+ROUNDS = 3  # the history is dropped at most so often: it may have grown stale where the minimum is flat
+
+
+def factored_attention(
+    states: Any,
+    n_colors: int,
+    *,
+    fields: bool = True,
+    l2: float | None = None,
+    field_l2: float | None = None,
+    weights: Any = None,
+    start: Any = "kronecker",
+    restarts: int = 0,
+    seed: int = 0,
+    max_iter: int = 2000,
+    tol: float = 1e-5,
+    n_threads: int = 1,
+    check: bool = True,
+) -> FactoredFit:
+    """Minimize - sum_mu w_mu sum_i log P(s_i^mu | others) + l2 |A|^2 |V|^2 + field_l2 |h|^2 (arXiv:2304.07235).
+
+    `states` (M, L); `weights` (M,) are divided by their sum. The first term is L times the masked loss; the penalty is
+    that of the couplings A_ij V_ab, whatever the scale of A; by default both are 0.01/M with M the effective number of
+    samples 1/sum w^2: just enough for colors that a site never shows. The objective is not convex: the best of
+    `start` ("kronecker": from mean-field couplings, "random", or a tuple (A, V) or (A, V, h)) and of `restarts` random
+    starts is returned. Without `fields`, starts may run away to couplings that cancel but for a field; that counts as
+    not converged. FitError, holding the fit, where the gradient's norm exceeds `tol`, unless `check` is False. The
+    result does not depend on `n_threads`.
+    """
+    data = Sequences.of(states, n_colors, weights)
+    if data.n_sites < 2:
+        raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
+    penalties = (_penalty(name, given, data) for name, given in (("l2", l2), ("field_l2", field_l2)))
+    problem = _Problem(data, bool(fields), *penalties, int(checks.dimension(n_threads, name="n_threads")))
+    limits = int(checks.dimension(max_iter, name="max_iter")), checks.positive("tol", tol)
+    rng = np.random.default_rng(int(checks.dimension(seed, least=0, name="seed")))
+    kinds = [start] + ["random"] * int(checks.dimension(restarts, least=0, name="restarts"))
+    found = [_minimized(problem, factored_start(kind, states, data, rng), *limits) for kind in kinds]
+    best = min(found, key=lambda fit: fit.objective)
+    fit = FactoredFit(**{**vars(best), "restarts": tuple(each.objective for each in found)})
+    if check and not fit.converged:
+        raise FitError(
+            f"factored attention has not converged: {fit.reason}, gradient norm {fit.gradient_norm:.2g} after "
+            f"{fit.iterations} iterations; try fields=True, a larger l2, restarts, or a larger max_iter or tol",
+            fit,
+        )
+    return fit
+
+
+class _Problem:
+    """The penalized objective as a function of one vector: A without diagonal, V and, where fitted, fields.
+
+    The fields are taken about the mean input, z_i = g_i + sum_j A_ij V (x_j - f_j): that makes them nearly independent
+    of A and V, and the iterations several times fewer. sqrt(C) gives them a curvature of one.
+    """
+
+    def __init__(self, data: Sequences, fields: bool, l2: float, field_l2: float, n_threads: int) -> None:
+        states = np.ascontiguousarray(data.columns.T, dtype=np.int32)
+        self.loss = FactoredObjective(states, data.weights, n_threads)
+        self.fields, self.l2, self.field_l2 = fields, l2, field_l2
+        self.frequencies = data.frequencies()
+        self.off_diagonal = ~np.eye(data.n_sites, dtype=bool)
+
+    def value(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
+        """The objective and its gradient."""
+        value, dA, dV, dh = self.loss(A, V, h)
+        size_A, size_V = np.sum(A**2), np.sum(V**2)
+        value += float(self.l2 * size_A * size_V + self.field_l2 * np.sum(h**2))
+        return value, dA + 2 * self.l2 * size_V * A, dV + 2 * self.l2 * size_A * V, dh + 2 * self.field_l2 * h
+
+    def of_vector(self, x: Array) -> tuple[float, Array]:
+        """The same of a packed point; the gradient follows the chain rule."""
+        A, V, h = self.unpacked(x)
+        value, dA, dV, dh = self.value(A, V, h)
+        if self.fields:
+            dA, dV = dA - dh @ V @ self.frequencies.T, dV - dh.T @ (A @ self.frequencies)
+        return value, self._flat(dA, self._color_gauge(dV), _centered(dh) * np.sqrt(len(V)))
+
+    def packed(self, A: Array, V: Array, h: Array) -> Array:
+        """The vector of a point."""
+        h = _centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
+        return self._flat(A, self._color_gauge(V), h)
+
+    def unpacked(self, x: Array) -> Start:
+        """A, V and h, V and h in the gauge of FactoredFit."""
+        L, C = self.frequencies.shape
+        A = np.zeros((L, L))
+        A[self.off_diagonal] = x[: L * (L - 1)]
+        V = self._color_gauge(x[L * (L - 1) :][: C * C].reshape(C, C))
+        if not self.fields:
+            return A, V, np.zeros((L, C))
+        return A, V, _centered(x[L * (L - 1) + C * C :].reshape(L, C) * np.sqrt(C) - A @ self.frequencies @ V.T)
+
+    def _flat(self, A: Array, V: Array, h: Array) -> Array:
+        parts = [A[self.off_diagonal], V.ravel()]
+        return np.concatenate([*parts, h.ravel()] if self.fields else parts)
+
+    def _color_gauge(self, V: Array) -> Array:
+        return zero_sum_blocks(V) if self.fields else V - V.mean(axis=0)
+
+
+def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
+    """The minimum that L-BFGS reaches from `start`."""
+    (A, V, h), iterations = start, 0
+    for _ in range(ROUNDS):
+        x = problem.packed(*balanced(A, V), h)
+        options = {"maxiter": max_iter - iterations, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0}
+        options["gtol"] = tol / np.sqrt(x.size)  # of the largest component: together they are below tol
+        result = minimize(problem.of_vector, x, jac=True, method="L-BFGS-B", options=options)
+        iterations += int(result.nit)
+        A, V, h = problem.unpacked(result.x)
+        value, gradient = problem.of_vector(problem.packed(*balanced(A, V), h))
+        norm = float(np.linalg.norm(gradient))
+        if norm <= tol or iterations >= max_iter:
+            break
+    runs_away = not problem.fields and _runs_away(A, V)
+    reason = _reason(runs_away, norm <= tol, iterations >= max_iter, str(result.message))
+    converged = norm <= tol and not runs_away
+    return FactoredFit(*_scaled(A, V), h, problem.fields, value, norm, iterations, converged, reason, (value,))
+
+
+def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
+    """The same A x V with |V| = C and sum(A) >= 0."""
+    scale = np.linalg.norm(V) / len(V) * (1.0 if A.sum() >= 0 else -1.0)
+    return (A * scale, V / scale) if scale else (A, V)
+
+
+def _centered(h: Array) -> Array:
+    return np.asarray(h - h.mean(axis=1, keepdims=True))
+
+
+def _runs_away(A: Array, V: Array) -> bool:
+    """Whether V is a field V_ab = c_a up to 1 % while the sums of A's rows cancel to 1 %."""
+    V = V - V.mean(axis=0)
+    share = len(V) * np.sum(V.mean(axis=1) ** 2) / np.sum(V**2)
+    cancellation = np.linalg.norm(A.sum(axis=1)) / (np.sqrt(len(A) - 1) * np.linalg.norm(A))
+    return bool(share > 0.99 and cancellation < 0.01)
+
+
+def _penalty(name: str, given: float | None, data: Sequences) -> float:
+    """`given`, or by default a share of what one sample weighs."""
+    return PRIOR * float(np.sum(data.weights**2)) if given is None else checks.non_negative(name, given)
+
+
+def _reason(runs_away: bool, converged: bool, exhausted: bool, message: str) -> str:
+    if runs_away:
+        return "run-away: couplings that cancel but for a field, with no minimum at finite size"
+    if converged:
+        return "gradient below tolerance"
+    return "max_iter reached" if exhausted else f"no further progress ({message.strip(': ')})"

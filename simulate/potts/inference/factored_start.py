@@ -1,0 +1,66 @@
+"""Where a factored fit starts: the best A x V of mean-field couplings, given matrices, or random ones."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.potts.inference.gaussian import mean_field
+from simulate.potts.inference.sequences import Sequences
+from theory.models import checks
+
+Array = NDArray[np.float64]
+Start = tuple[Array, Array, Array]
+
+SWEEPS = 100  # of alternating projections; starts need no more than two digits
+
+
+def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Generator) -> Start:
+    """A (L, L), V (C, C) and h (L, C); `start` is "kronecker", "random" or a tuple (A, V) or (A, V, h)."""
+    L, C = data.n_sites, data.n_colors
+    if isinstance(start, str) and start == "kronecker":
+        return with_fields(*kronecker_factors(mean_field(states, C, weights=data.weights).couplings), data)
+    if isinstance(start, str) and start == "random":
+        A = rng.standard_normal((L, L)) / np.sqrt(L)
+        return with_fields(A, rng.standard_normal((C, C)) / np.sqrt(C), data)
+    if not isinstance(start, tuple) or len(start) not in (2, 3):
+        raise ValueError(f'start must be "kronecker", "random" or a tuple (A, V) or (A, V, h), got {start!r}')
+    shapes = {"A": (L, L), "V": (C, C), "h": (L, C)}
+    given = [checks.finite_array(f"start {name}", each, 2) for name, each in zip(shapes, start, strict=False)]
+    for (name, shape), each in zip(shapes.items(), given, strict=False):
+        if each.shape != shape:
+            raise ValueError(f"start {name} must have shape {shape}, got {each.shape}")
+    A, V = balanced(given[0], given[1])
+    return (A, V, given[2]) if len(given) == 3 else with_fields(A, V, data)
+
+
+def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
+    """A and V with |couplings_ij(a, b) - A_ij V_ab|^2 least: the leading singular pair of the (L^2, C^2) arrangement.
+
+    By alternating projections from the strongest block.
+    """
+    strength = np.sum(couplings**2, axis=(2, 3))
+    V = couplings[np.unravel_index(int(strength.argmax()), strength.shape)]
+    A = np.zeros_like(strength)
+    for _ in range(SWEEPS if strength.max() > 0 else 0):
+        A = np.tensordot(couplings, V / np.sum(V**2), axes=2)
+        V = np.tensordot(A / np.sum(A**2), couplings, axes=2)
+    return A, V
+
+
+def balanced(A: Array, V: Array) -> tuple[Array, Array]:
+    """The same A x V with |A| = |V|, A without diagonal; a zero A x V becomes a small one, as zero is a saddle."""
+    A = A - np.diag(np.diag(A))
+    size_A, size_V = np.linalg.norm(A), np.linalg.norm(V)
+    if min(size_A, size_V) == 0:
+        A, V = 0.1 * (np.ones_like(A) - np.eye(len(A))), 0.1 * np.eye(len(V))
+        size_A, size_V = np.linalg.norm(A), np.linalg.norm(V)
+    c = np.sqrt(size_V / size_A)
+    return A * c, V / c
+
+
+def with_fields(A: Array, V: Array, data: Sequences) -> Start:
+    """A, V and the fields that give an input of average colors the logits log f_i(a), one sample spread evenly added."""
+    A, V = balanced(A, V)
+    share, f = 1 / (1 + data.n_samples), data.frequencies()
+    return A, V, np.log((1 - share) * f + share / data.n_colors) - A @ f @ V.T
