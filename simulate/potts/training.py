@@ -12,6 +12,7 @@ from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.models import checks
 
 Array = NDArray[np.float64]
+States = NDArray[np.integer[Any]]
 Gradients = tuple[Array, ...]
 
 
@@ -100,19 +101,19 @@ def train(
     return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses))
 
 
-def _every_site(parameters: Sequence[Array], states: Array, rng: np.random.Generator) -> Gradients:
+def _every_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
     """Gradient of the masked loss with every site masked in turn, by the compiled sums of the pseudo-likelihood."""
     _, *gradients = _objective(states)(*parameters)
     return tuple(each / states.shape[1] for each in gradients)
 
 
-def _random_site(parameters: Sequence[Array], states: Array, rng: np.random.Generator) -> Gradients:
+def _random_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
     """Gradient with one masked site a sequence."""
     sites = rng.integers(states.shape[1], size=len(states))
     return loss_and_gradient(AttentionLayer(*parameters), states, sites)[1:]
 
 
-def _objective(states: Any) -> FactoredObjective:
+def _objective(states: States) -> FactoredObjective:
     return FactoredObjective(np.ascontiguousarray(states, dtype=np.int32), np.full(len(states), 1 / len(states)))
 
 
@@ -130,7 +131,7 @@ def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
     return set(record)
 
 
-def _checked(states: Any, layer: AttentionLayer, name: str) -> NDArray[np.integer[Any]]:
+def _checked(states: Any, layer: AttentionLayer, name: str) -> States:
     checked = checks.colors(name, states, layer.n_colors, layer.n_sites)
     if checked.ndim != 2 or len(checked) == 0:
         raise ValueError(f"{name} must have shape (samples, sites) with at least one sample, got {checked.shape}")

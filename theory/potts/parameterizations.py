@@ -44,9 +44,8 @@ class Parameterization(ABC):
     def _field_slopes(self, n: int, basis: Array) -> Array:
         """Of fields h_i = basis @ theta_i with columns as directions, (n, L, C, L * columns)."""
         slopes = np.einsum("ij,ak->iajk", np.eye(self.n_sites), basis)
-        return np.broadcast_to(
-            slopes.reshape(self.n_sites, self.n_colors, -1), (n, *slopes.shape[:2], slopes[0, 0].size)
-        )
+        slopes = slopes.reshape(self.n_sites, self.n_colors, -1)
+        return np.broadcast_to(slopes, (n, *slopes.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class Factored(Parameterization):
 
     @property
     def n_parameters(self) -> int:
-        return self._pairs.shape[1] + self.n_colors**2 + self.fields * self.n_sites * self.n_colors
+        return int(self._pairs.shape[1]) + self.n_colors**2 + self.fields * self.n_sites * self.n_colors
 
     @property
     def _pairs(self) -> Array:
@@ -117,8 +116,8 @@ class Full(Parameterization):
             by_W[:, i, :, place] = np.einsum("ak,nl->nakl", basis, x[:, j]).reshape(n, self.n_colors, -1)
             if self.symmetric:
                 by_W[:, j, :, place] = np.einsum("al,nk->nakl", basis, x[:, i]).reshape(n, self.n_colors, -1)
-        by_W = by_W.reshape(*by_W.shape[:3], -1)
-        return np.concatenate([by_W, self._field_slopes(n, basis)], axis=3) if self.fields else by_W
+        flat = by_W.reshape(*by_W.shape[:3], -1)
+        return np.concatenate([flat, self._field_slopes(n, basis)], axis=3) if self.fields else flat
 
     @property
     def symmetric(self) -> bool:
@@ -167,7 +166,7 @@ def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterizati
 
 
 def identifiable(V: Array, fields: bool) -> Array:
-    """V less its column means (rows: predicted colors); with fields less those of its rows too. Leading axes allowed."""
+    """V (..., C, C) less its column means (rows: predicted colors); with fields less those of its rows too."""
     return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=-2, keepdims=True))
 
 

@@ -14,6 +14,8 @@ from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
 from theory.models.potts import zero_sum_blocks
 
+__all__ = ["FactoredFit", "factored_attention"]
+
 Array = NDArray[np.float64]
 
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
@@ -50,7 +52,7 @@ def factored_attention(
     data = Sequences.of(states, n_colors, weights)
     if data.n_sites < 2:
         raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
-    penalties = (_penalty(name, given, data) for name, given in (("l2", l2), ("field_l2", field_l2)))
+    penalties = _penalty("l2", l2, data), _penalty("field_l2", field_l2, data)
     problem = _Problem(data, bool(fields), *penalties, int(checks.dimension(n_threads, name="n_threads")))
     limits = int(checks.dimension(max_iter, name="max_iter")), checks.positive("tol", tol)
     rng = np.random.default_rng(int(checks.dimension(seed, least=0, name="seed")))

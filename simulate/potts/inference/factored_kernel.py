@@ -17,10 +17,10 @@ BLOCKS = 16  # of samples, summed in this order whatever the number of threads
 class FactoredObjective:
     """- sum_mu w_mu sum_i log softmax(z_i)[s_i], z_i = V N_i + h_i with N_i[b] = sum_{j != i} A_ij [s_j = b].
 
-    `states` (M, L) int16, `weights` (M,). One evaluation costs M L (L + C^2) operations.
+    `states` (M, L) int32, `weights` (M,). One evaluation costs M L (L + C^2) operations.
     """
 
-    states: NDArray[np.int16]
+    states: NDArray[np.int32]
     weights: Array
     n_threads: int = 1
 

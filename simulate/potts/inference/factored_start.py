@@ -60,7 +60,7 @@ def balanced(A: Array, V: Array) -> tuple[Array, Array]:
 
 
 def with_fields(A: Array, V: Array, data: Sequences) -> Start:
-    """A, V and the fields that give an input of average colors the logits log f_i(a), one sample spread evenly added."""
+    """A, V and the fields for which an input of average colors has the logits log f_i(a), one even sample added."""
     A, V = balanced(A, V)
     share, f = 1 / (1 + data.n_samples), data.frequencies()
     return A, V, np.log((1 - share) * f + share / data.n_colors) - A @ f @ V.T
