@@ -22,7 +22,9 @@ _HOMES = {
         "site_independent",
         "standard_errors",
     ),
-    "attention": (),
+    "inference.recovery": ("full_recovery_error", "matched_scale", "recovery_error"),
+    "attention": ("AttentionLayer", "loss_and_gradient", "masked_inputs", "masked_language_model_loss"),
+    "training": ("Training", "train"),
     "contrasts": (),
 }
 _ROOM = {name: room for room, names in _HOMES.items() for name in names}
