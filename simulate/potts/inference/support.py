@@ -10,7 +10,8 @@ from simulate.potts.inference.sequences import Sequences
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
     """ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, has no weight in the data.
 
-    Its coupling would go to minus infinity. (Rarer separable data are not found here: they do not converge.)
+    Its coupling would go to minus infinity. Sites that a majority of others decides are separable too, without any such
+    gap: they are not found here, and come out with couplings that grow as the tolerance falls.
     """
     if l2 > 0 and field_l2 > 0:
         return
