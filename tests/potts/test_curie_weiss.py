@@ -12,20 +12,14 @@ from scipy.optimize import minimize_scalar
 from simulate.core import Estimate, stream
 from theory import potts
 from theory.models import potts as records
-from theory.potts.mean_field import (
-    curie_weiss_critical_beta,
-    curie_weiss_jump,
-    curie_weiss_latent_heat,
-    curie_weiss_spinodals,
-)
 
 
 @pytest.mark.parametrize(
     ("n_colors", "critical", "spinodal"), [(3, 2.772588722, 2.745643577), (5, 3.696784963, 3.564501808)]
 )
 def test_reference_transitions(n_colors, critical, spinodal):
-    assert curie_weiss_critical_beta(n_colors) == pytest.approx(critical, abs=1e-9)
-    assert curie_weiss_spinodals(n_colors) == (pytest.approx(spinodal, abs=1e-9), n_colors)
+    assert potts.curie_weiss_critical_beta(n_colors) == pytest.approx(critical, abs=1e-9)
+    assert potts.curie_weiss_spinodals(n_colors) == (pytest.approx(spinodal, abs=1e-9), n_colors)
 
 
 def test_reference_values():
@@ -38,12 +32,12 @@ def test_reference_values():
 @given(st.integers(3, 200))
 def test_coexistence(n_colors):
     """At the critical beta both phases have the same weight; the jump and the latent heat are the closed forms."""
-    both = potts.curie_weiss(n_colors, curie_weiss_critical_beta(n_colors))
+    both = potts.curie_weiss(n_colors, potts.curie_weiss_critical_beta(n_colors))
     disordered, unstable, ordered = both.branches
     assert ordered.log_weight == pytest.approx(0, abs=1e-13)
-    assert both.order_parameter == pytest.approx(curie_weiss_jump(n_colors), abs=1e-11)
+    assert both.order_parameter == pytest.approx(potts.curie_weiss_jump(n_colors), abs=1e-11)
     latent = disordered.energy_per_site - ordered.energy_per_site
-    assert latent == pytest.approx(curie_weiss_latent_heat(n_colors), abs=1e-11)
+    assert latent == pytest.approx(potts.curie_weiss_latent_heat(n_colors), abs=1e-11)
     assert [branch.stability for branch in both.branches] == ["stable", "unstable", "stable"]
     assert unstable.log_weight < 0
 
@@ -87,14 +81,18 @@ def test_ordered_spinodal_is_the_least_beta_of_an_ordered_solution(n_colors):
         return math.log((1 + (n_colors - 1) * s) / (1 - s)) / s
 
     least = minimize_scalar(beta_of, bounds=(1e-3, 1 - 1e-9), method="bounded", options={"xatol": 1e-10})
-    assert curie_weiss_spinodals(n_colors)[0] == pytest.approx(least.fun, rel=1e-12)
+    assert potts.curie_weiss_spinodals(n_colors)[0] == pytest.approx(least.fun, rel=1e-12)
 
 
 def test_two_colors_are_the_ising_model():
     """m = tanh(K m) with K = beta/2 and m = s; continuous at beta = 2, m^2 about 3 (beta - 2)/2 just above."""
     m = potts.curie_weiss(2, 2.6).order_parameter
     assert m == pytest.approx(math.tanh(1.3 * m), abs=1e-14)
-    assert (curie_weiss_critical_beta(2), curie_weiss_spinodals(2), curie_weiss_jump(2)) == (2, (2, 2), 0)
+    assert (potts.curie_weiss_critical_beta(2), potts.curie_weiss_spinodals(2), potts.curie_weiss_jump(2)) == (
+        2,
+        (2, 2),
+        0,
+    )
     assert potts.curie_weiss(2, 2 + 1e-8).order_parameter == pytest.approx(math.sqrt(1.5e-8), rel=1e-3)
 
 
@@ -143,10 +141,10 @@ def test_distributions_are_normalized():
 
 
 def test_a_first_order_transition_has_two_peaks():
-    largest = potts.finite_curie_weiss(240, 3, curie_weiss_critical_beta(3)).largest_distribution
+    largest = potts.finite_curie_weiss(240, 3, potts.curie_weiss_critical_beta(3)).largest_distribution
     peaks = [n for n in range(1, 240) if largest[n] > max(largest[n - 1], largest[n + 1])]
     assert len(peaks) == 2
-    assert peaks[1] / 240 == pytest.approx((1 + 2 * curie_weiss_jump(3)) / 3, abs=0.03)
+    assert peaks[1] / 240 == pytest.approx((1 + 2 * potts.curie_weiss_jump(3)) / 3, abs=0.03)
 
 
 @pytest.mark.parametrize("beta", [2.0, 3.5])
@@ -184,7 +182,7 @@ def test_finite_system_against_a_heat_bath(agrees):
         (lambda: potts.finite_curie_weiss(0, 3, 1.0), "n_sites must be an integer of at least 1"),
         (lambda: potts.finite_curie_weiss(5000, 3, 1.0), "n_sites must be at most 4000 for exact sums, got 5000"),
         (lambda: potts.finite_curie_weiss(10, 3, math.nan), "beta must be finite"),
-        (lambda: curie_weiss_critical_beta(2.5), "n_colors must be an integer"),
+        (lambda: potts.curie_weiss_critical_beta(2.5), "n_colors must be an integer"),
     ],
 )
 def test_bad_input(call, message):

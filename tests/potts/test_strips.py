@@ -11,11 +11,6 @@ from hypothesis import strategies as st
 from theory import ConvergenceError, potts
 from theory.models import SquareLatticePotts
 from theory.potts.row_transfer import RowTransfer
-from theory.potts.square_lattice import (
-    onsager_energy,
-    square_lattice_critical_beta,
-    square_lattice_critical_energy,
-)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +18,7 @@ from theory.potts.square_lattice import (
     [(4, 4, 3, -1.71006228), (8, 8, 2, -1.74579455), (6, 6, 3, -1.67373587)],
 )
 def test_reference_energies_of_tori(rows, columns, n_colors, energy):
-    at_critical = potts.torus(rows, columns, n_colors, square_lattice_critical_beta(n_colors))
+    at_critical = potts.torus(rows, columns, n_colors, potts.square_lattice_critical_beta(n_colors))
     assert at_critical.energy_per_site == pytest.approx(energy, abs=1e-8)
 
 
@@ -60,8 +55,8 @@ def test_orbits_count_every_state_once(width, n_colors):
     ("width", "n_colors"), [(2, 2), (4, 2), (9, 2), (2, 3), (3, 3), (6, 3), (3, 4), (5, 4), (3, 7)]
 )
 def test_self_duality_fixes_the_critical_energy_of_every_cylinder(width, n_colors):
-    at_critical = potts.cylinder(width, n_colors, square_lattice_critical_beta(n_colors))
-    assert at_critical.energy_per_site == pytest.approx(square_lattice_critical_energy(n_colors), abs=1e-12)
+    at_critical = potts.cylinder(width, n_colors, potts.square_lattice_critical_beta(n_colors))
+    assert at_critical.energy_per_site == pytest.approx(potts.square_lattice_critical_energy(n_colors), abs=1e-12)
     assert at_critical.residual < 1e-12
 
 
@@ -90,15 +85,15 @@ def test_rows_and_columns_are_alike():
 
 @pytest.mark.parametrize(("beta", "error"), [(0.1, 1e-13), (0.4, 1e-6), (1.3, 5e-5)])
 def test_wide_cylinders_approach_onsagers_energy(beta, error):
-    assert potts.cylinder(12, 2, beta).energy_per_site == pytest.approx(onsager_energy(beta), abs=error)
+    assert potts.cylinder(12, 2, beta).energy_per_site == pytest.approx(potts.onsager_energy(beta), abs=error)
 
 
 def test_onsagers_energy():
-    assert onsager_energy(square_lattice_critical_beta(2)) == pytest.approx(
-        square_lattice_critical_energy(2), abs=1e-14
+    assert potts.onsager_energy(potts.square_lattice_critical_beta(2)) == pytest.approx(
+        potts.square_lattice_critical_energy(2), abs=1e-14
     )
-    assert onsager_energy(0.0) == -1
-    assert onsager_energy(1e3) == -2
+    assert potts.onsager_energy(0.0) == -1
+    assert potts.onsager_energy(1e3) == -2
 
 
 @pytest.mark.parametrize("beta", [1e-6, 9.9e-4, 1.01e-3, 0.05, 0.88, 0.9, 2.0, 20.0])
@@ -116,14 +111,14 @@ def test_onsagers_energy_is_the_derivative_of_his_free_energy(beta):
             return beta + mpmath.log(2 * mpmath.cosh(beta)) + inner / mpmath.pi
 
         slope = mpmath.diff(log_z, mpmath.mpf(beta), h=mpmath.mpf(10) ** -9)
-        assert onsager_energy(beta) == pytest.approx(-float(slope), abs=1e-12)
+        assert potts.onsager_energy(beta) == pytest.approx(-float(slope), abs=1e-12)
 
 
 @settings(max_examples=40)
 @given(st.floats(0, 4), st.floats(0, 4))
 def test_energies_fall_with_beta(a, b):
     low, high = sorted((a, b))
-    assert onsager_energy(high) <= onsager_energy(low) + 1e-14
+    assert potts.onsager_energy(high) <= potts.onsager_energy(low) + 1e-14
     assert potts.cylinder(3, 3, high).energy_per_site <= potts.cylinder(3, 3, low).energy_per_site + 1e-13
 
 
@@ -145,8 +140,8 @@ def test_extreme_temperatures(beta):
         (lambda: potts.torus(3, 1, 3, 1.0), "columns must be an integer of at least 2"),
         (lambda: potts.torus(3, 3, 1, 1.0), "n_colors must be an integer of at least 2"),
         (lambda: potts.torus(3, 3, 2, -1.0), "beta must lie in"),
-        (lambda: onsager_energy(math.nan), "beta must be finite"),
-        (lambda: square_lattice_critical_beta(1), "n_colors must be an integer of at least 2"),
+        (lambda: potts.onsager_energy(math.nan), "beta must be finite"),
+        (lambda: potts.square_lattice_critical_beta(1), "n_colors must be an integer of at least 2"),
     ],
 )
 def test_bad_input(call, message):

@@ -1,8 +1,82 @@
-"""Exact yardsticks of generalised Potts models: small systems, solvable ones, and what a fit can reach."""
+"""Exact yardsticks of generalized Potts models: small systems, solvable ones, and what a fit can reach."""
 
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from theory.potts.clones import MaximumEntropyClone, maximum_entropy_clone
+    from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation
+    from theory.potts.enumeration import Enumeration, enumerate_states
+    from theory.potts.excess_loss import (
+        ExcessLoss,
+        complexity_gain,
+        excess_loss_coefficient,
+        recovery_error_coefficient,
+    )
+    from theory.potts.finite_mean_field import FiniteCurieWeiss, finite_curie_weiss
+    from theory.potts.floors import KBodyFloor, k_body_floor, masked_loss_floor, masked_loss_floors_by_site
+    from theory.potts.gaussian_equivalence import (
+        ContrastRegression,
+        contrast_regression,
+        ridgeless_contrast_regression,
+        ring_test_error,
+    )
+    from theory.potts.mean_field import (
+        CurieWeiss,
+        CurieWeissBranch,
+        curie_weiss,
+        curie_weiss_critical_beta,
+        curie_weiss_jump,
+        curie_weiss_latent_heat,
+        curie_weiss_spinodals,
+    )
+    from theory.potts.rings import Ring, ring
+    from theory.potts.square_lattice import (
+        onsager_energy,
+        square_lattice_critical_beta,
+        square_lattice_critical_energy,
+    )
+    from theory.potts.strips import Cylinder, Torus, cylinder, torus
+
+__all__ = [
+    "ContrastRegression",
+    "CurieWeiss",
+    "CurieWeissBranch",
+    "Cylinder",
+    "Enumeration",
+    "ExcessLoss",
+    "FiniteCurieWeiss",
+    "KBodyFloor",
+    "MaximumEntropyClone",
+    "Ring",
+    "Torus",
+    "complexity_gain",
+    "contrast_regression",
+    "curie_weiss",
+    "curie_weiss_critical_beta",
+    "curie_weiss_jump",
+    "curie_weiss_latent_heat",
+    "curie_weiss_spinodals",
+    "cylinder",
+    "enumerate_states",
+    "excess_loss_coefficient",
+    "finite_curie_weiss",
+    "heteroskedasticity",
+    "k_body_floor",
+    "masked_loss_floor",
+    "masked_loss_floors_by_site",
+    "maximum_entropy_clone",
+    "onsager_energy",
+    "recovery_error_coefficient",
+    "ridgeless_contrast_regression",
+    "ring",
+    "ring_contrasts",
+    "ring_correlation",
+    "ring_test_error",
+    "square_lattice_critical_beta",
+    "square_lattice_critical_energy",
+    "torus",
+]
 
 _ROOMS = (
     "enumeration",
@@ -22,8 +96,7 @@ _ROOMS = (
 def __getattr__(name: str) -> Any:
     """Functions and records of the rooms, loaded when first used: importing `theory` stays cheap."""
     for room in _ROOMS if not name.startswith("_") else ():
-        if find_spec(where := f"{__name__}.{room}"):
-            found = getattr(import_module(where), name, None)
-            if getattr(found, "__module__", None) == where:
-                return found
+        found = getattr(import_module(f"{__name__}.{room}"), name, None)
+        if getattr(found, "__module__", None) == f"{__name__}.{room}":
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
