@@ -72,11 +72,10 @@ EXPERIMENT = Experiment(
         Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
     caption="Left: every site predicted from the others, 2.5 samples for each of the 126 unknowns, ridges per unknown; "
-    "mean and two standard errors over 24 samples of independent chains, relative to the theory for Gaussian data of the "
-    "same covariance, itself measured on 80,000 states. Ridgeless errors exceed the theory by (h - 1)/2.5 (line), h the "
-    "heteroskedasticity of the middle panel: to leading order in unknowns per sample the excess of least squares over "
-    "the noise is proportional to h. In the ordered phase more is missing; a ridge hides most of it. At 1.2 the ridgeless "
-    "error is 1.6 times the theory, at 1.4 it is 15 times.",
+    "mean and two standard errors over 24 samples of independent chains, relative to the theory for Gaussian data of "
+    "the same covariance, itself measured on 80,000 states. Ridgeless errors exceed the theory by (h - 1)/2.5 (line), "
+    "h the heteroskedasticity of the middle panel: to leading order in unknowns per sample, the excess of least squares "
+    "over the noise is proportional to h. In the ordered phase more is missing; a ridge hides most of it.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )
