@@ -13,6 +13,7 @@ from simulate.potts.inference.sequences import Array, Sequences
 from theory.models import checks
 
 ARRAYS = 5  # of p^2 doubles for p parameters, held at the peak
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,8 @@ def standard_errors(
     H has no null directions; penalties count as in the zero-sum gauge. `method` "joint" (default for symmetric fits)
     inverts the H of all p = L (C - 1) + L (L - 1)/2 (C - 1)^2 parameters. "by_site" (default for asymmetric fits)
     inverts one of (C - 1) (1 + (L - 1) (C - 1)) after the other, and takes for a coupling the mean of the errors of its
-    two estimates: an upper bound for their average, nearly attained since both see the same samples.
+    two estimates: an upper bound for the error of their average, nearly attained since both see the same samples. Used
+    for a symmetric fit, each site carries half of a pair's penalty.
     MemoryError, before anything is allocated, where these matrices do not fit.
     """
     checks.record("fit", fit, PseudoLikelihoodFit)
@@ -78,14 +80,23 @@ def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advic
     except MemoryError as error:
         raise MemoryError(f"{error}; {advice}") from None
     hessian, scatter = statistics(fit.model, data, places)
-    diagonal = np.full(size, 2 * fit.l2)
+    shared = fit.symmetric and len(places) == 1
+    diagonal = np.full(size, fit.l2 if shared else 2 * fit.l2)
     diagonal[np.concatenate([each[:, 0] for each in places.values()])] = 2 * fit.field_l2
     hessian[np.diag_indices(size)] += diagonal
-    try:
-        factor = cho_factor(hessian)
-    except np.linalg.LinAlgError:
-        raise ValueError("the Hessian is singular: no sample tells some couplings apart; fit with l2 > 0") from None
+    factor = _factor(hessian)
     return np.asarray(cho_solve(factor, cho_solve(factor, scatter).T))
+
+
+def _factor(hessian: Array) -> tuple[Array, bool]:
+    """Cholesky factor; ValueError where its smallest pivot is rounding."""
+    try:
+        factor, lower = cho_factor(hessian)
+    except np.linalg.LinAlgError:
+        factor, lower = np.zeros((1, 1)), False
+    if factor.diagonal().min() ** 2 <= ROUNDING * hessian.diagonal().max():
+        raise ValueError("the Hessian is singular: no sample tells some couplings apart; fit with l2 > 0")
+    return factor, lower
 
 
 def _site_errors(covariance: Array, place: NDArray[np.intp], n_colors: int) -> tuple[Array, Array]:
