@@ -30,7 +30,7 @@ def models() -> dict[str, Any]:
 
 
 def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) -> NDArray[np.float64]:
-    """Autocorrelation times of score and projection in sweeps, (2,); at most `LONGEST`."""
+    """Autocorrelation times of score and mean color in sweeps, (2,); at most `LONGEST`."""
     rng = stream(0, "autocorrelation", model.n_sites, model.beta, tempered, replicate)
     dynamics: Any
     if tempered:
@@ -43,7 +43,7 @@ def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) ->
     series = np.empty((sweeps // STRIDE, 2, CHAINS))
     for record in series:
         dynamics.run(STRIDE)
-        record[:] = watched.values(dynamics.states, dynamics.scores())[:2]
+        record[:] = watched.values(dynamics.states, dynamics.scores())[[0, -1]]
     times = [STRIDE * autocorrelation_time(series[:, k].T) for k in range(2)]
     return np.minimum(times, LONGEST)
 
@@ -65,7 +65,7 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for title, model, ratio, kind in cases:
         times = np.array([values[f"{title}/{ratio}/{kind}/{k}"] for k in range(n)])
-        for which, name in enumerate(("score", "projection")):
+        for which, name in enumerate(("score", "mean color")):
             if times[:, which].max() < LONGEST:
                 estimate = Estimate.of(times[:, which])
                 rows.append(row(f"{kind}, {name}", ratio, panel=title, d=model.n_sites, estimate=estimate))
@@ -87,6 +87,6 @@ EXPERIMENT = Experiment(
     ylabel=r"autocorrelation time $\tau$ (sweeps)",
     yscale="log",
     caption="Heat bath of single sites and parallel tempering with a proposed ladder from beta = 0 (sweeps of each "
-    "replica). In the ordered phase the score still looks fast, while the projection, which tells the three equivalent "
+    "replica). In the ordered phase the score still looks fast, while the mean color, which tells the three equivalent "
     f"ordered states apart, takes ever longer: a marker is missing where tau exceeds {math.floor(LONGEST)} sweeps.",
 )

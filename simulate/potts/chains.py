@@ -20,8 +20,8 @@ class Chains:
     """Draws from a Potts model by `n_chains` Markov chains, and what was recorded of them.
 
     `states` (n_samples, L) and their `scores` S (n_samples,), `thin` sweeps apart in each chain, all chains of one time
-    beside each other. `diagnoses` of the observables: the score, a fixed random projection of the one-hot states, in
-    color-symmetric models the share of the commonest color, and the score at every temperature of a ladder.
+    beside each other. `diagnoses` of the observables: the score, two fixed random projections of the one-hot states, in
+    color-symmetric models the share of the commonest and the mean color, and the score at every beta of a ladder.
     """
 
     states: NDArray[np.integer[Any]] = field(repr=False)

@@ -1,4 +1,4 @@
-"""What is watched of a chain: the score, a random projection, and in color-symmetric models the commonest color."""
+"""What is watched of a chain: the score, random projections, and in color-symmetric models the order of the colors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,32 +12,34 @@ from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
 Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 
+PROJECTIONS = 2  # one alone may happen to be blind to the slowest change
 FALSE_ALARM = 1e-6  # of the test of color symmetry, over all sites and colors
 
 
 class Observables:
     """Functions of states (n_chains, L), each (n_chains,).
 
-    Score and commonest color do not see a chain stuck in one of several equivalent ordered states; the projection
-    sum_i g_i[s_i], with fixed standard normal g, does.
+    Score and share of the commonest color do not see a chain that is stuck in one of several equivalent ordered states;
+    the projections sum_i g_i[s_i], with fixed standard normal g, and the mean color (1/L) sum_i s_i do.
     """
 
     def __init__(self, model: Potts, rng: np.random.Generator) -> None:
         self.symmetric = is_color_symmetric(model)
         self.n_colors = model.n_colors
-        self._weights = rng.standard_normal((model.n_sites, model.n_colors))
+        self._weights = rng.standard_normal((model.n_sites, model.n_colors, PROJECTIONS))
         self._sites = np.arange(model.n_sites)
 
     @property
     def names(self) -> Sequence[str]:
         """In the order of `values`."""
-        return ("score", "projection", *(("commonest color",) if self.symmetric else ()))
+        order = ("commonest color", "mean color") if self.symmetric else ()
+        return ("score", *(f"projection {k + 1}" for k in range(PROJECTIONS)), *order)
 
     def values(self, states: States, scores: Array) -> Array:
         """(observables, n_chains)."""
-        projection = self._weights[self._sites, states].sum(axis=1)
-        shares = (largest_share(states, self.n_colors),) if self.symmetric else ()
-        return np.stack([scores, projection, *shares])
+        projections = self._weights[self._sites, states].sum(axis=1).T
+        order = (largest_share(states, self.n_colors), states.mean(axis=1)) if self.symmetric else ()
+        return np.stack([scores, *projections, *order])
 
 
 def largest_share(states: States, n_colors: int) -> Array:

@@ -63,22 +63,20 @@ class Run:
         self._saved_at = time.monotonic()
 
     def execute(self, check: bool) -> None:
-        """To the end; a pilot that does not mix within max_sweeps ends the run if `check`."""
+        """To the end, or, if `check`, to where the pilot would have to be longer than max_sweeps allows."""
         self._resume()
         if self.stage == BURN_IN:
             self._burn_in()
-        while self.stage == PILOT:
+        while True:
             self._record()
-            if self.plan.is_fixed or not self.verdict():
-                self._begin_sampling()
-            elif self.sweeps + 2 * self.length <= self.plan.max_sweeps:
+            mixed = self.plan.is_fixed or not self.verdict()
+            longer = self.sweeps + 2 * self.length <= self.plan.max_sweeps
+            if not mixed and longer:  # samples of chains that turn out not to have mixed are not kept
                 self._begin_round(2 * self.length)
-            elif check:
+            elif self.is_sampling or (check and not mixed):
                 break
             else:
                 self._begin_sampling()
-        if self.stage == SAMPLING:
-            self._record()
         self._save()
 
     @property

@@ -46,7 +46,7 @@ def test_evidence_of_a_mixed_run():
     assert chains.thin >= 2 * chains.autocorrelation_time * 0.8
     assert chains.effective_sample_size > 800
     assert 0.99 < chains.r_hat < 1.01
-    assert set(chains.diagnoses) == {"score", "projection", "commonest color"}
+    assert set(chains.diagnoses) == {"score", "projection 1", "projection 2", "commonest color", "mean color"}
     assert chains.acceptance == 1.0
     assert chains.burn_in < chains.sweeps
     assert "mixed; autocorrelation time" in str(chains)
@@ -65,9 +65,9 @@ def test_ordered_lattice_is_refused_unless_tempered(betas):
     """At beta = 1.5 single sites keep the commonest color for ages; every chain looks fine by its score alone."""
     cold = SquareLatticePotts(4, 4, 3, 1.5)
     if betas is None:
-        with pytest.raises(MixingError, match=r"projection: R-hat .* parallel tempering") as failure:
+        with pytest.raises(MixingError, match=r"mean color: R-hat .* parallel tempering") as failure:
             sample(cold, 100, seed=6, max_sweeps=2000)
-        assert failure.value.diagnoses["projection"].r_hat > 1.01
+        assert failure.value.diagnoses["mean color"].r_hat > 1.01
         assert str(pickle.loads(pickle.dumps(failure.value))) == str(failure.value)
     else:
         chains = sample(cold, 1000, seed=6, betas=betas)
