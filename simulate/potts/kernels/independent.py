@@ -1,7 +1,7 @@
 """What all samplers of independent chains share: checked arguments, streams of random numbers, snapshots, threads."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -93,17 +93,14 @@ class IndependentChains(ABC):
         self._states, self.betas, self._keys, self._accepted = states, betas, keys, accepted
         self._sweeps = int(snapshot["sweeps"])
 
-    def _parts(self, count: int) -> list[slice]:
-        """`count` things in as many runs as there are threads."""
-        ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int)
-        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
-
-    def _in_threads(self, work: Callable[[slice], None], parts: Iterable[slice]) -> None:
-        if self.n_threads == 1:
-            for part in parts:
-                work(part)
+    def _in_threads(self, work: Callable[[slice], None], count: int) -> None:
+        """`work` on `count` things, in as many slices as there are threads."""
+        ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int).tolist()
+        parts = [slice(first, last) for first, last in pairwise(ends)]
+        if len(parts) == 1:
+            work(parts[0])
             return
-        with ThreadPoolExecutor(self.n_threads) as threads:
+        with ThreadPoolExecutor(len(parts)) as threads:
             list(threads.map(work, parts))
 
     @property

@@ -24,17 +24,12 @@ class Groups(NamedTuple):
     tables: Integers  # (E,)
     others_first: Integers  # (E + 1,)
     others: Integers
-    rows: Array  # (rows, C4), the tensors of colors below each other
+    rows: Array  # (rows, C), the tensors of colors below each other
 
 
 def groups_of(model: PottsModel | ManyBodyPottsModel) -> Groups:
     """The lists of a model; a group of k sites has k entries."""
     return _pairs(model) if isinstance(model, PottsModel) else _many_body(model)
-
-
-def padded(matrix: Any, multiple: int) -> Array:
-    """`matrix` with columns of zeros up to a multiple."""
-    return np.ascontiguousarray(np.pad(matrix, ((0, 0), (0, -matrix.shape[1] % multiple))))
 
 
 def coloring(groups: Groups) -> list[Integers]:
@@ -57,7 +52,7 @@ def _pairs(model: PottsModel) -> Groups:
         tables=np.zeros(n_entries, dtype=np.int64),
         others_first=np.arange(n_entries + 1, dtype=np.int64),
         others=J.indices.astype(np.int64),
-        rows=padded(model.color_couplings, 4),
+        rows=np.array(model.color_couplings, order="C"),
     )
 
 
@@ -81,7 +76,7 @@ def _many_body(model: ManyBodyPottsModel) -> Groups:
         tables=np.concatenate(tables).astype(np.int64)[order],
         others_first=_starts(np.concatenate(lengths)[order]),
         others=np.concatenate([flat[e] for e in order]).astype(np.int64),
-        rows=padded(np.concatenate(rows), 4),
+        rows=np.concatenate(rows),
     )
 
 

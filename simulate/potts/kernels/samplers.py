@@ -1,141 +1,155 @@
-"""The samplers: the chains of `IndependentChains` advanced by a kernel each."""
+"""The samplers: the chains of `IndependentChains`, advanced by a kernel each."""
 
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.kernels.dense import dense_scores, dense_sweeps, single_precision
 from simulate.potts.kernels.independent import Array, IndependentChains
 from simulate.potts.kernels.lattice import lattice_scores, lattice_sweeps
-from simulate.potts.kernels.lists import coloring, groups_of, padded
-from simulate.potts.kernels.structured import group_scores, group_sweeps, product_scores, product_sweeps
+from simulate.potts.kernels.lists import coloring, groups_of
+from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
+from simulate.potts.kernels.sweeps import dense_sweeps, group_sweeps, product_sweeps, single_precision
 from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 
-BLOCK = 64  # chains of a block: their fields and one J[i, j] fit into the innermost cache
-LARGEST = 1e30  # logits of single precision
+Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
+
+LARGEST = 1e30  # sums of single precision
 
 
-class DenseChains(IndependentChains):
-    """Couplings J_ij(a, b) in single precision, sites in their order."""
+class BlockChains(IndependentChains):
+    """Chains that a kernel takes in blocks of about `block`, with logits of this `precision`."""
+
+    block: int
+    precision: type[np.floating[Any]] = np.float32
+
+    @abstractmethod
+    def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        """The kernel, given some of the blocks."""
+
+    def _run(self, n_sweeps: int) -> None:
+        chains = self._chains()
+        betas, keys, states, accepted = chains
+
+        def work(part: slice) -> None:
+            some = betas[part], keys[part], states[part], accepted[part]
+            self._sweep(some, self._sweeps, self._sweeps + n_sweeps)
+
+        self._in_threads(work, len(betas))
+        self._store(chains)
+
+    def _chains(self) -> Chains:
+        betas, keys = self._in_blocks(self.betas.astype(self.precision)), self._in_blocks(self._keys)
+        return betas, keys, self._state_blocks(), np.zeros(betas.shape, dtype=np.int64)
+
+    def _store(self, chains: Chains) -> None:
+        states, accepted = chains[2].transpose(0, 2, 1), chains[3]
+        self._states = states.reshape(-1, states.shape[2])[: self.n_chains, : self.n_sites].copy()
+        self._accepted += accepted.reshape(-1)[: self.n_chains]
+
+    def _check_size(self, largest: float) -> None:
+        """ValueError where sums of single precision would overflow."""
+        if largest * max(1.0, self.betas.max()) > LARGEST:
+            raise ValueError(
+                f"couplings and fields of a site must add up to less than {LARGEST:g}, also times beta, got {largest:g}"
+            )
+
+    def _state_blocks(self) -> NDArray[np.int16]:
+        """(n_blocks, L4, B), L4 is L rounded up to a multiple of 4."""
+        wide = np.pad(self._states, ((0, 0), (0, -self.n_sites % 4)))
+        return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
+
+    def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(n_chains, ...) as (n_blocks, B, ...), zeros behind the last chain."""
+        count = -(-self.n_chains // self.block)
+        size = -(-self.n_chains // count)
+        full = np.zeros((count * size, *values.shape[1:]), values.dtype)
+        full[: self.n_chains] = values
+        return full.reshape(count, size, *values.shape[1:])
+
+
+class DenseChains(BlockChains):
+    """Couplings J_ij(a, b), sites in their order."""
+
+    block = 64  # one J[i, j] and the fields of a block fit into the innermost cache
 
     def __init__(self, model: DensePottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
-        size = float(abs(model.couplings).max(axis=(2, 3)).sum(axis=1).max() + abs(model.fields).max())
-        if size * self.betas.max() > LARGEST:
-            raise ValueError(f"beta * couplings must stay below {LARGEST:g} in sum, got {size * self.betas.max():g}")
-        self._exact, self._fields = (
-            (np.ascontiguousarray(model.couplings), model.fields),
-            model.fields.astype(np.float32),
-        )
-        self._couplings = single_precision(model.couplings)
-        self._blocks = -(-self.n_chains // BLOCK)
+        self._check_size(float(abs(model.couplings).max(axis=(2, 3)).sum(axis=1).max() + abs(model.fields).max()))
+        self._exact = np.ascontiguousarray(model.couplings), model.fields
+        self._arrays = single_precision(model.couplings), model.fields.astype(np.float32)
 
-    def _run(self, n_sweeps: int) -> None:
-        states, keys, betas = self._state_blocks(), self._in_blocks(self._keys), self._in_blocks(self.betas)
-        betas, accepted = betas.astype(np.float32), self._in_blocks(self._accepted)
-        start, stop = self._sweeps, self._sweeps + n_sweeps
-
-        def work(part: slice) -> None:
-            blocks = betas[part], keys[part], states[part], accepted[part]
-            dense_sweeps(self._couplings, self._fields, *blocks, start, stop, self.metropolis)
-
-        self._in_threads(work, self._parts(self._blocks))
-        self._states = np.ascontiguousarray(
-            states.transpose(0, 2, 1).reshape(-1, states.shape[1])[self._chains, : self.n_sites]
-        )
-        self._accepted = accepted.reshape(-1)[self._chains].copy()
+    def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        dense_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
         """S(s) of the present states, (n_chains,), added up anew in double precision."""
         states = self._state_blocks()
         scores = np.empty(states.shape[::2])
-
-        def work(part: slice) -> None:
-            dense_scores(*self._exact, states[part], scores[part])
-
-        self._in_threads(work, self._parts(self._blocks))
-        return scores.reshape(-1)[self._chains]
-
-    @property
-    def _chains(self) -> slice:
-        return slice(0, self.n_chains)
-
-    def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(n_chains, ...) as (n_blocks, B, ...), zeros behind the last chain."""
-        size = -(-self.n_chains // self._blocks)
-        full = np.zeros((self._blocks * size, *values.shape[1:]), values.dtype)
-        full[: self.n_chains] = values
-        return full.reshape(self._blocks, size, *values.shape[1:])
-
-    def _state_blocks(self) -> NDArray[np.int16]:
-        wide = np.pad(self._states, ((0, 0), (0, -self.n_sites % 4)))
-        return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
+        self._in_threads(lambda part: dense_scores(*self._exact, states[part], scores[part]), len(states))
+        return scores.reshape(-1)[: self.n_chains]
 
 
-class ProductChains(IndependentChains):
+class ProductChains(BlockChains):
     """Couplings J_ij U_ab with a dense J, sites in their order."""
+
+    block = 16  # the counts of colors around every site of a block fit into the second cache
 
     def __init__(self, model: PottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
         J = model.site_couplings if isinstance(model.site_couplings, np.ndarray) else model.site_couplings.toarray()
-        self._arrays = np.array(J, order="C"), padded(model.color_couplings, 4), padded(model.fields, 4)
+        U = model.color_couplings
+        self._check_size(float(abs(J).sum(axis=1).max() * abs(U).max() + abs(model.fields).max()))
+        self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
+        filled = np.pad(U, ((0, -len(U) % 4), (0, 0))).astype(np.float32)
+        self._arrays = self._exact[0], filled, model.fields.astype(np.float32)
 
-    def _run(self, n_sweeps: int) -> None:
-        def work(part: slice) -> None:
-            chains = self.betas[part], self._keys[part], self._states[part], self._accepted[part]
-            product_sweeps(*self._arrays, *chains, self._sweeps, self._sweeps + n_sweeps, self.metropolis)
-
-        self._in_threads(work, self._parts(self.n_chains))
+    def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
         """S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
-        self._in_threads(
-            lambda part: product_scores(*self._arrays, self._states[part], scores[part]), self._parts(self.n_chains)
-        )
+        self._in_threads(lambda part: product_scores(*self._exact, self._states[part], scores[part]), self.n_chains)
         return scores
 
 
-class GroupChains(IndependentChains):
+class GroupChains(BlockChains):
     """Sparse pair models and interactions of any number of sites, sites in their order or one class after another."""
+
+    block, precision = 32, np.float64
 
     def __init__(
         self, model: PottsModel | ManyBodyPottsModel, *arguments: Any, colored: bool = False, **options: Any
     ) -> None:
         super().__init__(model, *arguments, **options)
-        self._groups, self._fields = groups_of(model), padded(model.fields, 4)
+        self._groups, self._fields = groups_of(model), model.fields
         self.classes = coloring(self._groups) if colored else []
         self._order = np.concatenate(self.classes) if colored else np.arange(self.n_sites)
 
+    def _sweep(self, chains: Chains, start: int, stop: int) -> None:
+        group_sweeps(self._order, self._groups, self._fields, *chains, start, stop, self.metropolis)
+
     def _run(self, n_sweeps: int) -> None:
-        start, stop = self._sweeps, self._sweeps + n_sweeps
-        if self.n_chains >= self.n_threads or not self.classes:
-
-            def work(part: slice) -> None:
-                self._accepted[part] += self._sweep(self._order, part, start, stop)
-
-            self._in_threads(work, self._parts(self.n_chains))
+        chains = self._chains()
+        if not self.classes or len(chains[0]) >= self.n_threads:
+            super()._run(n_sweeps)
             return
-        for sweep in range(start, stop):
+        for sweep in range(self._sweeps, self._sweeps + n_sweeps):
             for sites in self.classes:  # few chains: threads share the sites of a class
-                work = partial(self._sweep_sites, sites, sweep)
-                self._in_threads(work, self._parts(len(sites)))
+                self._in_threads(partial(self._sweep_sites, chains, sites, sweep), len(sites))
+        self._store(chains)
 
-    def _sweep_sites(self, sites: NDArray[np.int64], sweep: int, part: slice) -> None:
-        self._accepted += self._sweep(sites[part], slice(0, self.n_chains), sweep, sweep + 1)
-
-    def _sweep(self, sites: NDArray[np.int64], part: slice, start: int, stop: int) -> NDArray[np.int64]:
-        accepted = np.zeros_like(self._accepted[part])
-        chains = self.betas[part], self._keys[part], self._states[part], accepted
-        group_sweeps(sites, self._groups, self._fields, *chains, start, stop, self.metropolis, self.n_colors)
-        return accepted
+    def _sweep_sites(self, chains: Chains, sites: NDArray[np.int64], sweep: int, part: slice) -> None:
+        group_sweeps(sites[part], self._groups, self._fields, *chains, sweep, sweep + 1, self.metropolis)
 
     def scores(self) -> Array:
         """S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
-        group_scores(self._groups, self._fields, self._states, scores, self.n_colors)
+        arrays = self._groups, self._fields
+        self._in_threads(lambda part: group_scores(*arrays, self._states[part], scores[part]), self.n_chains)
         return scores
 
 
@@ -151,7 +165,7 @@ class LatticeChains(IndependentChains):
             chains = self._states, self._keys, self.betas
             lattice_sweeps(*chains, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
 
-        self._in_threads(work, self._parts(self.n_chains))
+        self._in_threads(work, self.n_chains)
 
     def scores(self) -> Array:
         """S(s) of the present states, (n_chains,): the number of bonds between equal colors."""

@@ -1,0 +1,283 @@
+"""Sweeps through the sites of many chains at once: dense couplings J_ij(a, b), products J_ij U_ab, groups of sites.
+
+Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multiple of 4. A site is updated in all chains
+of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of all
+kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; they do sweeps number start, ..., stop - 1 in place.
+A random number belongs to a chain, sweep and site: results depend on neither blocks nor threads.
+"""
+
+from typing import Any
+
+import llvmlite.ir as ir  # type: ignore[import-untyped]  # comes with numba, without types
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from simulate.potts.kernels.compiled import compiled
+
+GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+LOWEST = np.float32(-87.0)  # exp of less underflows in single precision
+EIGHT = ir.VectorType(ir.FloatType(), 8)
+
+
+def single_precision(couplings: Any) -> Any:
+    """J[i, j, a, b] (L, L, C, C) in the layout of `dense_sweeps`, (L, L4, C, C8): J[i, j, b, a]."""
+    n_sites, _, n_colors, _ = couplings.shape
+    made = np.zeros((n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8), dtype=np.float32)
+    for i in range(n_sites):
+        made[i, :n_sites, :, :n_colors] = couplings[i].transpose(0, 2, 1)
+    return made
+
+
+@compiled
+def dense_sweeps(
+    J: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int, metropolis: bool
+) -> None:
+    """Couplings J[i, j, b, a] float32 (L, L4, C, C8), `a` the color predicted, zero where filled up; h (L, C).
+
+    J[i] is read for all blocks before J[i + 1]: it stays in the cache.
+    """
+    n_sites, n_colors = h.shape
+    size = states.shape[2]
+    z, logits = np.empty((size, J.shape[3]), np.float32), np.empty((n_colors, size), np.float32)
+    weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
+    for sweep in range(start, stop):
+        for i in range(n_sites):
+            for k in range(len(states)):
+                z[:] = 0
+                _add_couplings(J[i], states[k], z)
+                _transpose(z, h[i], logits)
+                place = np.uint64(2) * np.uint64(sweep * n_sites + i)
+                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+
+
+@compiled
+def product_sweeps(
+    J: Any, U: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int, metropolis: bool
+) -> None:
+    """Couplings J_ij U_ab with J (L, L), U float32 (C4, C), zero where filled up, h (L, C).
+
+    Keeps N[b, j] = sum_i J_ij [s_i = b] of every chain, so that z_ia = sum_b N[b, i] U[b, a] + h[i, a]: a change of
+    color costs two rows of J. N is added up anew in every sweep: no error grows, and where a run was cut makes no
+    difference.
+    """
+    n_sites, n_colors = h.shape
+    size = states.shape[2]
+    counts, column = np.empty((size, n_colors, n_sites)), np.zeros((len(U), size), np.float32)
+    logits, old = np.empty((n_colors, size), np.float32), np.empty(size, np.int16)
+    weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
+    for k in range(len(states)):
+        for sweep in range(start, stop):
+            _count(J, states[k], counts)
+            for i in range(n_sites):
+                old[:] = states[k, i]
+                for c in range(size):
+                    for b in range(n_colors):
+                        column[b, c] = counts[c, b, i]
+                _multiply(U, column, h[i], logits)
+                place = np.uint64(2) * np.uint64(sweep * n_sites + i)
+                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                for c in range(size):
+                    if states[k, i, c] != old[c]:
+                        _move(J[i], counts[c, old[c]], counts[c, states[k, i, c]])
+
+
+@compiled
+def group_sweeps(
+    sites: Any, groups: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int,
+    metropolis: bool,
+) -> None:  # fmt: skip
+    """Interactions in lists `Groups`, through `sites` in their order; no other site changes. h (L, C)."""
+    n_sites, n_colors = h.shape
+    size = states.shape[2]
+    z, logits = np.empty((size, n_colors)), np.empty((n_colors, size))
+    weights, bits, total = np.empty((n_colors, size), np.float32), np.empty(size, np.int32), np.empty(size)
+    for k in range(len(states)):
+        for sweep in range(start, stop):
+            for i in sites:
+                z[:] = 0
+                _add_groups(groups, i, states[k], z)
+                _transpose(z, h[i], logits)
+                place = np.uint64(2) * np.uint64(sweep * n_sites + i)
+                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+
+
+@compiled
+def _add_couplings(J: Any, states: Any, z: Any) -> None:
+    """z[c, a] = sum_j J[j, s_j, a] of every chain c; four rows at once save three loads and stores of z."""
+    table, width = np.uint64(J.shape[1] * J.shape[2]), np.uint64(J.shape[2])
+    for j in range(0, len(states), 4):
+        origin = np.uint64(j) * table
+        for c in range(states.shape[1]):
+            first = origin + np.uint64(states[j, c]) * width
+            second = origin + table + np.uint64(states[j + 1, c]) * width
+            third = origin + table + table + np.uint64(states[j + 2, c]) * width
+            fourth = origin + table + table + table + np.uint64(states[j + 3, c]) * width
+            for a in range(np.uint64(0), width, np.uint64(8)):
+                _add_eight(z, np.uint64(c) * width + a, J, first + a, second + a, third + a, fourth + a)
+
+
+def _add_eight_typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any) -> Any:
+    """z[place : place + 8] += the eight numbers from each of four places of J, counted through the whole arrays.
+
+    In vector instructions by hand: those made of a loop check first that the rows do not overlap, at half the speed.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def eight(array: int, place: int) -> Any:
+            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
+            return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
+
+        a, b, c, d = (builder.load(eight(2, k), align=4) for k in range(3, 7))
+        rows = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+        target = eight(0, 1)
+        builder.store(builder.fadd(builder.load(target, align=4), rows), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(z, place, J, first, second, third, fourth), generate
+
+
+_add_eight: Any = intrinsic(_add_eight_typed)
+
+
+@compiled
+def _count(J: Any, states: Any, counts: Any) -> None:
+    """N[c, b, j] = sum_i J_ij [s_i = b] of every chain c."""
+    counts[:] = 0.0
+    for i in range(len(J)):
+        for c in range(len(counts)):
+            row = counts[c, states[i, c]]
+            for j in range(len(J)):
+                row[j] += J[i, j]
+
+
+@compiled
+def _move(J: Any, old: Any, new: Any) -> None:
+    for j in range(len(J)):
+        old[j] -= J[j]
+        new[j] += J[j]
+
+
+@compiled
+def _multiply(U: Any, column: Any, h: Any, logits: Any) -> None:
+    """logits[a, c] = sum_b U[b, a] column[b, c] + h[a]; four terms at once save three loads and stores."""
+    for a in range(len(logits)):
+        row = logits[a]
+        row[:] = h[a]
+        for b in range(0, len(U), 4):
+            first, second, third, fourth = column[b], column[b + 1], column[b + 2], column[b + 3]
+            for c in range(len(row)):
+                row[c] += (U[b, a] * first[c] + U[b + 1, a] * second[c]) + (
+                    U[b + 2, a] * third[c] + U[b + 3, a] * fourth[c]
+                )
+
+
+@compiled
+def _add_groups(groups: Any, i: int, states: Any, z: Any) -> None:
+    """z[c, a] += the scores of all groups of site i, were its color a."""
+    n_colors = z.shape[1]
+    for e in range(groups.first[i], groups.first[i + 1]):
+        for c in range(len(z)):
+            row = 0
+            for o in range(groups.others_first[e], groups.others_first[e + 1]):
+                row = row * n_colors + states[groups.others[o], c]
+            source, target, strength = groups.rows[groups.tables[e] + row], z[c], groups.strengths[e]
+            for a in range(n_colors):
+                target[a] += strength * source[a]
+
+
+@compiled
+def _transpose(z: Any, h: Any, logits: Any) -> None:
+    """logits[a, c] = z[c, a] + h[a]."""
+    for a in range(len(logits)):
+        for c in range(len(z)):
+            logits[a, c] = z[c, a] + h[a]
+
+
+@compiled
+def _update(
+    logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any, metropolis: bool, weights: Any,
+    bits: Any, total: Any,
+) -> None:  # fmt: skip
+    """The next color of one site in every chain, from its conditional exp(beta logits) (C, B)."""
+    if metropolis:
+        _propose(logits, betas, keys, place, colors, accepted)
+    else:
+        _exponents(logits, betas, weights)
+        _exponentials(weights, bits)
+        _draw(weights, total, keys, place, colors)
+
+
+@compiled
+def _exponents(logits: Any, betas: Any, weights: Any) -> None:
+    """weights[a, c] = beta_c (logits[a, c] - their maximum over a), no less than `LOWEST`."""
+    top = logits[0].copy()
+    for a in range(1, len(logits)):
+        for c in range(len(betas)):
+            top[c] = max(top[c], logits[a, c])
+    for a in range(len(logits)):
+        for c in range(len(betas)):
+            weights[a, c] = max(np.float32(betas[c] * (logits[a, c] - top[c])), LOWEST)
+
+
+@compiled
+def _exponentials(x: Any, bits: Any) -> None:
+    """x -> exp(x) for x <= 0, to a relative 1e-7: 2^n times a polynomial on |r| <= ln(2)/2 (Cephes' expf)."""
+    powers = bits.view(np.float32)
+    for a in range(len(x)):
+        row = x[a]
+        for c in range(len(row)):
+            y = row[c]
+            n = np.floor(y * np.float32(1.44269504088896341) + np.float32(0.5))
+            r = (y - n * np.float32(0.693359375)) - n * np.float32(-2.12194440e-4)
+            p = np.float32(1.9875691500e-4) * r + np.float32(1.3981999507e-3)
+            p = ((p * r + np.float32(8.3334519073e-3)) * r + np.float32(4.1665795894e-2)) * r
+            p = (p + np.float32(1.6666665459e-1)) * r + np.float32(5.0000001201e-1)
+            row[c] = p * r * r + r + np.float32(1)
+            bits[c] = (np.int32(n) + np.int32(127)) << np.int32(23)
+        for c in range(len(row)):
+            row[c] *= powers[c]
+
+
+@compiled
+def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
+    """Replaces the color of every chain by one drawn with these weights (C, B)."""
+    n_colors = len(weights)
+    total[:] = 0
+    for a in range(n_colors):
+        for c in range(len(colors)):
+            total[c] += weights[a, c]
+    for c in range(len(colors)):
+        total[c] *= _uniform(keys[c, 0], keys[c, 1], place)
+        colors[c] = 0
+    for a in range(n_colors - 1):
+        for c in range(len(colors)):
+            total[c] -= weights[a, c]
+            colors[c] += total[c] >= 0
+
+
+@compiled
+def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
+    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights)."""
+    n_colors = len(logits)
+    for c in range(len(colors)):
+        old = colors[c]
+        step = 1 + int(_uniform(keys[c, 0], keys[c, 1], place) * (n_colors - 1))
+        new = (old + step) % n_colors
+        change = np.float64(betas[c]) * (np.float64(logits[new, c]) - np.float64(logits[old, c]))
+        if change >= 0 or _uniform(keys[c, 0], keys[c, 1], place + np.uint64(1)) < np.exp(change):
+            colors[c] = new
+            accepted[c] += new != old
+
+
+@compiled
+def _uniform(key: Any, other: Any, place: Any) -> Any:
+    """Number `place` in [0, 1) of a chain's stream: splitmix64 at any place, mixed once more with a second key."""
+    return np.float64(_mixed(_mixed(key + place * GOLDEN) ^ other) >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
+def _mixed(x: Any) -> Any:
+    x = (x ^ (x >> np.uint64(30))) * FIRST
+    x = (x ^ (x >> np.uint64(27))) * SECOND
+    return x ^ (x >> np.uint64(31))
