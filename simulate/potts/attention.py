@@ -91,8 +91,10 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
     Back-propagation: with the residual R = (softmax(z) - target)/B at the masked site i and the context
     N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij = (R V) . x_j.
     """
-    checked, masked = _checked(states, layer), checks.colors("sites", sites, layer.n_sites, len(states))
+    checked, masked = _checked(states, layer), np.asarray(sites)
     B, each = len(checked), np.arange(len(checked))
+    if masked.shape != (B,) or masked.dtype.kind not in "iu" or masked.min() < 0 or masked.max() >= layer.n_sites:
+        raise ValueError(f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {sites!r}")
     inputs = one_hot(checked, layer.n_colors)
     inputs[each, masked] = 0.0
     context = np.einsum("bl,blc->bc", layer.attention[masked], inputs)

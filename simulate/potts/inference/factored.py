@@ -123,19 +123,24 @@ class _Problem:
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
     """The minimum that L-BFGS reaches from `start`."""
-    (A, V, h), iterations = start, 0
+    (A, V, h), iterations, runs_away = start, 0, False
+
+    def stop_where_it_runs_away(x: Array) -> None:
+        if not problem.fields and _runs_away(*problem.unpacked(x)[:2]):
+            raise StopIteration
+
     for _ in range(ROUNDS):
         x = problem.packed(*balanced(A, V), h)
         options = {"maxiter": max_iter - iterations, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0}
         options["gtol"] = tol / np.sqrt(x.size)  # of the largest component: together they are below tol
-        result = minimize(problem.of_vector, x, jac=True, method="L-BFGS-B", options=options)
+        arguments = {"jac": True, "method": "L-BFGS-B", "callback": stop_where_it_runs_away, "options": options}
+        result = minimize(problem.of_vector, x, **arguments)
         iterations += int(result.nit)
         A, V, h = problem.unpacked(result.x)
         value, gradient = problem.of_vector(problem.packed(*balanced(A, V), h))
-        norm = float(np.linalg.norm(gradient))
-        if norm <= tol or iterations >= max_iter:
+        norm, runs_away = float(np.linalg.norm(gradient)), not problem.fields and _runs_away(A, V)
+        if norm <= tol or runs_away or iterations >= max_iter:
             break
-    runs_away = not problem.fields and _runs_away(A, V)
     reason = _reason(runs_away, norm <= tol, iterations >= max_iter, str(result.message))
     converged = norm <= tol and not runs_away
     return FactoredFit(*_scaled(A, V), h, problem.fields, value, norm, iterations, converged, reason, (value,))

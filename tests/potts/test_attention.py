@@ -1,0 +1,162 @@
+"""The layer as a network: its loss is the pseudo-likelihood, its gradients are right, and training reaches the floor."""
+
+import numpy as np
+import pytest
+
+from simulate.core import stream
+from simulate.potts import (
+    AttentionLayer,
+    loss_and_gradient,
+    masked_inputs,
+    masked_language_model_loss,
+    masked_loss,
+    recovery_error,
+    train,
+)
+from simulate.potts.inference.factored_kernel import FactoredObjective
+from simulate.potts.training import Adam
+from tests.potts.populations import population
+from tests.potts.reference import pair_model
+from theory import potts
+
+PAIR = pair_model(6, 3, 0.3, beta=0.8)
+STATES, P = population(PAIR)
+LAYER = AttentionLayer(PAIR.beta * PAIR.site_couplings, PAIR.color_couplings)
+
+
+def sampled(n_samples, seed=0):
+    return STATES[stream(seed, "attention").choice(len(STATES), n_samples, p=P)]
+
+
+def random_layer(n_sites=5, n_colors=4):
+    rng = stream(0, "layer")
+    A = rng.standard_normal((n_sites, n_sites))
+    return AttentionLayer(
+        A - np.diag(np.diag(A)), rng.standard_normal((n_colors, n_colors)), rng.standard_normal((n_sites, n_colors))
+    )
+
+
+def test_masked_language_model_loss_is_the_pseudo_likelihood():
+    """Each site masked in turn, against the compiled sums and against the conditionals of the Potts model."""
+    layer, states = random_layer(), stream(0, "states").integers(4, size=(40, 5))
+    objective = FactoredObjective(states.astype(np.int32), np.full(40, 1 / 40))
+    pseudo = objective(layer.attention, layer.values, layer.fields)[0]
+    assert masked_language_model_loss(layer, states) == pytest.approx(pseudo / 5, rel=1e-15, abs=1e-15)
+    for sample in (STATES[:100], sampled(500)):
+        expected = masked_loss(PAIR, sample).loss
+        assert masked_language_model_loss(LAYER, sample) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_layer_represents_the_model_exactly():
+    log_p = np.stack([LAYER.logits(masked_inputs(STATES, 3, i))[:, i] for i in range(6)], axis=1)
+    p = np.exp(log_p)
+    np.testing.assert_allclose(p / p.sum(axis=2, keepdims=True), PAIR.conditionals(STATES), atol=1e-14)
+
+
+def test_a_masked_site_is_the_zero_vector():
+    inputs = masked_inputs(STATES[:7], 3, 2)
+    assert not inputs[:, 2].any() and np.all(inputs[:, [0, 1, 3, 4, 5]].sum(axis=2) == 1)
+
+
+def test_gradient_by_differences():
+    layer, rng = random_layer(), stream(1, "gradient")
+    states, sites = rng.integers(4, size=(30, 5)), rng.integers(5, size=30)
+    loss, *gradient = loss_and_gradient(layer, states, sites)
+    point = [layer.attention, layer.values, layer.fields]
+    for place, slopes in enumerate(gradient):
+        for index in np.ndindex(slopes.shape):
+            if place == 0 and index[0] == index[1]:
+                assert slopes[index] == 0.0  # the masked row is zero
+                continue
+            values = []
+            for sign in (1, -1):
+                moved = [each.copy() for each in point]
+                moved[place][index] += sign * 1e-6
+                values.append(loss_and_gradient(AttentionLayer(*moved), states, sites)[0])
+            assert slopes[index] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-9)
+    assert loss > 0
+
+
+def test_masking_one_site_each_averages_to_masking_every_site():
+    layer, states = random_layer(), stream(0, "states").integers(4, size=(20, 5))
+    every = loss_and_gradient(layer, np.repeat(states, 5, axis=0), np.tile(range(5), 20))
+    compiled = FactoredObjective(states.astype(np.int32), np.full(20, 1 / 20))(*vars(layer).values())
+    for one, other in zip(every, compiled, strict=True):
+        np.testing.assert_allclose(one, other / 5, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"learning_rate": 0.03}, {"optimizer": "sgd", "learning_rate": 2.0}, {"masks": "random", "learning_rate": 0.03}],
+)
+def test_training_reaches_the_floor(options):
+    start = AttentionLayer.random(6, 3, 0.5, stream(2, "start"))
+    trained = train(start, sampled(20_000), sampled(5_000, seed=1), n_steps=600, rng=stream(0, "batches"), **options)
+    floor, A, V = potts.masked_loss_floor(PAIR), trained.layer.attention, trained.layer.values
+    population_loss = FactoredObjective(STATES.astype(np.int32), P)(A, V, trained.layer.fields)[0] / 6
+    assert floor < population_loss < floor + 0.01
+    assert recovery_error(A, V, PAIR) < 0.2
+    assert trained.losses[0] > 0.95 * np.log(3) and trained.losses[-1] == pytest.approx(population_loss, abs=0.03)
+    assert len(trained.losses) == len(trained.steps) and trained.steps[0] == 0 and trained.steps[-1] == 600
+    assert not A.diagonal().any()
+
+
+def test_training_repeats_itself_and_can_leave_fields_out():
+    start, states = AttentionLayer.random(6, 3, 0.5, stream(2, "start")), sampled(200)
+    options = {"n_steps": 5, "record": [0, 5], "batch_size": 16, "fields": False}
+    one, same, other = (train(start, states, states, rng=stream(seed, "rng"), **options) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.layer.attention, same.layer.attention)
+    assert np.any(one.layer.attention != other.layer.attention)
+    assert not one.layer.fields.any() and one.steps.tolist() == [0, 5]
+    assert one.losses[0] == pytest.approx(masked_language_model_loss(start, states), rel=1e-13)
+    np.testing.assert_array_equal(start.attention, AttentionLayer.random(6, 3, 0.5, stream(2, "start")).attention)
+
+
+def test_first_step_of_adam_has_the_length_of_the_learning_rate():
+    x, gradient = np.array([1.0, 2.0]), np.array([3.0, -0.5])
+    Adam(0.1)([x], (gradient,))
+    np.testing.assert_allclose(x, [0.9, 2.1], rtol=1e-7)
+
+
+ZERO = np.zeros((3, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: AttentionLayer(np.eye(3), ZERO), "attention must be square with a zero diagonal"),
+        (lambda: AttentionLayer(ZERO, np.zeros((3, 2))), "values must be square"),
+        (lambda: AttentionLayer(ZERO, ZERO, np.zeros((3, 2))), r"fields must have shape \(3, 3\)"),
+        (lambda: AttentionLayer(ZERO, np.full((3, 3), np.nan)), "values must be finite"),
+        (lambda: AttentionLayer.random(3, 3, 0.0, stream(0)), "scale must lie in"),
+        (lambda: masked_language_model_loss(LAYER, np.zeros((0, 6), dtype=int)), "at least one sample"),
+        (lambda: masked_language_model_loss(LAYER, STATES + 1), "states must be colors from 0 to 2"),
+        (
+            lambda: loss_and_gradient(LAYER, STATES[:3], [0, 1, 6]),
+            "sites must be 3 integers from 0 to 5, one for each state",
+        ),
+        (lambda: train(LAYER, STATES[:0], STATES, n_steps=1, rng=stream(0)), "states must have shape"),
+        (lambda: train(LAYER, STATES, STATES[:, :5], n_steps=1, rng=stream(0)), "test_states must have shape"),
+        (lambda: train(LAYER, STATES, STATES, n_steps=0, rng=stream(0)), "n_steps must be an integer"),
+        (lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), batch_size=0), "batch_size must be"),
+        (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), optimizer="newton"),
+            "optimizer must be one of adam, sgd",
+        ),
+        (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), masks="all"),
+            "masks must be 'every' or 'random'",
+        ),
+        (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), learning_rate=-1.0),
+            "learning_rate must lie in",
+        ),
+        (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), record=[2]),
+            "record must name steps from 0 to n_steps = 1",
+        ),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
