@@ -1,4 +1,4 @@
-"""The layer as a network: its loss is the pseudo-likelihood, its gradients are right, and training reaches the floor."""
+"""The layer as a network: its loss is the pseudo-likelihood, its gradients are right, training reaches the floor."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,8 @@ def test_the_layer_represents_the_model_exactly():
 
 def test_a_masked_site_is_the_zero_vector():
     inputs = masked_inputs(STATES[:7], 3, 2)
-    assert not inputs[:, 2].any() and np.all(inputs[:, [0, 1, 3, 4, 5]].sum(axis=2) == 1)
+    assert not inputs[:, 2].any()
+    assert np.all(inputs[:, [0, 1, 3, 4, 5]].sum(axis=2) == 1)
 
 
 def test_gradient_by_differences():
@@ -96,8 +97,11 @@ def test_training_reaches_the_floor(options):
     population_loss = FactoredObjective(STATES.astype(np.int32), P)(A, V, trained.layer.fields)[0] / 6
     assert floor < population_loss < floor + 0.01
     assert recovery_error(A, V, PAIR) < 0.2
-    assert trained.losses[0] > 0.95 * np.log(3) and trained.losses[-1] == pytest.approx(population_loss, abs=0.03)
-    assert len(trained.losses) == len(trained.steps) and trained.steps[0] == 0 and trained.steps[-1] == 600
+    assert trained.losses[0] > 0.95 * np.log(3)
+    assert trained.losses[-1] == pytest.approx(population_loss, abs=0.03)
+    assert len(trained.losses) == len(trained.steps)
+    assert trained.steps[0] == 0
+    assert trained.steps[-1] == 600
     assert not A.diagonal().any()
 
 
@@ -107,7 +111,8 @@ def test_training_repeats_itself_and_can_leave_fields_out():
     one, same, other = (train(start, states, states, rng=stream(seed, "rng"), **options) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.layer.attention, same.layer.attention)
     assert np.any(one.layer.attention != other.layer.attention)
-    assert not one.layer.fields.any() and one.steps.tolist() == [0, 5]
+    assert not one.layer.fields.any()
+    assert one.steps.tolist() == [0, 5]
     assert one.losses[0] == pytest.approx(masked_language_model_loss(start, states), rel=1e-13)
     np.testing.assert_array_equal(start.attention, AttentionLayer.random(6, 3, 0.5, stream(2, "start")).attention)
 
