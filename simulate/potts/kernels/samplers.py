@@ -127,10 +127,10 @@ class GroupChains(BlockChains):
         super().__init__(model, *arguments, **options)
         self._groups, self._fields = groups_of(model), model.fields
         self.classes = coloring(self._groups) if colored else []
-        self._order = np.concatenate(self.classes) if colored else np.arange(self.n_sites)
+        self.order = np.concatenate(self.classes) if colored else np.arange(self.n_sites)
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
-        group_sweeps(self._order, self._groups, self._fields, *chains, start, stop, self.metropolis)
+        group_sweeps(self.order, self._groups, self._fields, *chains, start, stop, self.metropolis)
 
     def _run(self, n_sweeps: int) -> None:
         chains = self._chains()

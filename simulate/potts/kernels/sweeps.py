@@ -2,7 +2,7 @@
 
 Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multiple of 4. A site is updated in all chains
 of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of all
-kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; they do sweeps number start, ..., stop - 1 in place.
+kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ..., stop - 1 happen in place.
 A random number belongs to a chain, sweep and site: results depend on neither blocks nor threads.
 """
 
