@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from simulate.potts import masked_loss, pseudo_likelihood
 from simulate.potts.inference import FitError, asymmetric, symmetric
+from simulate.potts.inference.full import independent_fields
 from simulate.potts.inference.sequences import Sequences
 from tests.potts.populations import identifiable, population
 from tests.potts.reference import pair_model
@@ -90,6 +91,25 @@ def test_single_precision_is_close_to_double():
         (rough, rough_gradient), (value, gradient) = single(x), double(x)
         assert rough == pytest.approx(value, rel=1e-6)
         assert np.linalg.norm(rough_gradient - gradient) < 1e-6 * np.linalg.norm(gradient)
+
+
+def test_chunks_of_samples_do_not_show(monkeypatch):
+    states = random_states(17, 400)
+    whole = pseudo_likelihood(states, 3, tol=1e-8)
+    monkeypatch.setattr("simulate.potts.inference.objective.CHUNK", 70)
+    monkeypatch.setattr("simulate.potts.inference.objective.BLOCK", 32)
+    np.testing.assert_allclose(pseudo_likelihood(states, 3, tol=1e-8).couplings, whole.couplings, atol=1e-7)
+
+
+def test_the_gradient_norm_is_relative_to_the_start():
+    states = random_states(18)
+    fit = pseudo_likelihood(states, 3, l2=L2, field_l2=FIELD_L2, gauge="none", tol=1e-6)
+    data = Sequences.of(states, 3)
+    start, centered = independent_fields(data.frequencies()), fit.fields.copy()
+    centered += np.tensordot(fit.couplings, data.frequencies(), axes=((1, 3), (0, 1)))
+    points = [(start, np.zeros((5, 3, 5, 3))), (centered, fit.couplings.transpose(0, 2, 1, 3))]
+    first, last = (np.linalg.norm(next(objectives(data))[0](symmetric.pack(*point))[1]) for point in points)
+    assert fit.gradient_norm == pytest.approx(last / first, rel=1e-5)
 
 
 def test_another_optimizer_from_another_start_ends_at_the_same_point():
