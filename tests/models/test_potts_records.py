@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -104,6 +104,7 @@ def test_other_betas_and_pickles(make):
     assert pickle.loads(pickle.dumps(model)).score(states) == pytest.approx(model.score(states))
 
 
+@settings(max_examples=10)
 @given(st.integers(0, 20))
 def test_representations_agree(seed):
     model, states = pair_model(seed), np.random.default_rng(seed).integers(C, size=(5, L))

@@ -101,6 +101,12 @@ def test_frustrated_rings_at_low_temperature_do_not_cancel():
     assert potts.ring(5, -np.eye(2), 1.0).mu < 0
 
 
+def test_the_second_eigenvalue_may_be_negative():
+    U = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # (1, -1, 0) has the eigenvalue 1 - e
+    largest = np.linalg.eigvalsh(np.exp(U))[-1]
+    assert potts.ring(math.inf, U, 1.0).mu == pytest.approx((1 - math.e) / largest, rel=1e-13)
+
+
 def test_ferromagnets_at_low_temperature():
     ring = potts.ring(math.inf, np.eye(3), 700.0)
     assert 0 <= ring.masked_loss_floor < 1e-290

@@ -7,7 +7,6 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 from scipy.special import logsumexp
 
 from theory.models import Potts, checks
@@ -15,7 +14,7 @@ from theory.numerics import ConvergenceError, Solution
 from theory.potts.enumeration import Array, Enumeration, enumeration_of
 
 MAX_SIZE = 2**26  # numbers in the array of features: states times parameters
-RIDGE = 1e-13  # relative: contexts that hardly occur leave parameters without curvature
+RIDGE = 1e-14  # relative: contexts that hardly occur leave parameters without curvature
 ROUNDING = 1e-14
 
 
@@ -103,26 +102,31 @@ def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]
 def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int) -> Solution[Array]:
     """The least losses at `sites`, (sites,), of the conditionals of one energy that is linear in `features`.
 
-    Newton's method with step halving on the convex sum of these losses.
+    Newton's method on the convex sum of these losses, damped as by Levenberg and Marquardt: at a low temperature the
+    bare step overshoots to predictions that are certain and wrong, where no curvature leads back.
     """
+
+    def evaluate(parameters: Array) -> tuple[list[Array], Array]:
+        conditionals = [_log_conditional(states, features @ parameters, i) for i in sites]
+        return conditionals, _losses(states, conditionals)
+
     parameters = np.zeros(features.shape[1])
-    conditionals = [_log_conditional(states, features @ parameters, i) for i in sites]
+    conditionals, losses = evaluate(parameters)
+    damping = 1e-2
     for iteration in range(max_iter + 1):
-        losses = _losses(states, conditionals)
         gradient, hessian = _derivatives(states, features, conditionals)
-        hessian[np.diag_indices_from(hessian)] += RIDGE * hessian.trace() + np.finfo(float).tiny
-        step = solve(hessian, gradient, assume_a="pos") if len(gradient) else gradient
-        residual = float(gradient @ step / 2) / len(sites)
+        curvatures, directions = np.linalg.eigh(hessian)
+        slopes, least = directions.T @ gradient, RIDGE * curvatures.max(initial=1e-3)
+        residual = float(np.sum(slopes**2 / np.maximum(curvatures, least)) / 2) / len(sites)
         if residual <= tol:
             return Solution(losses, "converged", residual, tol, iteration)
-        length = 1.0
-        while length > 1e-8:
-            moved = parameters - length * step
-            conditionals = [_log_conditional(states, features @ moved, i) for i in sites]
-            if _losses(states, conditionals).sum() <= losses.sum() + ROUNDING:
+        while damping < 1e9:
+            moved = parameters - directions @ (slopes / (np.maximum(curvatures, 0) + damping))
+            conditionals, trial = evaluate(moved)
+            if trial.sum() <= losses.sum() + ROUNDING:
                 break
-            length /= 2
-        parameters = moved
+            damping *= 10
+        parameters, losses, damping = moved, trial, max(damping / 10, least)
     failed = Solution(losses, "max_iter", residual, tol, max_iter)
     raise ConvergenceError(
         f"k_body_floor of {states.model.n_sites} sites", failed, "at a large beta some states hardly occur: lower beta"

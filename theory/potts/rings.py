@@ -152,10 +152,10 @@ class Ring:
 
     @cached_property
     def _log_perron(self) -> Array:
-        """Log of the eigenvector of the largest eigenvalue, normalized, (C,)."""
+        """Log of the eigenvector of the largest eigenvalue, (C,), up to a constant."""
         T = self._log_transfer
         if np.ptp(logsumexp(T, axis=1)) <= 1e-13:  # a stochastic matrix up to a factor
-            return np.full(self.n_colors, -0.5 * math.log(self.n_colors))
+            return np.zeros(self.n_colors)
         if self._eigenvalues[-2] > (1 - GAP) * self._eigenvalues[-1]:
             raise ValueError(
                 f"beta must be smaller for the infinite chain, got {self.beta}: the two largest eigenvalues of its "
@@ -163,8 +163,7 @@ class Ring:
             )
         with np.errstate(divide="ignore"):
             rough = np.log(abs(np.linalg.eigh(np.exp(T))[1][:, -1]))
-        vector = logsumexp(T + rough, axis=1)  # one more step: accurate where the vector is small
-        return np.asarray(vector - 0.5 * logsumexp(2 * vector))
+        return np.asarray(logsumexp(T + rough, axis=1))  # one more step: accurate where the vector is small
 
 
 def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool = True) -> Ring:
