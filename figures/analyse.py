@@ -75,10 +75,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     """The parser, and for each option that is not for everything the kind of data that it is for."""
     parser = argparse.ArgumentParser(
         prog="python -m figures analyse",
-        description="Theory and simulation for your own data. A matrix: masked ridge regression, every column predicted "
-        "from the others, its error against the number of rows compared with Gaussian theory, and the best ridge. "
-        "Sequences: the pair model of an alignment by pseudo-likelihood, its masked loss on held-out sequences, and the "
-        "map of interacting sites.",
+        description="Theory and simulation for your own data. A matrix: masked ridge regression, every column predicted"
+        " from the others, its error against the number of rows compared with Gaussian theory, and the best ridge. "
+        "Sequences: the pair model of an alignment by pseudo-likelihood, its masked loss on held-out sequences, and the"
+        " map of interacting sites.",
     )
     parser.add_argument(
         "file",
@@ -135,8 +135,8 @@ def _sequence_options(parser: argparse.ArgumentParser) -> dict[str, str]:
             action=argparse.BooleanOptionalAction,
             help="let similar sequences share their weight (default: up to 50000 sequences)",
         ),
-        add("--l2", type=float, help="penalty of couplings (default: 0.01 (C - 1)(L - 1), for a sum over sequences)"),
-        add("--field-l2", type=float, help="penalty of fields (default: 0.01, for a sum over sequences)"),
+        add("--l2", type=float, help="penalty of couplings, for a sum over sequences (default: what predicts best)"),
+        add("--field-l2", type=float, default=0.01, help="penalty of fields, for a sum over sequences (default: 0.01)"),
         add("--min-separation", type=int, default=4, metavar="SITES", help="of ranked pairs (default: 4)"),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]

@@ -1,6 +1,6 @@
 """The analysis of aligned sequences."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.potts.analysis import table
-from figures.potts.analysis.plan import training_sizes
+from figures.potts.analysis.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.potts.analysis.record import SequenceAnalysis, label
 from figures.potts.analysis.reweighting import Reweighting, reweighted
 from figures.potts.analysis.scores import ranked_pairs
 from figures.potts.analysis.split import Split, split_clusters
 from figures.potts.analysis.tasks import Settings, as_estimates, learning_task, map_task
+from figures.potts.analysis.tuning import Sweep, tuned
 from simulate.core import Task, stream, sweep
 from theory.models import checks
 
-Sweep = Callable[[Iterable[Task]], dict[str, Any]]
 FEWEST = 10  # sequences
 
 
@@ -30,12 +30,12 @@ def analyse_sequences(
     identity: float = 0.8,
     reweight: bool | None = None,
     l2: float | None = None,
-    field_l2: float | None = None,
+    field_l2: float = FIELD_PENALTY,
     test_fraction: float = 0.2,
     min_separation: int = 4,
     sizes: Sequence[int] | None = None,
     max_iter: int = 150,
-    tol: float = 1e-3,
+    tol: float = 3e-3,
     seed: int = 0,
     n_jobs: int = 1,
     progress: str | None = None,
@@ -44,11 +44,12 @@ def analyse_sequences(
 ) -> SequenceAnalysis:
     """Pair model of sequences (M, L) of colors, each standing for one of `tokens`, by weighted pseudo-likelihood.
 
-    Sequences count as one over the number of those at `identity` to them (`reweight` None: unless they are very many,
-    which `say` reports). `l2` and `field_l2`: see `plan.penalties`. `test_fraction` of the weight is held out, in whole
-    clusters of similar sequences, and models of `sizes` of the others are tested on it. The map is of the model of all
-    sequences, without the color `gap`; its pairs are ranked from `min_separation` sites apart. `run` carries out the
-    tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    A sequence counts as one over the number of those at `identity` to it (`reweight` None: unless they are very many,
+    which `say` reports). `l2` |J_ij|^2, each pair once, and `field_l2` |h|^2 are subtracted from the log-likelihood
+    summed over the effective number of sequences; `l2` None is chosen within the training sequences. `test_fraction`
+    of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
+    The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
+    apart. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
     ValueError for fewer than 10 sequences, for states that are no colors, and for options out of range.
     """
@@ -62,9 +63,13 @@ def analyse_sequences(
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     own_sizes = _checked_sizes(sizes, len(split.training))
-    settings = Settings(len(tokens), own.identity, l2, field_l2, max_iter, tol)
-    tasks = _tasks(colors, own, split, own_sizes, gap, settings)
-    values = (run or partial(sweep, n_jobs=n_jobs, progress=progress))(tasks)
+    run = run or partial(sweep, n_jobs=affordable_jobs(L, len(tokens), n_jobs), progress=progress)
+    settings = Settings(len(tokens), own.identity, 0.0 if l2 is None else l2, field_l2, max_iter, tol)
+    choice: tuple[str, ...] = ()
+    if l2 is None:
+        settings, note = tuned(colors, own, split.training, settings, stream(seed, "validation"), run)
+        choice = (note,)
+    values = run(_tasks(colors, own, split, own_sizes, gap, settings))
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, _ = values["map"]
     pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation)
@@ -89,7 +94,7 @@ def analyse_sequences(
             *table.map_rows(scores),
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
         ],
-        notes=(*own.notes, *_unconverged(values, max_iter)),
+        notes=(*own.notes, *choice, *_unconverged(values, max_iter)),
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FIGSIZE = (9.6, 3.1)
 DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
+NAMED = 10  # pairs
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 
 
@@ -66,15 +67,14 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
-    axes.set_ylim(bottom=0)
 
 
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     axes.plot(rows["x"], rows["theory"], "o", color="C0", markerfacecolor="white")
-    for x, y, name in zip(rows["x"], rows["theory"], rows["curve"], strict=True):
-        if x <= 8:
-            axes.annotate(name.removeprefix("_"), (x, y), xytext=(4, 0), textcoords="offset points", fontsize=6)
+    names = [name.removeprefix("_") for name in rows.sort_values("x")["curve"][:NAMED]]
+    listed = "\n".join(["the strongest:", *names])
+    axes.text(0.97, 0.97, listed, transform=axes.transAxes, ha="right", va="top", fontsize=7)
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
     axes.set_ylim(bottom=0)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.potts.analysis.held_out import clustered_mean, sequence_losses
-from figures.potts.analysis.plan import penalties
 from figures.potts.analysis.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights, site_independent
@@ -23,8 +22,8 @@ class Settings:
 
     n_colors: int
     identity: float | None  # None: every sequence counts as one
-    l2: float | None
-    field_l2: float | None
+    l2: float  # of |J_ij|^2, each pair once, for the log-likelihood summed over the effective number of sequences
+    field_l2: float  # of |h|^2
     max_iter: int
     tol: float
 
@@ -35,12 +34,12 @@ class Settings:
 
 def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignore[no-untyped-def]
     """The pair model of these sequences, converged or not."""
-    l2, field_l2 = penalties(states.shape[1], settings.n_colors, float(weights.sum()), settings.l2, settings.field_l2)
+    effective_number = weights.sum()
     return pseudo_likelihood(
         states,
         settings.n_colors,
-        l2=l2,
-        field_l2=field_l2,
+        l2=settings.l2 / effective_number,
+        field_l2=settings.field_l2 / effective_number,
         weights=weights,
         max_iter=settings.max_iter,
         tol=settings.tol,

@@ -1,0 +1,75 @@
+"""An alignment with known interactions: the map that a user gets, judged by the pairs that really interact."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Panel, Row, row
+from figures.potts.analysis import SequenceAnalysis, decorate, panels
+from figures.potts.analysis.table import LEARNING, MAP, RANKED
+from figures.potts.families import analysed
+from figures.potts.synthetic import ALIGNMENT, synthetic_model
+from figures.reading import read_sequences
+from simulate.potts import masked_loss
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+PRECISION, FOUND, CHANCE, TRUE = "precision", "among the strongest", "by chance", "true"
+
+
+def compute(context: Context) -> list[Row]:
+    analysis = analysed(ALIGNMENT, context)
+    L = analysis.n_sites
+    contacts = np.asarray(synthetic_model().site_couplings.todense())[:L, :L] != 0
+    i, j = np.nonzero(np.triu(contacts))
+    overlay = [row(TRUE, a + 1, panel=MAP, theory=b + 1, d=L) for a, b in zip(i, j, strict=True)]
+    learned = [entry for entry in analysis.rows if entry["panel"] != RANKED]
+    return [*learned, *_floor(analysis), *overlay, *_precision(analysis, contacts)]
+
+
+def _floor(analysis: SequenceAnalysis) -> list[Row]:
+    """The masked loss of the true model, of all sequences; no model can do better but by chance."""
+    model = synthetic_model()
+    loss = masked_loss(model, read_sequences(ALIGNMENT).states).loss if analysis.n_sites == model.n_sites else None
+    return [row("true model", n, panel=LEARNING, theory=loss) for n in (analysis.sizes[0], analysis.sizes[-1]) if loss]
+
+
+def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[Row]:
+    """Share of true interactions among the n strongest of all pairs, against n up to twice their number."""
+    upper = np.triu_indices(analysis.n_sites, 1)
+    order = np.argsort(-analysis.scores[upper], kind="stable")
+    hits = contacts[upper][order]
+    n_true = int(hits.sum())
+    ranks = np.arange(1, min(2 * n_true, len(hits)) + 1)
+    precision = np.cumsum(hits)[: len(ranks)] / ranks
+    found = [row(FOUND, n, panel=PRECISION, theory=share) for n, share in zip(ranks, precision, strict=True)]
+    marks = sorted({n_true // 4, n_true // 2, n_true, len(ranks)} - {0})
+    listed = [row(f"_{FOUND}", n, panel=PRECISION, theory=precision[n - 1], d=analysis.n_sites) for n in marks]
+    chance = [row(CHANCE, n, panel=PRECISION, theory=hits.mean()) for n in (1, len(ranks))]
+    return [*found, *listed, *chance]
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """Circles around the true interactions, above the diagonal of the map."""
+    if rows["panel"].iloc[0] == PRECISION:
+        axes.set_ylim(0, 1.03)
+        return
+    decorate(axes, rows)
+    true = rows[rows["curve"] == TRUE]
+    if len(true):
+        axes.plot(true["theory"], true["x"], "o", color="C1", markerfacecolor="none", markersize=4, markeredgewidth=0.6)
+
+
+EXPERIMENT = Experiment(
+    title="A sampled alignment with known interactions, 1000 sequences of 40 sites",
+    compute=compute,
+    panels=(*panels()[:2], Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="true ones among them")),
+    draw=draw,
+    figsize=(9.6, 3.1),
+    caption="Equilibrium samples of a sparse Potts model with four letters. Left: masked loss of held-out sequences. "
+    "Middle: average-product corrected norms of the learned couplings; circles mark the pairs that interact. Right: "
+    "share of these among the strongest pairs",
+)
