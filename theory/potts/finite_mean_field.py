@@ -55,7 +55,7 @@ class FiniteCurieWeiss:
         largest = self.n_colors * self.occupation_distribution
         half = N // 2
         cut = [np.exp(self._log_total_below(n) - self._log_total) for n in range(half + 1)]
-        largest[: half + 1] = np.diff(cut, prepend=0.0)
+        largest[: half + 1] = np.maximum(np.diff(cut, prepend=0.0), 0.0)  # rounding may leave -1e-17
         return largest
 
     @property
@@ -107,7 +107,8 @@ def _product(a: Array, b: Array) -> Array:
     """Log of the coefficients of a product of polynomials."""
     padded = np.concatenate([np.full(len(b) - 1, -np.inf), b])
     shifted = np.lib.stride_tricks.sliding_window_view(padded, len(b))[:, ::-1]  # [n, k]: b[n - k]
-    terms = a + shifted
+    degree = int(np.flatnonzero(np.isfinite(a))[-1])
+    terms = a[: degree + 1] + shifted[:, : degree + 1]
     top = terms.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.log(np.exp(terms - np.where(np.isfinite(top), top, 0.0)[:, None]).sum(axis=1)) + top)
