@@ -1,5 +1,6 @@
 """Masked ridge regression of Potts data against the theory for Gaussian data of the same mean and covariance."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 L = 81
 RIDGES = (0.2, 0.02, 0.0)
-RATIOS = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.5)
+RATIOS = (0.4, 0.7, 1.0, 1.4, 2.5)
 LINE = np.concatenate([np.geomspace(0.3, 0.97, 40), np.geomspace(1.03, 3, 40)])
 PROBLEMS = [(ratio, ridge) for ridge in RIDGES for ratio in RATIOS if ridge or ratio != 1]  # the limit diverges at 1
-RELATIVE = "relative deviation"
+RELATIVE = {0.02: r"against Gaussian data, $\lambda' = 0.02$", 0.0: r"against Gaussian data, $\lambda' \to 0$"}
 RINGS = ("ring", "ring, six colors")  # drawn exactly, with an exact population
 
 
@@ -75,8 +76,8 @@ def compute(context: Context) -> list[Row]:
     for title, population in of.items():
         measured = np.array([errors[f"fit/{title}/{r}"] for r in replicates])
         rows += lines(context, title, population)
-        for (ratio, ridge), values in zip(PROBLEMS, measured.T, strict=True):
-            rows += points(title, population, ratio, ridge, Estimate.of(values))
+        for problem, values in zip(PROBLEMS, measured.transpose(2, 1, 0), strict=True):
+            rows += points(title, population, problem, Estimate.of(values[0]), Estimate.of(values[1]))
     return rows
 
 
@@ -88,15 +89,17 @@ def lines(context: Context, title: str, population: ContrastPopulation) -> list[
     ]
 
 
-def points(title: str, population: ContrastPopulation, ratio: float, ridge: float, measured: Estimate) -> list[Row]:
-    u = unknowns(population)
-    exact = round(ratio * u) / u  # samples are whole
-    predicted = theory(population, exact if ridge or exact != 1 else ratio, ridge * ratio / exact).mean_test_error
-    found = [row(label(ridge), ratio, panel=title, d=population.covariance.size, theory=predicted, estimate=measured)]
-    if ridge:
-        relative = Estimate(measured.mean / predicted - 1, measured.stderr / predicted, measured.n)
-        curve = rf"{title}, $\lambda' = {ridge:g}$"
-        found.append(row(curve, ratio, panel=RELATIVE, d=population.covariance.size, theory=0.0, estimate=relative))
+def points(
+    title: str, population: ContrastPopulation, problem: tuple[float, float], potts: Estimate, gaussian: Estimate
+) -> list[Row]:
+    (ratio, ridge), u, d = problem, unknowns(population), population.covariance.size
+    whole = round(ratio * u) / u  # samples are whole
+    predicted = theory(population, whole, ridge).mean_test_error
+    stderr = math.hypot(potts.stderr, gaussian.stderr) / gaussian.mean
+    relative = Estimate(potts.mean / gaussian.mean - 1, stderr, potts.n)
+    found = [row(label(ridge), ratio, panel=title, d=d, theory=predicted, estimate=potts, judged=ridge > 0)]
+    if ridge in RELATIVE:
+        found.append(row(title, ratio, panel=RELATIVE[ridge], d=d, theory=0.0, estimate=relative))
     return found
 
 
@@ -105,9 +108,9 @@ def label(ridge: float) -> str:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    if (rows["panel"] == RELATIVE).all():
+    if rows["panel"].isin(RELATIVE.values()).all():
         axes.axhspan(-0.01, 0.01, color="0.9", zorder=0)
-        axes.legend(fontsize=5)
+        axes.legend(loc="upper left")
 
 
 EXPERIMENT = Experiment(
@@ -115,10 +118,23 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=[
         *(Panel(title=title, curves={}) for title in models(9)),
-        Panel(title=RELATIVE, curves={}, ylabel="simulation / theory $-$ 1", yscale="linear"),
+        *(
+            Panel(title=title, curves={}, ylabel="ratio of test errors $-$ 1", yscale="linear", ylim=(-0.03, 0.08))
+            for title in RELATIVE.values()
+        ),
     ],
-    xlabel="samples for each unknown $n/((L-1)(C-1))$",
+    figsize=(15, 2.5),
+    xlabel="samples for each unknown $n/u$",
     ylabel="test error of a site",
     yscale="log",
     draw=draw,
+    caption="Squared error of a masked site's one-hot vector, predicted from the u = (L-1)(C-1) contrasts of the other "
+    "sites; lines: theory for Gaussian data of the same covariance; markers: ridge regression of Potts data, mean and "
+    "two standard errors over 24 samples. From the left: L = 81 sites, C = 3 colors, all pairs coupled; a ring with a "
+    "random matching, beta = 0.9; a ring, beta = 1.5; and one of 40 sites with six colors, beta = 2.5. The covariances "
+    "of both rings are exact, the others measured on 120,000 states, which biases ridgeless theory by 0.1 %. Ridges are "
+    "per unknown, beside half the sum of squares. Right: Potts data against Gaussian data of the same size (band: 1 %), "
+    "so that the finite size cancels which adds 1 to 3 % to ridgeless errors at n/u = 0.7 and 1.4. The residuals' "
+    "heteroskedasticity h is 1.004, 1.001, 1.003 and 1.013; ridgeless errors are to exceed the Gaussian ones by about "
+    "(h - 1) u/n.",
 )

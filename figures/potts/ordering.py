@@ -42,7 +42,7 @@ def compute(context: Context) -> list[Row]:
     errors = context.sweep(fits)
     rows = []
     for share, (population, monitor) in of.items():
-        measured = np.array([errors[f"fit/{share}/{r}"] for r in replicates])
+        measured = np.array([errors[f"fit/{share}/{r}"] for r in replicates])[:, 0]
         d = population.covariance.size
         for (ratio, ridge), values in zip(PROBLEMS, measured.T, strict=True):
             relative = Estimate.of(values / theory(population, ratio, ridge).mean_test_error - 1)
@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
     caption="Left: every site predicted from the others, 2.5 samples for each of the 126 unknowns, ridges per unknown; "
     "mean and two standard errors over 24 samples of independent chains, relative to the theory for Gaussian data of "
     "the same covariance, itself measured on 80,000 states. Ridgeless errors exceed the theory by (h - 1)/2.5 (line), "
-    "h the heteroskedasticity of the middle panel: to leading order in unknowns per sample, the excess of least squares "
+    "h the heteroskedasticity of the middle panel: to leading order in unknowns per sample the excess of least squares "
     "over the noise is proportional to h. In the ordered phase more is missing; a ridge hides most of it.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,

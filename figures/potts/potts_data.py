@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from simulate.core import stream
 from simulate.potts import make_dynamics
-from simulate.potts.contrasts import fit_contrasts
+from simulate.potts.contrasts import fit_contrasts, fit_gaussian
 from simulate.potts.ring import sample_ring
 from theory.models import DensePottsModel, Empirical, PottsModel, SquareLatticePotts
 from theory.models.potts import random_color_couplings, ring_graph
@@ -95,9 +95,10 @@ def errors_of_fits(
     sweeps: int,
     names: tuple[str, int],
 ) -> Array:
-    """Mean test error on the population for every (ratio, ridge) of `problems`, all fitted to one sample.
+    """Mean test error on the population for every (ratio, ridge) of `problems`, fitted to Potts and to Gaussian data.
 
-    Rings are drawn exactly (`sweeps` = 0), other models by `draw`; fewer samples are the first of the most.
+    (2, problems). Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems, fewer
+    samples being the first of the most. The Gaussian rows are new ones for every problem.
     """
     u, rng = unknowns(population), stream(0, "fits", *names)
     most = max(round(ratio * u) for ratio, _ in problems)
@@ -109,5 +110,6 @@ def errors_of_fits(
     for ratio, ridge in problems:
         n = round(ratio * u)
         fitted = fit_contrasts(states[:n], model.n_colors, ridge * u / n, population.mean)
-        errors.append(fitted.mean_test_error(population))
-    return np.array(errors)
+        gaussian = fit_gaussian(population, n, ridge * u / n, rng)
+        errors.append([fit.mean_test_error(population) for fit in (fitted, gaussian)])
+    return np.array(errors).T

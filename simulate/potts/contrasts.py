@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from theory.models import checks
@@ -76,11 +77,22 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
     if center.shape != (x.shape[1],):
         raise ValueError(f"mean must have shape ({x.shape[1]},), got {center.shape}")
-    x = x - center
-    lam = checks.non_negative("lam", lam)
+    return _fit(x - center, np.asarray(center), n_colors, checks.non_negative("lam", lam))
+
+
+def fit_gaussian(population: ContrastPopulation, n: int, lam: float, rng: Generator) -> ContrastFit:
+    """The same regression of n Gaussian rows with the mean and covariance of a population, less that mean."""
+    checks.record("population", population, ContrastPopulation)
+    rows = int(checks.dimension(n, name="n"))
+    root = population.covariance.eigenvectors * np.sqrt(population.covariance.eigenvalues)
+    x = rng.standard_normal((rows, len(root))) @ root.T
+    return _fit(x, population.mean, population.n_colors, checks.non_negative("lam", lam))
+
+
+def _fit(x: Array, mean: Array, n_colors: int, lam: float) -> ContrastFit:
     W = _residual_map(x, n_colors - 1, lam)
     train = _by_site(np.mean((x @ W.T) ** 2, axis=0), n_colors)
-    return ContrastFit(W, train, np.asarray(center), n_colors, lam, len(x))
+    return ContrastFit(W, train, mean, n_colors, lam, len(x))
 
 
 def _residual_map(x: Array, block: int, lam: float) -> Array:

@@ -123,6 +123,14 @@ def test_moments_are_those_of_numpy():
     np.testing.assert_allclose(equal.covariance.matrix, np.cov(x.T, ddof=0), atol=1e-14)
 
 
+def test_a_constant_site_is_seen_through_rounding():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        states = np.column_stack([np.full(100, 2), rng.integers(0, 3, (100, 2))])
+        with pytest.raises(ValueError, match=r"no variance at sites \[0\]"):
+            ContrastPopulation.from_states(states, 3, rng.random(100))
+
+
 def test_blocks_of_states_change_nothing(monkeypatch):
     states, weights = enumerated(random_model())
     whole = ContrastPopulation.from_states(states, 3, weights)

@@ -5,13 +5,13 @@ import pytest
 from scipy.stats import chisquare
 
 from simulate.core import Estimate, stream
-from simulate.potts.contrasts import fit_contrasts
+from simulate.potts.contrasts import fit_contrasts, fit_gaussian
 from simulate.potts.ring import sample_ring
 from tests.potts.test_contrasts import RING_COLORS, enumerated
 from theory.models import Diagonal, PottsModel
 from theory.models.potts.contrasts import ContrastPopulation, contrasts
 from theory.models.potts.graphs import ring_graph
-from theory.potts.contrasts import ring_contrasts
+from theory.potts.contrasts import heteroskedasticity, ring_contrasts
 from theory.potts.gaussian_equivalence import contrast_regression, ridgeless_contrast_regression
 
 POPULATION = ring_contrasts(6, RING_COLORS["random"], 0.6)
@@ -117,6 +117,22 @@ def test_theory_is_measured(agrees, alpha, lam, resolves):
     agrees(Estimate.of([error(r) for r in range(30)]), predicted, resolves=resolves)
 
 
+@pytest.mark.parametrize(("n_sites", "n_colors", "beta", "expected"), [(81, 3, 1.5, 1.004), (41, 6, 2.5, 1.013)])
+def test_reference_heteroskedasticity(n_sites, n_colors, beta, expected):
+    """Measured before on other samples, and quoted to three decimals."""
+    drawn = sample_ring(n_sites, np.eye(n_colors), beta, 15_000, stream(0, "monitor", n_colors))
+    monitor = heteroskedasticity(ring_contrasts(n_sites, np.eye(n_colors), beta), drawn)
+    assert monitor.mean() == pytest.approx(expected, abs=1.5e-3)
+
+
+def test_gaussian_rows_have_the_population_they_are_drawn_from():
+    found = fit_gaussian(POPULATION, 200_000, 1e-9, stream(0, "gaussian"))
+    noise = ridgeless_contrast_regression(POPULATION, 1e6).noise
+    np.testing.assert_allclose(found.test_error(POPULATION), noise, rtol=1e-3)
+    np.testing.assert_allclose(found.train_error, noise, rtol=0.03)
+    assert np.array_equal(found.mean, POPULATION.mean)
+
+
 @pytest.mark.parametrize("n", [40, 160])
 def test_least_squares_is_measured(agrees, n):
     population = ring_contrasts(41, RING_COLORS["random"], 0.5)
@@ -144,6 +160,9 @@ def test_least_squares_is_measured(agrees, n):
         ),
         (lambda: fit_contrasts(states(5), 3, 0.1).test_error(states(5)[:, :4]), r"target must have shape \(..., 6\)"),
         (lambda: fit_contrasts(states(5), 3, 0.1).test_error(states(5)[:0]), "target must hold at least one state"),
+        (lambda: fit_gaussian(POPULATION, 0, 0.1, stream(0, "x")), "n must be an integer of at least 1"),
+        (lambda: fit_gaussian(POPULATION, 5, -0.1, stream(0, "x")), "lam must lie in"),
+        (lambda: fit_gaussian(Diagonal(np.ones(4)), 5, 0.1, stream(0, "x")), "population must be a record"),
         (lambda: sample_ring(2, np.eye(3), 1.0, 5, stream(0, "x")), "n_sites must be an integer of at least 3"),
         (lambda: sample_ring(5, np.eye(3), 1.0, 0, stream(0, "x")), "n_samples must be an integer of at least 1"),
         (lambda: sample_ring(5, np.eye(3), -1.0, 5, stream(0, "x")), "beta must lie in"),
