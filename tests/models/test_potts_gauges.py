@@ -41,7 +41,7 @@ def distribution(model: PottsModel | DensePottsModel) -> np.ndarray:
     return weights / weights.sum()
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.integers(0, 30), st.booleans(), st.sampled_from([-2.0, -0.1, 0.3, 5.0]))
 def test_the_distribution_stays(seed, sparse, number):
     model = model_of(seed, sparse)

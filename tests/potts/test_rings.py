@@ -24,7 +24,7 @@ def chain(n_sites: int, U: np.ndarray, beta: float, periodic: bool) -> PottsMode
     return PottsModel(J, U, beta=beta)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(3, 6), st.integers(0, 50), st.sampled_from([0.0, 0.7, 3.0, 30.0]), st.booleans())
 def test_against_enumeration(n_sites, seed, beta, periodic):
     U = colors(seed)
@@ -51,7 +51,7 @@ def test_short_open_chains():
     assert ring.mean_score == pytest.approx(potts.enumerate_states(two).mean_score, abs=1e-14)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(2, 30), st.floats(0, 20), st.integers(1, 12))
 def test_closed_forms_of_the_ferromagnet(n_colors, beta, distance):
     ring, C = potts.ring(math.inf, np.eye(n_colors), beta), n_colors
