@@ -128,13 +128,13 @@ EXPERIMENT = Experiment(
     ylabel="test error of a site",
     yscale="log",
     draw=draw,
-    caption="Squared error of a masked site's one-hot vector, predicted from the u = (L-1)(C-1) contrasts of the other "
-    "sites; lines: theory for Gaussian data of the same covariance; markers: ridge regression of Potts data, mean and "
-    "two standard errors over 24 samples. From the left: L = 81 sites, C = 3 colors, all pairs coupled; a ring with a "
-    "random matching, beta = 0.9; a ring, beta = 1.5; and one of 40 sites with six colors, beta = 2.5. The covariances "
-    "of both rings are exact, the others measured on 120,000 states, which biases ridgeless theory by 0.1 %. Ridges are "
-    "per unknown, beside half the sum of squares. Right: Potts data against Gaussian data of the same size (band: 1 %), "
-    "so that the finite size cancels which adds 1 to 3 % to ridgeless errors at n/u = 0.7 and 1.4. The residuals' "
-    "heteroskedasticity h is 1.004, 1.001, 1.003 and 1.013; ridgeless errors are to exceed the Gaussian ones by about "
-    "(h - 1) u/n.",
+    caption="Squared error of a masked site's one-hot vector, predicted from the u = (L-1)(C-1) contrasts of the "
+    "other sites; lines: theory for Gaussian data of the same covariance; markers: ridge regression of Potts "
+    "data, mean and two standard errors over 24 samples. From the left: L = 81 sites, C = 3 colors, all pairs "
+    "coupled; a ring with a random matching, beta = 0.9; a ring, beta = 1.5; and one of 40 sites, six colors, "
+    "beta = 2.5. The covariances of both rings are exact, the others measured on 120,000 states, which biases "
+    "ridgeless theory by 0.1 %. Ridges are per unknown, beside half the sum of squares. Right: Potts data "
+    "against Gaussian data of the same size (band: 1 %), so that the finite size cancels which adds 1 to 3 % "
+    "to ridgeless errors at n/u = 0.7 and 1.4. The residuals' heteroskedasticity h is 1.004, 1.001, 1.003 and "
+    "1.013; ridgeless errors are to exceed the Gaussian ones by about (h - 1) u/n.",
 )

@@ -123,6 +123,11 @@ def test_moments_are_those_of_numpy():
     np.testing.assert_allclose(equal.covariance.matrix, np.cov(x.T, ddof=0), atol=1e-14)
 
 
+def test_too_many_contrasts_are_refused():
+    with pytest.raises(MemoryError, match="the covariance of 400000 contrasts needs"):
+        ContrastPopulation.from_states(np.zeros((2, 200_000), np.int8), 3)
+
+
 def test_a_constant_site_is_seen_through_rounding():
     rng = np.random.default_rng(0)
     for _ in range(30):

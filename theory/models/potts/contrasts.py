@@ -63,10 +63,14 @@ class ContrastPopulation:
 
     @classmethod
     def from_states(cls, states: Any, n_colors: int, weights: Any = None) -> Self:
-        """Moments of states (M, L), a sample or all states of a model, counted by `weights` (M,), equal where None."""
+        """Moments of states (M, L), a sample or all states of a model, counted by `weights` (M,), equal where None.
+
+        MemoryError, before anything is computed, where the covariance does not fit.
+        """
         colors = checks.colors("states", states, n_colors)
         weights = checked_weights(weights, len(colors))
         d = contrasts(colors[:1], n_colors).shape[1]
+        checks.fits_in_memory(f"the covariance of {d} contrasts", 4 * d**2)
         mean, second = np.zeros(d), np.zeros((d, d))
         for rows in _blocks(len(colors), max(1, BLOCK // d)):
             x = contrasts(colors[rows], n_colors)
