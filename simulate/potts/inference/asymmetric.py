@@ -1,12 +1,55 @@
 """Asymmetric pseudo-likelihood: an independent multinomial regression for every site, a group of sites at a time."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from simulate.potts.inference.objective import group_loss
+from simulate.potts.inference.descent import Options, descend, independent_fields
+from simulate.potts.inference.minimize import Function, Minimum
+from simulate.potts.inference.objective import group_loss, in_threads, site_groups
 from simulate.potts.inference.sequences import Array, Sequences
+from theory.models import DensePottsModel
+from theory.models.potts import zero_sum_blocks
+
+
+def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
+    """The model of averaged blocks, in the zero-sum gauge, and the evidence for every group of sites."""
+    L, C, f = data.n_sites, data.n_colors, data.frequencies()
+    couplings, fields, minima = np.empty((L, L, C, C)), np.empty((L, C)), []
+
+    def of_group(sites: slice) -> Minimum:
+        return _fit_group(data, options, sites)
+
+    groups = site_groups(L, C)
+    for sites, found in zip(groups, in_threads(of_group, groups, options.n_threads), strict=True):
+        own, table = unpack(found.point, L, C, sites)
+        couplings[sites] = zero_sum_blocks(table.transpose(2, 0, 3, 1))
+        own = own + np.tensordot(1 / C - f, table, axes=2)  # rows lose their means to the fields
+        fields[sites] = own - own.mean(axis=1, keepdims=True)
+        minima.append(replace(found, point=np.empty(0)))  # no second copy of all couplings
+    _average(couplings)
+    return DensePottsModel(couplings, fields), minima
+
+
+def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
+    penalties = (options.l2, options.field_l2)
+
+    def in_precision(dtype: Any) -> Function:
+        return objective(data, *penalties, sites, dtype=dtype)
+
+    scale = 1 / curvatures(data, *penalties, sites)
+    start = np.zeros(len(scale))
+    own = independent_fields(data.frequencies())[sites].ravel()
+    start[: len(own)] = own
+    return descend(in_precision, start, scale, options)
+
+
+def _average(couplings: Array) -> None:
+    """Replace both estimates of every block by their mean, in place."""
+    for i in range(len(couplings)):
+        couplings[i, i:] = (couplings[i, i:] + couplings[i:, i].transpose(0, 2, 1)) / 2
+        couplings[i:, i] = couplings[i, i:].transpose(0, 2, 1)
 
 
 def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, Array]:
@@ -18,9 +61,7 @@ def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, 
     return fields.reshape(shape[2:]), table
 
 
-def objective(
-    data: Sequences, l2: float, field_l2: float, sites: slice, *, dtype: Any = np.float64
-) -> Callable[[Array], tuple[float, Array]]:
+def objective(data: Sequences, l2: float, field_l2: float, sites: slice, *, dtype: Any = np.float64) -> Function:
     """x -> f = -sum_m w_m sum_{i in sites} log P(s_i | rest) + l2 sum_{i, j} |W_ij|^2 + field_l2 |h|^2 and df/dx.
 
     x holds the fields at the mean of the data, h_i + sum_j W_ij f_j, which hardly change with the couplings.

@@ -1,21 +1,19 @@
 """Pseudo-likelihood of a pair model with couplings J_ij(a, b) and fields of its own for every pair and site."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simulate.potts.inference import asymmetric, symmetric
+from simulate.potts.inference.asymmetric import fit as asymmetric_fit
+from simulate.potts.inference.descent import Options
 from simulate.potts.inference.memory import refuse_too_large
-from simulate.potts.inference.minimize import FitError, Minimum, minimize
-from simulate.potts.inference.objective import in_threads, site_groups
+from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.sequences import Array, Sequences
 from simulate.potts.inference.support import require_finite_optimum
+from simulate.potts.inference.symmetric import fit as symmetric_fit
 from theory.models import DensePottsModel, checks
-from theory.models.potts import zero_sum, zero_sum_blocks
-
-PSEUDOCOUNT = 1e-3  # added to the frequencies whose logarithms are the fields that a fit starts from
-SINGLE = 1e-4  # relative gradient norm down to which single precision is used
+from theory.models.potts import zero_sum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,8 +21,8 @@ class PseudoLikelihoodFit:
     """A fitted pair model, with the evidence for it.
 
     `objective` is f of `pseudo_likelihood` at its minimum. `gradient_norm` is that of f relative to its start, in the
-    couplings and the fields at the mean of the data, h_i + sum_j J_ij f_j. Of an asymmetric fit, which has a minimum for
-    each group of sites, `objective` is the sum and the other numbers are those of the slowest group.
+    couplings and the fields at the mean of the data, h_i + sum_j J_ij f_j. An asymmetric fit has a minimum for each
+    group of sites: `objective` is their sum, and the other numbers are those of the slowest group.
     """
 
     model: DensePottsModel
@@ -88,7 +86,7 @@ def pseudo_likelihood(
     machine has). FitError, with the fit as `.fit`, where `tol` is not reached; `check=False` returns it instead.
     """
     data = Sequences.of(states, n_colors, weights)
-    options = _Options(
+    options = Options(
         checks.non_negative("l2", l2),
         checks.non_negative("field_l2", field_l2),
         checks.positive("tol", tol),
@@ -98,7 +96,7 @@ def pseudo_likelihood(
     _check_gauge(gauge, symmetric)
     refuse_too_large(data, symmetric, memory_limit, options.n_threads)
     require_finite_optimum(data, options.l2, options.field_l2)
-    model, minima = (_fit_symmetric if symmetric else _fit_asymmetric)(data, options)
+    model, minima = (symmetric_fit if symmetric else asymmetric_fit)(data, options)
     fit = PseudoLikelihoodFit(
         model=zero_sum(model) if gauge == "zero_sum" and symmetric else model,
         objective=sum(each.value for each in minima),
@@ -113,22 +111,18 @@ def pseudo_likelihood(
         field_l2=options.field_l2,
         n_samples=data.n_samples,
     )
-    if check and not fit.converged:
-        raise FitError(
-            f"pseudo_likelihood did not reach tol = {tol:g}: {fit.reason}, relative gradient norm "
-            f"{fit.gradient_norm:.2g}; raise max_iter, l2 or tol, or pass check=False to take it as it is",
-            fit,
-        )
+    if check:
+        _require_converged(fit, options.tol)
     return fit
 
 
-@dataclass(frozen=True)
-class _Options:
-    l2: float
-    field_l2: float
-    tol: float
-    max_iter: int
-    n_threads: int
+def _require_converged(fit: PseudoLikelihoodFit, tol: float) -> None:
+    if not fit.converged:
+        raise FitError(
+            f"pseudo_likelihood did not reach tol = {tol:g}: {fit.reason} after {fit.iterations} iterations, relative "
+            f"gradient norm {fit.gradient_norm:.2g}; raise max_iter, l2 or tol, or take it with check=False",
+            fit,
+        )
 
 
 def _check_gauge(gauge: str, symmetric: bool) -> None:
@@ -136,67 +130,3 @@ def _check_gauge(gauge: str, symmetric: bool) -> None:
         raise ValueError(f'gauge must be "zero_sum" or "none", got {gauge!r}')
     if gauge == "none" and not symmetric:
         raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')
-
-
-def _fit_symmetric(data: Sequences, options: _Options) -> tuple[DensePottsModel, list[Minimum]]:
-    penalties, f = (options.l2, options.field_l2), data.frequencies()
-    start = np.zeros(f.size + data.n_sites * (data.n_sites - 1) // 2 * data.n_colors**2)
-    start[: f.size] = independent_fields(f).ravel()
-
-    def objective(dtype: Any) -> Any:
-        return symmetric.objective(data, *penalties, dtype=dtype, n_threads=options.n_threads)
-
-    found = _descend(objective, start, 1 / symmetric.curvatures(data, *penalties), options)
-    fields, tables = symmetric.unpack(found.point, *f.shape)
-    fields = fields - np.tensordot(f, tables, axes=2)
-    return DensePottsModel(tables.transpose(0, 2, 1, 3), fields), [found]
-
-
-def _fit_asymmetric(data: Sequences, options: _Options) -> tuple[DensePottsModel, list[Minimum]]:
-    penalties, f = (options.l2, options.field_l2), data.frequencies()
-    L, C = f.shape
-    couplings, fields, minima = np.empty((L, L, C, C)), np.empty((L, C)), []
-
-    def of_group(sites: slice) -> tuple[slice, Minimum]:
-        def objective(dtype: Any) -> Any:
-            return asymmetric.objective(data, *penalties, sites, dtype=dtype)
-
-        start = np.concatenate([independent_fields(f)[sites].ravel(), np.zeros(L * C * (sites.stop - sites.start) * C)])
-        return sites, _descend(objective, start, 1 / asymmetric.curvatures(data, *penalties, sites), options)
-
-    for sites, found in in_threads(of_group, site_groups(L, C), options.n_threads):
-        own, table = asymmetric.unpack(found.point, L, C, sites)
-        couplings[sites] = zero_sum_blocks(table.transpose(2, 0, 3, 1))
-        own = own + np.tensordot(1 / C - f, table, axes=2)  # rows lose their means to the fields
-        fields[sites] = own - own.mean(axis=1, keepdims=True)
-        minima.append(found)
-    for i in range(L):
-        couplings[i, i:] = (couplings[i, i:] + couplings[i:, i].transpose(0, 2, 1)) / 2
-        couplings[i:, i] = couplings[i, i:].transpose(0, 2, 1)
-    return DensePottsModel(couplings, fields), minima
-
-
-def _descend(objective: Any, start: Array, scale: Array, options: _Options) -> Minimum:
-    """Down to `SINGLE` in single precision, and on from there in double where `tol` asks for it."""
-    coarse = minimize(objective(np.float32), start, scale, tol=max(options.tol, SINGLE), max_iter=options.max_iter)
-    if (coarse.converged and options.tol >= SINGLE) or coarse.iterations == options.max_iter:
-        return coarse
-    fine = minimize(
-        objective(np.float64),
-        coarse.point,
-        scale,
-        tol=options.tol,
-        max_iter=options.max_iter - coarse.iterations,
-        reference=coarse.reference,
-    )
-    return replace(
-        fine,
-        iterations=coarse.iterations + fine.iterations,
-        evaluations=coarse.evaluations + fine.evaluations,
-    )
-
-
-def independent_fields(frequencies: Array) -> Array:
-    """Fields (L, C) of independent sites, centered."""
-    logs = np.log(frequencies + PSEUDOCOUNT)
-    return np.asarray(logs - logs.mean(axis=1, keepdims=True))

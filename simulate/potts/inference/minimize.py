@@ -47,7 +47,7 @@ def minimize(
     `scale` approximates the inverse of the Hessian's diagonal. For a convex function a step that does not end far
     uphill is safe, so steps are judged by slopes, which rounding spoils later than differences of values.
     """
-    x, evaluations, reason = start.copy(), 1, f"max_iter after {max_iter} iterations"
+    x, evaluations, reason = start.copy(), 1, "max_iter"
     value, gradient = function(x)
     reference = reference or max(SMALLEST_GRADIENT, float(np.linalg.norm(gradient)))
     history: list[Pair] = []

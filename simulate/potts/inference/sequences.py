@@ -62,7 +62,5 @@ def normalized_weights(weights: Any, n_samples: int) -> Array:
         raise ValueError(f"weights must be >= 0, got {checked.min()} at index {int(checked.argmin())}")
     if checked.max() == 0:
         raise ValueError("weights must not all be zero: no sample would count")
-    if checked.min() == checked.max():  # said so, because rounding would tell equal weights from none
-        return np.full(n_samples, 1 / n_samples)
     scaled = checked / checked.max()  # their sum must not overflow
     return np.asarray(scaled / scaled.sum())

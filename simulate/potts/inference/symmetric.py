@@ -1,12 +1,29 @@
 """Symmetric pseudo-likelihood: one block of couplings a pair, all sites fitted together."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from simulate.potts.inference.descent import Options, descend, independent_fields
+from simulate.potts.inference.minimize import Function, Minimum
 from simulate.potts.inference.objective import group_loss, in_threads, site_groups
 from simulate.potts.inference.sequences import Array, Sequences
+from theory.models import DensePottsModel
+
+
+def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
+    """The model at the minimum, in the gauge where it lies, and the evidence for it."""
+    penalties, f = (options.l2, options.field_l2), data.frequencies()
+    start = np.zeros(f.size + data.n_sites * (data.n_sites - 1) // 2 * data.n_colors**2)
+    start[: f.size] = independent_fields(f).ravel()
+
+    def in_precision(dtype: Any) -> Function:
+        return objective(data, *penalties, dtype=dtype, n_threads=options.n_threads)
+
+    found = descend(in_precision, start, 1 / curvatures(data, *penalties), options)
+    fields, tables = unpack(found.point, *f.shape)
+    fields = fields - np.tensordot(f, tables, axes=2)
+    return DensePottsModel(tables.transpose(0, 2, 1, 3), fields), [found]
 
 
 def pack(fields: Array, tables: Array) -> Array:
@@ -26,9 +43,7 @@ def unpack(x: Array, n_sites: int, n_colors: int, dtype: Any = np.float64) -> tu
     return x[: L * C].reshape(L, C), tables
 
 
-def objective(
-    data: Sequences, l2: float, field_l2: float, *, dtype: Any = np.float64, n_threads: int = 1
-) -> Callable[[Array], tuple[float, Array]]:
+def objective(data: Sequences, l2: float, field_l2: float, *, dtype: Any = np.float64, n_threads: int = 1) -> Function:
     """x -> f = -sum_m w_m sum_i log P(s_i | rest) + l2 sum_{i<j} |J_ij|^2 + field_l2 |h|^2 and df/dx.
 
     x holds the fields at the mean of the data, h_i + sum_j J_ij f_j, which hardly change with the couplings: this
