@@ -57,6 +57,8 @@ def analyse_sequences(
     if colors.ndim != 2 or len(colors) < FEWEST:
         raise ValueError(f"need at least {FEWEST} sequences for an analysis, got an array of shape {colors.shape}")
     L = colors.shape[1]
+    for name, penalty in (("l2", l2 or 0.0), ("field_l2", field_l2)):
+        checks.non_negative(name, penalty)
     separation = int(checks.dimension(min_separation, name="min_separation"))
     if separation >= L:
         raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
@@ -64,7 +66,7 @@ def analyse_sequences(
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     own_sizes = _checked_sizes(sizes, len(split.training))
     run = run or partial(sweep, n_jobs=affordable_jobs(L, len(tokens), n_jobs), progress=progress)
-    settings = Settings(len(tokens), own.identity, 0.0 if l2 is None else l2, field_l2, max_iter, tol)
+    settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
     choice: tuple[str, ...] = ()
     if l2 is None:
         settings, note = tuned(colors, own, split.training, settings, stream(seed, "validation"), run)
@@ -74,7 +76,7 @@ def analyse_sequences(
     scores, norms, first, second, _ = values["map"]
     pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
-    pair, alone = (tuple(loss[k] for loss in losses) for k in (0, 1))
+    pair, alone, gain = zip(*losses, strict=True)
     return SequenceAnalysis(
         n_sequences=len(colors),
         n_sites=L,
@@ -86,6 +88,7 @@ def analyse_sequences(
         held_out=len(split.held_out),
         pair_loss=pair,
         independent_loss=alone,
+        gain=gain,
         scores=scores,
         pairs=pairs,
         min_separation=separation,

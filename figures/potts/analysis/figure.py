@@ -67,6 +67,7 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
+    axes.legend()  # once more: clear of these lines
 
 
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:

@@ -29,6 +29,7 @@ class SequenceAnalysis:
     held_out: int
     pair_loss: tuple[Estimate, ...]  # at each size
     independent_loss: tuple[Estimate, ...]
+    gain: tuple[Estimate, ...]  # their difference, sequence by sequence
     scores: Array = field(repr=False)  # (L, L) average-product corrected
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int

@@ -13,8 +13,8 @@ LISTED = 10
 def report(analysis: SequenceAnalysis, title: str, width: int = 110) -> str:
     """Table of the learning curves, and a summary."""
     cells = [
-        [str(n), f"{n / analysis.n_sites:.3g}", str(pair), str(alone), f"{alone.mean - pair.mean:.4f}"]
-        for n, pair, alone in zip(analysis.sizes, analysis.pair_loss, analysis.independent_loss, strict=True)
+        [str(n), f"{n / analysis.n_sites:.3g}", *map(str, found)]
+        for n, *found in zip(analysis.sizes, analysis.pair_loss, analysis.independent_loss, analysis.gain, strict=True)
     ]
     caption = (
         f"masked loss in nats a site of {analysis.held_out} held-out sequences; uniform guessing has "

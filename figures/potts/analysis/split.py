@@ -26,7 +26,8 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
     """
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must lie in (0, 1), got {test_fraction}")
-    sizes = np.bincount(clusters, weights)
+    _, labels = np.unique(clusters, return_inverse=True)  # of a part of the sequences not all clusters are there
+    sizes = np.bincount(labels, weights)
     left = test_fraction * sizes.sum() * (1 + 1e-9)
     chosen = np.zeros(len(sizes), bool)
     for cluster in rng.permutation(len(sizes)):
@@ -37,5 +38,5 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
             f"the sequences form {len(sizes)} clusters of similar ones: too few to hold out {test_fraction:g} of them; "
             "raise --identity, or leave reweighting out with --no-reweight"
         )
-    held_out = chosen[clusters]
+    held_out = chosen[labels]
     return Split(rng.permutation(np.flatnonzero(~held_out)), np.flatnonzero(held_out))

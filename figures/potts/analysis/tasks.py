@@ -50,22 +50,24 @@ def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignor
 def learning_task(
     training: States, held_out: States, weights: Array, clusters: NDArray[np.int64], settings: Settings
 ) -> Array:
-    """(7,): held-out loss of the pair model as mean, standard error and number of clusters, the same for sites alone,
-    and whether the fit converged.
+    """(10,): mean, standard error and number of clusters of three quantities, and whether the fit converged.
+
+    They are the held-out losses of the pair model and of sites alone, and their difference, sequence by sequence.
 
     `weights` and `clusters` are those of the held-out sequences.
     """
     own = settings.weights(training)
     fit = pair_fit(training, own, settings)
     alone = site_independent(training, settings.n_colors, PSEUDOCOUNT * len(own) / own.sum(), weights=own)
-    losses = [clustered_mean(sequence_losses(model, held_out), weights, clusters) for model in (fit.model, alone)]
-    return np.array([*(value for loss in losses for value in (loss.mean, loss.stderr, loss.n)), float(fit.converged)])
+    losses = [sequence_losses(model, held_out) for model in (fit.model, alone)]
+    found = [clustered_mean(values, weights, clusters) for values in (*losses, losses[1] - losses[0])]
+    return np.array([*(number for each in found for number in (each.mean, each.stderr, each.n)), fit.converged], float)
 
 
-def as_estimates(values: Array) -> tuple[Estimate, Estimate]:
-    """Of the pair model and without pairs, from a `learning_task`."""
-    pair, alone = values[:6].reshape(2, 3)
-    return Estimate(pair[0], pair[1], int(pair[2])), Estimate(alone[0], alone[1], int(alone[2]))
+def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
+    """Loss of the pair model, loss of sites alone and what pairs gain, from a `learning_task`."""
+    pair, alone, gain = (Estimate(mean, stderr, int(n)) for mean, stderr, n in values[:9].reshape(3, 3).tolist())
+    return pair, alone, gain
 
 
 def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
