@@ -15,6 +15,7 @@ from theory.models import DensePottsModel, PottsModel
 from theory.models.potts import random_graph
 
 pytest.importorskip("pytest_benchmark")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch
 
 N_COLORS, N_CHAINS = 21, 1000
 

@@ -9,15 +9,17 @@ from simulate.potts.kernels.compiled import compiled
 
 @compiled
 def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
-    """S(s) of chains in blocks, (n_blocks, B), for J (L, L, C, C): the same pair in all chains of a block."""
-    for k in range(len(states)):
-        scores[k] = 0.0
-        for i in range(len(h)):
-            for c in range(states.shape[2]):
-                scores[k, c] += h[i, states[k, i, c]]
+    """S(s) of chains in blocks, (n_blocks, B), for J (L, L, C, C): J[i] is read for all blocks before J[i + 1]."""
+    scores[:] = 0.0
+    for i in range(len(h)):
+        for k in range(len(states)):
+            own, total = states[k, i], scores[k]
+            for c in range(len(own)):
+                total[c] += h[i, own[c]]
             for j in range(i):
-                for c in range(states.shape[2]):
-                    scores[k, c] += J[i, j, states[k, i, c], states[k, j, c]]
+                block, other = J[i, j], states[k, j]
+                for c in range(len(own)):
+                    total[c] += block[own[c], other[c]]
 
 
 @compiled
