@@ -1,0 +1,58 @@
+"""One layer of factored attention, trained like a network, reaches the lowest possible masked loss of pair data."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Row, row
+from figures.potts.sparse_pairs import C, L, own_loss, sequences
+from simulate.core import Estimate, Task, stream
+from simulate.potts import AttentionLayer, masked_loss, site_independent, train
+
+SAMPLES, TEST, STEPS = 20_000, 4_000, 2_000
+RECORD = np.unique(np.geomspace(1, STEPS, 25).round().astype(int))
+WAYS = {
+    "Adam, every site masked": {"learning_rate": 0.01},
+    "SGD, every site masked": {"learning_rate": 1.0, "optimizer": "sgd"},
+    "Adam, one site masked": {"learning_rate": 0.01, "masks": "random"},
+}
+FLOOR, ALONE, UNIFORM = "floor: true conditionals", "sites alone", r"uniform, $\ln C$"
+
+
+def losses(way: str, n_samples: int, n_test: int, steps: list[int], seed: int) -> NDArray[np.float64]:
+    """Test loss at `steps` of one training from random weights, and the losses to compare with, on its own data."""
+    states, test = sequences(n_samples, 2 * seed), sequences(n_test, 2 * seed + 1)
+    rng = stream(seed, "training", way)
+    layer = AttentionLayer.random(L, C, 0.5, rng)
+    trained = train(layer, states, test, n_steps=max(steps), record=steps, rng=rng, batch_size=128, **WAYS[way])
+    alone = masked_loss(site_independent(states, C), test).loss
+    return np.append(trained.losses, [own_loss(test), alone])
+
+
+def compute(context: Context) -> list[Row]:
+    steps = [1, 4, 16, 64] if context.is_draft else RECORD.tolist()
+    sizes = context.size(SAMPLES, 500), context.size(TEST, 200)
+    seeds = range(context.replicates(4))
+    tasks = [Task(f"{way}/{seed}", losses, (way, *sizes, steps, seed)) for way in WAYS for seed in seeds]
+    values = context.sweep(tasks)
+    table = {way: np.stack([np.asarray(values[f"{way}/{seed}"]) for seed in seeds]) for way in WAYS}
+    rows = [
+        row(way, step, theory=runs[:, -2].mean(), d=L, estimate=Estimate.of(runs[:, k]), judged=False)
+        for way, runs in table.items()
+        for k, step in enumerate(steps)
+    ]
+    floor, alone = np.concatenate(list(table.values()))[:, -2:].mean(axis=0)
+    lines = {FLOOR: floor, ALONE: alone, UNIFORM: np.log(C)}
+    return rows + [row(name, step, theory=level) for name, level in lines.items() for step in (steps[0], steps[-1])]
+
+
+EXPERIMENT = Experiment(
+    title=f"Training one layer of factored attention, $L = {L}$, $C = {C}$",
+    compute=compute,
+    xlabel="training step (128 sequences each)",
+    ylabel="masked loss (nats a site)",
+    xscale="log",
+    figsize=(4.6, 3.2),
+    caption="Loss of held-out sequences during training from random weights, two standard errors over trainings on "
+    f"independent data ({SAMPLES} sequences each). The floor is the loss of the true conditionals on the same "
+    "held-out sequences.",
+)

@@ -1,0 +1,30 @@
+"""Sequences of one sparse pair model, shared by the experiments on factored attention."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core import stream
+from simulate.potts import sample
+from theory.models import PottsModel
+from theory.models.potts import random_color_couplings, random_graph
+
+L, C, BETA = 20, 10, 0.7
+
+
+def sparse_model() -> PottsModel:
+    """A 0/1 contact map of mean degree near 3 and Gaussian color couplings; its floor is about 0.61 ln C."""
+    rng = stream(2, "sparse")
+    return PottsModel(random_graph(L, 3.0, rng), random_color_couplings(C, rng), beta=BETA)
+
+
+def sequences(n: int, seed: int) -> NDArray[np.integer[Any]]:
+    """n states, (n, L)."""
+    return sample(sparse_model(), n, seed=seed, n_chains=min(200, n)).states
+
+
+def own_loss(states: NDArray[np.integer[Any]]) -> float:
+    """Masked loss of the true conditionals on these states: what no model can beat on average."""
+    log_p = sparse_model().log_conditionals(states)
+    return -float(np.mean(np.take_along_axis(log_p, states[:, :, None].astype(int), axis=2)))
