@@ -65,13 +65,13 @@ def analyse_sequences(
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     own_sizes = _checked_sizes(sizes, len(split.training))
-    run = run or partial(sweep, n_jobs=affordable_jobs(L, len(tokens), n_jobs), progress=progress)
+    carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(L, len(tokens), n_jobs), progress=progress)
     settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
     choice: tuple[str, ...] = ()
     if l2 is None:
-        settings, note = tuned(colors, own, split.training, settings, stream(seed, "validation"), run)
+        settings, note = tuned(colors, own, split.training, settings, stream(seed, "validation"), carry_out)
         choice = (note,)
-    values = run(_tasks(colors, own, split, own_sizes, gap, settings))
+    values: dict[str, Any] = carry_out(_tasks(colors, own, split, own_sizes, gap, settings))
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, _ = values["map"]
     pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation)

@@ -10,7 +10,7 @@ Array = NDArray[np.float64]
 BLOCK = 256  # sequences
 
 
-def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:  # type: ignore[type-arg]
+def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
     """(M,) -log P(s_i | the other sites) in nats, averaged over the sites of each sequence (M, L)."""
     losses = np.empty(len(states))
     for start in range(0, len(states), BLOCK):

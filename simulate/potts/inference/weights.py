@@ -19,7 +19,8 @@ from theory.models import checks
 
 WORD = 64  # sites
 MOST_COLORS = 1 << 15
-BLOCKS = 64  # of rows of the triangle of pairs, of equal work: for progress, and more than there are threads
+MOST_BLOCKS = 32  # of rows of the triangle of pairs, of equal work: for progress, and more than there are threads
+SMALLEST_BLOCK = 500  # rows on average: to join the clusters of a block takes as long as some rows
 PROBE = 1500  # sequences on which the time of a pair is measured
 
 
@@ -117,7 +118,8 @@ def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
 
 def _blocks(M: int) -> Iterator[tuple[int, int]]:
     """Rows of the triangle of pairs i < j in blocks with about as many pairs each."""
-    ends = np.unique((M * (1 - np.sqrt(1 - np.arange(BLOCKS + 1) / BLOCKS))).round().astype(int))
+    n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
+    ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))
     return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))
 
 
