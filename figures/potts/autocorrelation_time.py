@@ -1,6 +1,5 @@
 """How slow single-site and tempered sampling are through the ordering transition."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,26 @@ from simulate.potts.observables import Observables
 from simulate.potts.sampling import ordered_and_random
 from theory import potts
 from theory.models import Potts, SquareLatticePotts
-from theory.models.potts import curie_weiss
 
 RATIOS = (0.5, 0.7, 0.85, 0.95, 1.0, 1.05, 1.15, 1.3)
-SWEEPS, STRIDE, CHAINS = 8000, 2, 8
-LONGEST = SWEEPS / 12  # the window of six times does not fit into half the run beyond it
-LATTICE, MEAN_FIELD = "square lattice 8 x 8, q = 3", "Curie-Weiss, N = 60, q = 3"
+STRIDE, CHAINS = 2, 8
+SWEEPS = {"single site": 6000, "tempered": 2000}
+WINDOWS = 12  # an autocorrelation time is measured from so many times its length on
+WIDTH, COLORS = 8, (3, 10)
+
+
+def title(n_colors: int) -> str:
+    order = "continuous" if n_colors <= 4 else "first order"
+    return f"square lattice {WIDTH} x {WIDTH}, q = {n_colors} ({order})"
 
 
 def models() -> dict[str, Any]:
     """At their critical betas."""
-    return {
-        LATTICE: SquareLatticePotts(8, 8, 3, potts.square_lattice_critical_beta(3)),
-        MEAN_FIELD: curie_weiss(60, 3, potts.curie_weiss_critical_beta(3)),
-    }
+    return {title(q): SquareLatticePotts(WIDTH, WIDTH, q, potts.square_lattice_critical_beta(q)) for q in COLORS}
 
 
 def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) -> NDArray[np.float64]:
-    """Autocorrelation times of score and mean color in sweeps, (2,); at most `LONGEST`."""
+    """Autocorrelation times of score and mean color in sweeps, (2,); cut off where the run is too short."""
     rng = stream(0, "autocorrelation", model.n_sites, model.beta, tempered, replicate)
     dynamics: Any
     if tempered:
@@ -45,30 +46,31 @@ def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) ->
         dynamics.run(STRIDE)
         record[:] = watched.values(dynamics.states, dynamics.scores())[[0, -1]]
     times = [STRIDE * autocorrelation_time(series[:, k].T) for k in range(2)]
-    return np.minimum(times, LONGEST)
+    return np.minimum(times, sweeps / WINDOWS)
 
 
 def compute(context: Context) -> list[Row]:
-    n, sweeps = context.replicates(3), SWEEPS // 20 if context.is_draft else SWEEPS
+    n = context.replicates(3)
+    sweeps = {kind: count // 10 if context.is_draft else count for kind, count in SWEEPS.items()}
     cases = [
-        (title, model, ratio, kind)
-        for title, model in models().items()
+        (name, model, ratio, kind)
+        for name, model in models().items()
         for ratio in context.thin(RATIOS)
-        for kind in ("single site", "tempered")
+        for kind in SWEEPS
     ]
     tasks = {
-        f"{title}/{ratio}/{kind}/{k}": (model.at(ratio * model.beta), kind == "tempered", sweeps, k)
-        for title, model, ratio, kind in cases
+        f"{name}/{ratio}/{kind}/{k}": (model.at(ratio * model.beta), kind == "tempered", sweeps[kind], k)
+        for name, model, ratio, kind in cases
         for k in range(n)
     }
     values = context.sweep([Task(key, measured_times, arguments) for key, arguments in tasks.items()])
     rows = []
-    for title, model, ratio, kind in cases:
-        times = np.array([values[f"{title}/{ratio}/{kind}/{k}"] for k in range(n)])
-        for which, name in enumerate(("score", "mean color")):
-            if times[:, which].max() < LONGEST:
+    for name, model, ratio, kind in cases:
+        times = np.array([values[f"{name}/{ratio}/{kind}/{k}"] for k in range(n)])
+        for which, observable in enumerate(("score", "mean color")):
+            if times[:, which].max() < sweeps[kind] / WINDOWS:
                 estimate = Estimate.of(times[:, which])
-                rows.append(row(f"{kind}, {name}", ratio, panel=title, d=model.n_sites, estimate=estimate))
+                rows.append(row(f"{kind}, {observable}", ratio, panel=name, d=model.n_sites, estimate=estimate))
     return rows
 
 
@@ -81,12 +83,13 @@ def mark_transition(ax: Any, rows: Any) -> None:
 EXPERIMENT = Experiment(
     title="Autocorrelation time through the transition",
     compute=compute,
-    panels=[Panel(title=title, curves={}) for title in (LATTICE, MEAN_FIELD)],
+    panels=[Panel(title=title(q), curves={}) for q in COLORS],
     draw=mark_transition,
     xlabel=r"inverse temperature $\beta/\beta_c$",
     ylabel=r"autocorrelation time $\tau$ (sweeps)",
     yscale="log",
     caption="Heat bath of single sites and parallel tempering with a proposed ladder from beta = 0 (sweeps of each "
-    "replica). In the ordered phase the score still looks fast, while the mean color, which tells the three equivalent "
-    f"ordered states apart, takes ever longer: a marker is missing where tau exceeds {math.floor(LONGEST)} sweeps.",
+    "replica). In the ordered phase the score still looks fast, while the mean color, which tells the equivalent "
+    "ordered states apart, takes ever longer: a marker is missing where 8 chains of "
+    f"{SWEEPS['single site']} sweeps ({SWEEPS['tempered']} tempered) are too short to measure it.",
 )

@@ -38,7 +38,7 @@ def sample(
     betas: Any = None,
     start: Any = None,
     n_threads: int = 1,
-    max_sweeps: int = 100_000,
+    max_sweeps: int = 300_000,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     check: bool = True,
