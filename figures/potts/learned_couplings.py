@@ -67,6 +67,6 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     caption=f"Left: below the diagonal the true site couplings, above it those learned from {SAMPLES} sequences. "
-    "Right: learned against true color couplings, zero-sum gauge, two standard errors over independent samples; one "
+    "Right: learned against true color couplings, zero-sum gauge, two standard errors over samples; one "
     "factor c matches the scales.",
 )

@@ -11,7 +11,7 @@ from simulate.potts import factored_attention, full_recovery_error, masked_loss,
 LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, FULL = "factored", "full, best ridge"
 COUNTED = {FACTORED: L * (L - 1) + (C - 1) ** 2 - 1 + L * (C - 1), FULL: L * (C - 1) * (1 + (L - 1) * (C - 1))}
-SIZES = (200, 600, 2_000, 6_000, 20_000)
+SIZES = (200, 500, 1_500, 4_000, 10_000)
 RIDGES = (1.0, 4.0, 16.0, 64.0)  # times 1/M
 TEST = 5_000
 
@@ -31,7 +31,7 @@ def full(n_samples: int, n_test: int, seed: int) -> NDArray[np.float64]:
         fit = pseudo_likelihood(states, C, l2=ridge / n_samples, field_l2=0.01 / n_samples, tol=1e-3)
         excess = masked_loss(fit.model, test).loss - own_loss(test)
         found.append((excess, full_recovery_error(fit.couplings, sparse_model())))
-    return np.min(found, axis=0)
+    return np.asarray(np.min(found, axis=0))
 
 
 def compute(context: Context) -> list[Row]:

@@ -21,7 +21,7 @@ def sparse_model() -> PottsModel:
 
 def sequences(n: int, seed: int) -> NDArray[np.integer[Any]]:
     """n states, (n, L)."""
-    return sample(sparse_model(), n, seed=seed, n_chains=min(200, n)).states
+    return np.asarray(sample(sparse_model(), n, seed=seed, n_chains=min(200, n)).states)
 
 
 def own_loss(states: NDArray[np.integer[Any]]) -> float:
