@@ -53,7 +53,7 @@ def make_dynamics(
     bath by classes of sites that do not interact, which threads share where there are fewer chains than threads. Sites
     are updated in a fixed order: P is stationary, detailed balance holds for single updates only. With dense couplings
     every class is one site, and "colored" is "heat_bath". `betas` (n_chains,) replaces the model's inverse temperature.
-    Couplings J_ij(a, b) are rounded to single precision, all others are used in double.
+    Fields of dense couplings are added up in single precision, those of sparse and many-body models in double.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")

@@ -103,8 +103,8 @@ class ProductChains(BlockChains):
         U = model.color_couplings
         self._check_size(float(abs(J).sum(axis=1).max() * abs(U).max() + abs(model.fields).max()))
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
-        filled = np.pad(U, ((0, -len(U) % 4), (0, 0))).astype(np.float32)
-        self._arrays = self._exact[0], filled, model.fields.astype(np.float32)
+        filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
+        self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
         product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)

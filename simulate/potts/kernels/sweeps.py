@@ -1,9 +1,10 @@
 """Sweeps through the sites of many chains at once: dense couplings J_ij(a, b), products J_ij U_ab, groups of sites.
 
 Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multiple of 4. A site is updated in all chains
-of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of all
-kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ..., stop - 1 happen in place.
-A random number belongs to a chain, sweep and site: results depend on neither blocks nor threads.
+of a block together: the couplings are read once, and the loops over chains become vector instructions.
+
+Arguments of all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ...,
+stop - 1 are done in place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ from simulate.potts.kernels.compiled import compiled
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 LOWEST = np.float32(-87.0)  # exp of less underflows in single precision
-EIGHT = ir.VectorType(ir.FloatType(), 8)
+INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
 
 
 def single_precision(couplings: Any) -> Any:
@@ -55,7 +56,7 @@ def dense_sweeps(
 def product_sweeps(
     J: Any, U: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int, metropolis: bool
 ) -> None:
-    """Couplings J_ij U_ab with J (L, L), U float32 (C4, C), zero where filled up, h (L, C).
+    """Couplings J_ij U_ab with J (L, L), U (C4, C8), zero where filled up, h (L, C), all float32.
 
     Keeps N[b, j] = sum_i J_ij [s_i = b] of every chain, so that z_ia = sum_b N[b, i] U[b, a] + h[i, a]: a change of
     color costs two rows of J. N is added up anew in every sweep: no error grows, and where a run was cut makes no
@@ -63,7 +64,7 @@ def product_sweeps(
     """
     n_sites, n_colors = h.shape
     size = states.shape[2]
-    counts, column = np.empty((size, n_colors, n_sites)), np.zeros((len(U), size), np.float32)
+    counts, z = np.zeros((size, len(U), n_sites), np.float32), np.empty((size, U.shape[1]), np.float32)
     logits, old = np.empty((n_colors, size), np.float32), np.empty(size, np.int16)
     weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
     for k in range(len(states)):
@@ -71,10 +72,9 @@ def product_sweeps(
             _count(J, states[k], counts)
             for i in range(n_sites):
                 old[:] = states[k, i]
-                for c in range(size):
-                    for b in range(n_colors):
-                        column[b, c] = counts[c, b, i]
-                _multiply(U, column, h[i], logits)
+                z[:] = 0
+                _add_products(U, counts, i, z)
+                _transpose(z, h[i], logits)
                 place = np.uint64(2) * np.uint64(sweep * n_sites + i)
                 _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
                 for c in range(size):
@@ -114,13 +114,16 @@ def _add_couplings(J: Any, states: Any, z: Any) -> None:
             third = origin + table + table + np.uint64(states[j + 2, c]) * width
             fourth = origin + table + table + table + np.uint64(states[j + 3, c]) * width
             for a in range(np.uint64(0), width, np.uint64(8)):
-                _add_eight(z, np.uint64(c) * width + a, J, first + a, second + a, third + a, fourth + a)
+                _add_eight(z, np.uint64(c) * width + a, J, first + a, second + a, third + a, fourth + a, None)
 
 
-def _add_eight_typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any) -> Any:
-    """z[place : place + 8] += the eight numbers from each of four places of J, counted through the whole arrays.
+def _add_eight_typed(
+    _: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any
+) -> Any:
+    """z[place : place + 8] += the eight numbers from each of four places of J, times four `factors` or None.
 
-    In vector instructions by hand: those made of a loop check first that the rows do not overlap, at half the speed.
+    Places count through whole arrays. In vector instructions by hand: those that a loop gets check first that the rows
+    do not overlap, and take twice as long.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -128,13 +131,21 @@ def _add_eight_typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any
             data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
             return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
 
-        a, b, c, d = (builder.load(eight(2, k), align=4) for k in range(3, 7))
-        rows = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+        rows = [builder.load(eight(2, k), align=4) for k in range(3, 7)]
+        if factors != types.none:
+            for k in range(4):
+                wide = builder.insert_element(
+                    ir.Constant(EIGHT, ir.Undefined), builder.extract_value(arguments[7], k), INDEX(0)
+                )
+                wide = builder.shuffle_vector(wide, wide, ir.Constant(ir.VectorType(INDEX, 8), [0] * 8))
+                rows[k] = builder.fmul(wide, rows[k])
+        a, b, c, d = rows
+        total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
         target = eight(0, 1)
-        builder.store(builder.fadd(builder.load(target, align=4), rows), target, align=4)
+        builder.store(builder.fadd(builder.load(target, align=4), total), target, align=4)
         return context.get_dummy_value()
 
-    return types.void(z, place, J, first, second, third, fourth), generate
+    return types.void(z, place, J, first, second, third, fourth, factors), generate
 
 
 _add_eight: Any = intrinsic(_add_eight_typed)
@@ -159,17 +170,16 @@ def _move(J: Any, old: Any, new: Any) -> None:
 
 
 @compiled
-def _multiply(U: Any, column: Any, h: Any, logits: Any) -> None:
-    """logits[a, c] = sum_b U[b, a] column[b, c] + h[a]; four terms at once save three loads and stores."""
-    for a in range(len(logits)):
-        row = logits[a]
-        row[:] = h[a]
+def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
+    """z[c, a] += sum_b N[c, b, i] U[b, a]."""
+    width = np.uint64(U.shape[1])
+    for c in range(len(z)):
         for b in range(0, len(U), 4):
-            first, second, third, fourth = column[b], column[b + 1], column[b + 2], column[b + 3]
-            for c in range(len(row)):
-                row[c] += (U[b, a] * first[c] + U[b + 1, a] * second[c]) + (
-                    U[b + 2, a] * third[c] + U[b + 3, a] * fourth[c]
-                )
+            factors = counts[c, b, i], counts[c, b + 1, i], counts[c, b + 2, i], counts[c, b + 3, i]
+            first = np.uint64(b) * width
+            second, third, fourth = first + width, first + width + width, first + width + width + width
+            for a in range(np.uint64(0), width, np.uint64(8)):
+                _add_eight(z, np.uint64(c) * width + a, U, first + a, second + a, third + a, fourth + a, factors)
 
 
 @compiled
