@@ -96,7 +96,7 @@ def _custom(file: TextFile, alphabet: str) -> bytes | None:
 def _announce(file: TextFile, form: Format, most: int | None, say: Callable[[str], None]) -> None:
     """Says what a large file will take before it is read, and refuses what does not fit."""
     size = uncompressed_size(file.path)
-    copies = {"stockholm": 4, "table": 1}.get(form, 2)  # bytes of memory for one of text
+    copies = {"stockholm": 4.0, "table": 1.0}.get(form, 2.5)  # bytes of memory for one of text
     needed = copies * size
     if most is None and needed > available_bytes():
         raise DataError(
