@@ -225,4 +225,4 @@ def test_the_strongest_pairs_of_a_riboswitch_are_its_stems():
     assert sum(analysis.letters(p) in bonds for p in top) >= 19
     pairs = {(p.i, p.j) for p in analysis.pairs[:30]}
     stacked = [(p.i + 1, p.j - 1) in pairs or (p.i - 1, p.j + 1) in pairs for p in top]
-    assert sum(stacked) >= 18
+    assert sum(stacked) >= 16  # by chance one in a hundred; the others stand at bulges, or are tertiary
