@@ -30,7 +30,7 @@ def learned(n_samples: int, seed: int) -> NDArray[np.float64]:
 
 def compute(context: Context) -> list[Row]:
     seeds = range(context.replicates(4))
-    values = context.sweep([Task(str(seed), learned, (context.size(SAMPLES, 500), seed)) for seed in seeds])
+    values = context.sweep([Task(str(seed), learned, (context.size(SAMPLES, 100), seed)) for seed in seeds])
     runs = np.stack([np.asarray(values[str(seed)]) for seed in seeds])
     sites, colors = runs[0, : L * L].reshape(L, L), runs[:, L * L :].reshape(-1, C, C)
     model = sparse_model()
