@@ -58,6 +58,8 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.set_ylim(0, 1.03)
         return
     decorate(axes, rows)
+    if rows["panel"].iloc[0] == LEARNING:
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1))  # below the curves, above the floor
     true = rows[rows["curve"] == TRUE]
     if len(true):
         axes.plot(true["theory"], true["x"], "o", color="C1", markerfacecolor="none", markersize=4, markeredgewidth=0.6)
