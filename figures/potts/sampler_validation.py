@@ -90,11 +90,11 @@ def compute(context: Context) -> list[Row]:
 
 
 def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
-    """Bars that hold at least one sample in a thousand; the others are too rare for an error bar."""
+    """Bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
     exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
     bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
     name, rows = f"N = {SIZE}, q = 3", []
-    for bar in np.flatnonzero(bars > 1e-3):
+    for bar in np.flatnonzero(bars > 1e-2):
         x = (bar * BIN + (BIN - 1) / 2) / SIZE
         rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar]))
         rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
