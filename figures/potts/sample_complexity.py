@@ -12,7 +12,7 @@ LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, FULL = "factored", "full, best ridge"
 COUNTED = {FACTORED: L * (L - 1) + (C - 1) ** 2 - 1 + L * (C - 1), FULL: L * (C - 1) * (1 + (L - 1) * (C - 1))}
 SIZES = (200, 500, 1_200, 2_500, 5_000)
-RIDGES = (4.0, 16.0, 64.0)  # times 1/M
+RIDGES: tuple[float, ...] = (4.0, 16.0, 64.0)  # times 1/M
 TEST = 5_000
 
 
