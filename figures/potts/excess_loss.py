@@ -54,7 +54,7 @@ def root(square: Estimate) -> Estimate:
 def compute(context: Context) -> list[Row]:
     sizes = [round(n) for n in context.thin(SIZES, 2)]
     tasks = [
-        Task(f"{kind}/{n}", fits, (kind, n, context.replicates(80))) for kind in (FACTORED, SYMMETRIC) for n in sizes
+        Task(f"{kind}/{n}", fits, (kind, n, context.replicates(200))) for kind in (FACTORED, SYMMETRIC) for n in sizes
     ]
     values, rows = context.sweep(tasks), []
     for kind, name in PARAMETERIZATION.items():
@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
-    caption="Fits to independent samples (markers, two standard errors over 80 samples) evaluated exactly on the "
+    caption="Fits to independent samples (markers, two standard errors over 200 samples) evaluated exactly on the "
     "population, against the large-M laws (lines): tr(H^+ K)/(2 L M) and the square root of the trace of the "
     "parameters' covariance. z is judged for M >= 10000, where the law should hold.",
 )
