@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 
 from simulate.potts.dynamics import make_dynamics
-from simulate.potts.kernels.samplers import ProductChains
+from simulate.potts.kernels.samplers import GroupChains, ProductChains
 from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 
 KINDS = ("dense", "product", "sparse", "many_body")
@@ -33,11 +33,13 @@ def model(kind, n_sites=3, n_colors=3, beta=1.6, scale=1.0):
 
 
 def dynamics(kind, system, n_chains, seed, *, method="heat_bath", **options):
-    """Chains of `system`; "product" takes the kernel of products where `make_dynamics` would choose lists."""
+    """Chains of `system`; "product" and "sparse" take their kernel whatever `make_dynamics` would choose."""
     rng = np.random.default_rng(seed)
-    if kind == "product":
-        options = {"betas": None, "start": None, "n_threads": 1} | options
-        return ProductChains(system, n_chains, rng, metropolis=method == "metropolis", **options)
+    if kind in ("product", "sparse"):
+        options = {"betas": None, "start": None, "n_threads": 1, "metropolis": method == "metropolis"} | options
+        if kind == "product":
+            return ProductChains(system, n_chains, rng, **options)
+        return GroupChains(system, n_chains, rng, colored=method == "colored", **options)
     return make_dynamics(system, n_chains, rng, method=method, **options)
 
 

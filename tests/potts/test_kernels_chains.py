@@ -93,7 +93,7 @@ def test_the_kernel_is_chosen_by_the_couplings():
     }
     for sampler, system in chosen.items():
         assert isinstance(make_dynamics(system, 2, rng), sampler)
-    assert isinstance(make_dynamics(lattice(), 2, rng, method="metropolis"), GroupChains)
+    assert isinstance(make_dynamics(lattice(), 2, rng, method="metropolis"), GroupChains | ProductChains)
 
 
 @pytest.mark.parametrize("method", METHODS)
