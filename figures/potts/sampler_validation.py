@@ -13,7 +13,7 @@ from theory import potts
 from theory.models import Potts, PottsModel, SquareLatticePotts
 from theory.models.potts import curie_weiss, ring_graph
 
-CHAINS, SAMPLES = 16, 200  # samples of each chain
+CHAINS, SAMPLES = 32, 100  # samples of each chain
 TEMPERED = 3.2  # in the ordered phase of the Curie-Weiss model, single sites alone would be refused
 SIZE, BIN = 120, 4  # sites of the histogram, and how many of them a bar holds
 NEAR_CRITICAL = 1.012 * 2.772588722  # both phases of 120 sites have about the same weight
@@ -106,7 +106,13 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         Panel(title=ENERGIES, curves={}, xlabel=r"inverse temperature $\beta$", ylabel="energy per site"),
-        Panel(title=HISTOGRAM, curves={}, xlabel=r"share of the commonest color $\max_a x_a$", ylabel="probability"),
+        Panel(
+            title=HISTOGRAM,
+            curves={},
+            ylim=(0, 0.11),
+            xlabel=r"share of the commonest color $\max_a x_a$",
+            ylabel="probability",
+        ),
     ),
     caption="Heat bath (markers, two standard errors over independent chains; tempered at beta = 3.2) against exact "
     "results (lines): transfer matrices for torus and ring, sums over occupations for the Curie-Weiss model, "
