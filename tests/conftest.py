@@ -4,7 +4,7 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import hypothesis
 import matplotlib
@@ -22,14 +22,18 @@ COMPARISONS = 200
 
 
 @pytest.fixture(scope="session")
-def agrees() -> Callable[..., None]:
+def agrees() -> Iterator[Callable[..., None]]:
     """Theory against simulation by Student's t, at one false alarm in a thousand runs of the whole suite.
 
     `resolves` is the relative error that the run must be able to see: with fewer replicates it is refused. `bias` is a
     known finite-size allowance c/d, measured once.
     """
 
+    made = 0
+
     def check(estimate: Estimate, predicted: float, *, resolves: float, bias: float = 0.0) -> None:
+        nonlocal made
+        made += 1
         critical = t.isf(FALSE_ALARMS / (2 * COMPARISONS), estimate.n - 1)
         visible = (critical + 2) * estimate.stderr + bias
         wanted = resolves * abs(predicted)
@@ -39,4 +43,5 @@ def agrees() -> Callable[..., None]:
         gap, allowed = abs(estimate.mean - predicted), critical * estimate.stderr + bias
         assert gap <= allowed, f"theory {predicted:.6g}, simulation {estimate}: off by {gap:.3g}, allowed {allowed:.3g}"
 
-    return check
+    yield check
+    assert made <= COMPARISONS, f"{made} comparisons were made at a level meant for {COMPARISONS}: raise COMPARISONS"

@@ -25,7 +25,8 @@ _HOMES = {
     "inference.recovery": ("full_recovery_error", "matched_scale", "recovery_error"),
     "attention": ("AttentionLayer", "loss_and_gradient", "masked_inputs", "masked_language_model_loss"),
     "training": ("Training", "train"),
-    "contrasts": (),
+    "contrasts": ("ContrastFit", "fit_contrasts", "fit_gaussian"),
+    "ring": ("sample_ring",),
 }
 _ROOM = {name: room for room, names in _HOMES.items() for name in names}
 

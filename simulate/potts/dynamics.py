@@ -75,6 +75,6 @@ def make_dynamics(
 
 
 def _products_pay(model: PottsModel) -> bool:
-    """Whether counts of neighbors are faster than their list, by the nanoseconds an update took of either (64 chains)."""
+    """Whether counts of neighbors beat their list, by the nanoseconds that an update took of either (64 chains)."""
     degree, C = model.density * (model.n_sites - 1), model.n_colors
     return bool(25 + 7 * C + model.n_sites / 4 < 15 + 2.5 * C + degree * (6 + 0.4 * C))

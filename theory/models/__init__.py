@@ -9,6 +9,7 @@ from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRidge
 from theory.models.potts import (
+    ContrastPopulation,
     DensePottsModel,
     Interaction,
     ManyBodyPottsModel,
@@ -23,6 +24,7 @@ from theory.models.teacher_student import TeacherStudent
 __all__ = [
     "AR1",
     "Blocks",
+    "ContrastPopulation",
     "Covariance",
     "DensePottsModel",
     "Diagonal",

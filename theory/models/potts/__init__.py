@@ -1,6 +1,7 @@
 """Records of generalised Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
 
 from theory.models.potts.base import Potts
+from theory.models.potts.contrasts import ContrastPopulation, contrasts, helmert
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel, SquareLatticePotts, curie_weiss
 from theory.models.potts.gauges import color_gauge, rescaled, shifted, zero_sum, zero_sum_blocks
@@ -8,6 +9,7 @@ from theory.models.potts.graphs import complete_graph, random_color_couplings, r
 from theory.models.potts.many_body import Interaction, ManyBodyPottsModel
 
 __all__ = [
+    "ContrastPopulation",
     "DensePottsModel",
     "Interaction",
     "ManyBodyPottsModel",
@@ -16,7 +18,9 @@ __all__ = [
     "SquareLatticePotts",
     "color_gauge",
     "complete_graph",
+    "contrasts",
     "curie_weiss",
+    "helmert",
     "random_color_couplings",
     "random_graph",
     "rescaled",
