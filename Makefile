@@ -75,10 +75,10 @@ $(OUT)/.quality: FORCE  # changes, and makes the tables old, only when QUALITY d
 	@mkdir -p $(OUT) && { [ "$$(cat $@ 2>/dev/null)" = "$(QUALITY)" ] || echo "$(QUALITY)" > $@; }
 
 test: $(STAMP)
-	@$(PY) -m pytest -q --ignore tests/benchmarks
+	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks
 
 verify: $(VENV)/.dask
-	@$(PY) -m pytest -q --ignore tests/benchmarks -m "slow or not slow"
+	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 bench: $(VENV)/.bench
 	@$(PY) -m pytest -q tests/benchmarks --benchmark-only

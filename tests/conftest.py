@@ -18,22 +18,27 @@ hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, d
 hypothesis.settings.load_profile("suite")
 
 FALSE_ALARMS = 1e-3  # of the whole suite, over all its comparisons
-COMPARISONS = 200
+COMPARISONS = 300  # more are an error
 
 
 @pytest.fixture(scope="session")
-def agrees() -> Iterator[Callable[..., None]]:
+def comparisons() -> Iterator[list[str]]:
+    """What has been compared so far: the level of each verdict is right for so many of them."""
+    made: list[str] = []
+    yield made
+    assert len(made) <= COMPARISONS, f"{len(made)} comparisons at a level meant for {COMPARISONS}: raise COMPARISONS"
+
+
+@pytest.fixture
+def agrees(comparisons: list[str]) -> Callable[..., None]:
     """Theory against simulation by Student's t, at one false alarm in a thousand runs of the whole suite.
 
     `resolves` is the relative error that the run must be able to see: with fewer replicates it is refused. `bias` is a
     known finite-size allowance c/d, measured once.
     """
 
-    made = 0
-
     def check(estimate: Estimate, predicted: float, *, resolves: float, bias: float = 0.0) -> None:
-        nonlocal made
-        made += 1
+        comparisons.append(f"{estimate} and {predicted}")
         critical = t.isf(FALSE_ALARMS / (2 * COMPARISONS), estimate.n - 1)
         visible = (critical + 2) * estimate.stderr + bias
         wanted = resolves * abs(predicted)
@@ -43,5 +48,4 @@ def agrees() -> Iterator[Callable[..., None]]:
         gap, allowed = abs(estimate.mean - predicted), critical * estimate.stderr + bias
         assert gap <= allowed, f"theory {predicted:.6g}, simulation {estimate}: off by {gap:.3g}, allowed {allowed:.3g}"
 
-    yield check
-    assert made <= COMPARISONS, f"{made} comparisons were made at a level meant for {COMPARISONS}: raise COMPARISONS"
+    return check

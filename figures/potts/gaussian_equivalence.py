@@ -18,7 +18,7 @@ from figures.potts.potts_data import (
 from simulate.core import Estimate, Task
 from theory.models import DensePottsModel, PottsModel
 from theory.models.potts import ring_graph
-from theory.models.potts.contrasts import ContrastPopulation
+from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import ring_contrasts
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from simulate.potts.contrasts import fit_contrasts, fit_gaussian
 from simulate.potts.ring import sample_ring
 from theory.models import DensePottsModel, Empirical, PottsModel, SquareLatticePotts
 from theory.models.potts import random_color_couplings, ring_graph
-from theory.models.potts.contrasts import ContrastPopulation
+from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import heteroskedasticity
 from theory.potts.gaussian_equivalence import (
     ContrastRegression,

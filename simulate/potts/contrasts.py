@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from theory.models import checks
-from theory.models.potts.contrasts import ContrastPopulation, contrasts
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.models import AR1, DensePottsModel, Diagonal, Empirical, PottsModel
-from theory.models.potts.contrasts import ContrastPopulation, contrasts, helmert
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 from theory.models.potts.gauges import zero_sum_blocks
 from theory.models.potts.graphs import random_color_couplings, ring_graph
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation
@@ -140,7 +140,7 @@ def test_blocks_of_states_change_nothing(monkeypatch):
     states, weights = enumerated(random_model())
     whole = ContrastPopulation.from_states(states, 3, weights)
     monitor = heteroskedasticity(whole, states, weights)
-    monkeypatch.setattr("theory.models.potts.contrasts.BLOCK", 40)
+    monkeypatch.setattr("theory.models.potts.one_hot_contrasts.BLOCK", 40)
     monkeypatch.setattr("theory.potts.contrasts.ROWS", 7)
     pieces = ContrastPopulation.from_states(states, 3, weights)
     np.testing.assert_allclose(pieces.covariance.matrix, whole.covariance.matrix, atol=1e-15)

@@ -9,7 +9,7 @@ from simulate.potts.contrasts import fit_contrasts, fit_gaussian
 from simulate.potts.ring import sample_ring
 from tests.potts.test_contrasts import RING_COLORS, enumerated
 from theory.models import Diagonal, PottsModel
-from theory.models.potts.contrasts import ContrastPopulation, contrasts
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 from theory.models.potts.graphs import ring_graph
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts
 from theory.potts.gaussian_equivalence import contrast_regression, ridgeless_contrast_regression

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from tests.potts.test_contrasts import enumerated, random_model
 from theory import masked
 from theory.models import AR1, MaskedRidge, ridge_per_sample
-from theory.models.potts.contrasts import ContrastPopulation
+from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import ring_contrasts, ring_correlation
 from theory.potts.gaussian_equivalence import (
     contrast_regression,

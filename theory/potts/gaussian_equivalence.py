@@ -8,7 +8,7 @@ import numpy as np
 
 from theory.models import AR1, checks
 from theory.models.frames import table
-from theory.models.potts.contrasts import ContrastPopulation
+from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.models.spectrum import Array
 from theory.numerics import Solution
 from theory.potts.contrasts import ring_correlation

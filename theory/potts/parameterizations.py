@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, zero_sum, zero_sum_blocks
-from theory.models.potts.contrasts import helmert
+from theory.models.potts.one_hot_contrasts import helmert
 
 Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]

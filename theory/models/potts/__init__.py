@@ -1,7 +1,7 @@
 """Records of generalised Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
 
 from theory.models.potts.base import Potts
-from theory.models.potts.contrasts import ContrastPopulation, contrasts, helmert
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel, SquareLatticePotts, curie_weiss
 from theory.models.potts.gauges import color_gauge, rescaled, shifted, zero_sum, zero_sum_blocks
