@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.models import AR1, DensePottsModel, Diagonal, Empirical, PottsModel
-from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 from theory.models.potts.gauges import zero_sum_blocks
 from theory.models.potts.graphs import random_color_couplings, ring_graph
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation
 
 RING_COLORS = {
