@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theory.models import DensePottsModel, PottsModel
+from theory.models import DensePottsModel, PottsModel, SquareLatticePotts
 from theory.models.potts import (
     color_gauge,
     complete_graph,
@@ -140,3 +140,17 @@ def test_random_color_couplings_are_normal_and_symmetric():
 def test_bad_graphs(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("change", [lambda m: rescaled(m, 2), lambda m: shifted(m, 2), lambda m: color_gauge(m, [1, 2])])
+def test_gauges_of_other_records(change):
+    for model in (SquareLatticePotts(3, 3, 2), None):
+        with pytest.raises(ValueError, match=r"model must be a record of theory.models \(PottsModel\)"):
+            change(model)
+
+
+def test_zero_sum_blocks_of_other_shapes():
+    assert zero_sum_blocks([[1, 2], [3, 4]]) == pytest.approx(0)
+    for blocks in (np.zeros(3), np.zeros((2, 3)), np.zeros((4, 0, 0))):
+        with pytest.raises(ValueError, match=r"blocks must have shape \(..., colors, colors\), got"):
+            zero_sum_blocks(blocks)

@@ -156,6 +156,52 @@ def test_inputs_are_copied_and_kept_from_change():
     assert model.color_couplings[0, 0] == 1
     with pytest.raises(ValueError, match="read-only"):
         model.color_couplings[0, 0] = 2
+    kept = PottsModel(ring_graph(L), SYMMETRIC).site_couplings
+    for part in (kept.data, kept.indices, kept.indptr):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 2
+
+
+def test_contact_maps_of_truth_values():
+    contacts = ring_graph(L).toarray() > 0
+    for given in (contacts, sparse.csr_array(contacts)):
+        assert np.array_equal(PottsModel(given, SYMMETRIC).edges, PottsModel(ring_graph(L), SYMMETRIC).edges)
+
+
+def test_models_say_their_sizes():
+    assert repr(pair_model(0)) == "PottsModel(n_sites=5, n_colors=3, beta=0.8)"
+    assert repr(dense_model(0)) == "DensePottsModel(n_sites=5, n_colors=3, beta=0.8)"
+    assert repr(many_body_model(0).interactions[1]) == "Interaction(order=3, groups=10, n_colors=3)"
+    assert repr(SquareLatticePotts(3, 4, 2)) == "SquareLatticePotts(rows=3, columns=4, n_colors=2, beta=1.0)"
+
+
+@MODELS
+def test_scores_that_might_overflow_are_refused(make):
+    with pytest.raises(ValueError, match=r"couplings and fields must add up to less than 1e\+300, also times beta"):
+        make(0).at(1e300)
+    assert make(0).at(1e290).beta == 1e290
+
+
+def test_symmetry_of_many_bodies_is_checked_by_exchanges_of_neighbors():
+    """All 10! permutations of ten axes would take minutes."""
+    tensor = np.indices((2,) * 10).sum(axis=0) % 3.0
+    assert Interaction([list(range(10))], [1.0], tensor).order == 10
+    tensor[(0,) * 9 + (1,)] += 1
+    with pytest.raises(ValueError, match="colors must be symmetric under permutations of its axes, got a difference of 1"):
+        Interaction([list(range(10))], [1.0], tensor)
+
+
+@pytest.mark.parametrize("rng", [0, None])
+def test_graphs_need_a_generator(rng):
+    with pytest.raises(ValueError, match="rng must be a numpy Generator"):
+        random_graph(5, 2, rng)
+    with pytest.raises(ValueError, match="rng must be a numpy Generator"):
+        random_color_couplings(3, rng)
+
+
+def test_a_graph_too_large_for_the_machine():
+    with pytest.raises(MemoryError, match="a complete graph of 10000000 sites needs"):
+        complete_graph(10**7)
 
 
 def test_rounding_in_the_symmetry_is_removed():
@@ -259,6 +305,8 @@ def test_bad_interactions(sites, strengths, colors, message):
     [
         ((3, []), "interactions must have at least one Interaction, got none"),
         ((3, [SYMMETRIC]), "interactions must be a record"),
+        ((3, None), "interactions must be a sequence of Interaction records, got NoneType"),
+        ((3, Interaction([[0, 1]], [1.0], SYMMETRIC)), "interactions must be a sequence of Interaction records, got I"),
         ((2, [Interaction([[0, 2]], [1.0], SYMMETRIC)]), "interactions must name sites below n_sites = 2, got 2"),
         (
             (3, [Interaction([[0, 1]], [1.0], SYMMETRIC), Interaction([[0, 1]], [1.0], np.eye(2))]),

@@ -1,4 +1,4 @@
-"""Records of generalised Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
+"""Records of generalized Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
 
 from theory.models.potts.base import Potts
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert

@@ -1,6 +1,7 @@
 """What every Potts model offers: scores, local scores and conditionals, from their definitions."""
 
 from abc import ABC, abstractmethod
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,8 @@ from theory.models import checks
 
 Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
+
+LARGEST = 1e300  # of sums of scores times beta
 
 BLOCK = 2**22  # numbers in an intermediate array: larger batches of states are taken in pieces
 
@@ -25,6 +28,9 @@ class Potts(ABC):
     n_colors: int
     fields: Array
     beta: float
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_sites={self.n_sites}, n_colors={self.n_colors}, beta={self.beta:g})"
 
     @abstractmethod
     def _local_scores(self, states: States) -> Array:
@@ -85,6 +91,17 @@ def checked_fields(fields: Any, n_sites: int, n_colors: int) -> Array:
     if checked.shape != (n_sites, n_colors):
         raise ValueError(f"fields must have shape ({n_sites}, {n_colors}) (sites, colors), got {checked.shape}")
     return checked
+
+
+def require_finite_scores(coupling: float, n_terms: int, fields: Array, beta: float) -> None:
+    """ValueError where sums of `n_terms` couplings of this absolute size, and fields, might overflow, also times beta."""
+    size = max(1.0, beta)
+    field = float(max(fields.max(), -fields.min()))
+    if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(LARGEST)):
+        raise ValueError(
+            f"couplings and fields must add up to less than {LARGEST:g}, also times beta, got couplings up to "
+            f"{coupling:g} and fields up to {field:g} at beta = {beta:g}"
+        )
 
 
 def _blocks(count: int, size: int) -> Iterator[slice]:

@@ -7,11 +7,11 @@ import numpy as np
 
 from theory.models import checks
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot
+from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot, require_finite_scores
 from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DensePottsModel(Potts):
     """S(s) = sum_{i<j} J_ij(s_i, s_j) + sum_i h_i(s_i), P = exp(beta S)/Z.
 
@@ -26,12 +26,9 @@ class DensePottsModel(Potts):
     def __post_init__(self) -> None:
         couplings = _checked_couplings(self.couplings)
         n_sites, _, n_colors, _ = couplings.shape
-        set_checked(
-            self,
-            couplings=couplings,
-            fields=checked_fields(self.fields, n_sites, n_colors),
-            beta=checks.non_negative("beta", self.beta),
-        )
+        fields, beta = checked_fields(self.fields, n_sites, n_colors), checks.non_negative("beta", self.beta)
+        require_finite_scores(float(max(couplings.max(), -couplings.min())), n_sites, fields, beta)
+        set_checked(self, couplings=couplings, fields=fields, beta=beta)
 
     @classmethod
     def of(cls, model: PottsModel | SquareLatticePotts) -> Self:

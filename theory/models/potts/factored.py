@@ -10,17 +10,17 @@ from scipy import sparse
 
 from theory.models import checks
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot
+from theory.models.potts.base import Array, Potts, States, checked_fields, one_hot, require_finite_scores
 from theory.models.potts.graphs import complete_graph, torus_graph
 
 SYMMETRY = 1e-12  # relative: couplings less symmetric than this are refused, the rest is made exactly symmetric
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PottsModel(Potts):
     """S(s) = sum_{i<j} J_ij U[s_i, s_j] + sum_i h_i[s_i] (arXiv:2304.07235), P = exp(beta S)/Z.
 
-    `site_couplings` J (L, L): symmetric, zero diagonal, real or a 0/1 contact map, dense or any scipy sparse matrix.
+    `site_couplings` J (L, L): symmetric, zero diagonal, real or a contact map (0/1 or truth values), dense or any scipy sparse matrix.
     `color_couplings` U (C, C): symmetric; the identity makes the standard ferromagnet. `fields` h (L, C), default zero.
     """
 
@@ -32,13 +32,12 @@ class PottsModel(Potts):
     def __post_init__(self) -> None:
         color = symmetric("color_couplings", self.color_couplings)
         site = _site_couplings(self.site_couplings)
-        set_checked(
-            self,
-            site_couplings=site,
-            color_couplings=color,
-            fields=checked_fields(self.fields, site.shape[0], len(color)),
-            beta=checks.non_negative("beta", self.beta),
-        )
+        fields = checked_fields(self.fields, site.shape[0], len(color))
+        beta = checks.non_negative("beta", self.beta)
+        with np.errstate(over="ignore"):
+            coupling = float(abs(site).max() * abs(color).max())
+        require_finite_scores(coupling, site.shape[0], fields, beta)
+        set_checked(self, site_couplings=site, color_couplings=color, fields=fields, beta=beta)
 
     @classmethod
     def from_edges(
@@ -181,10 +180,11 @@ def _checked_edges(edges: Any, n_sites: int) -> NDArray[np.int64]:
 
 def _site_couplings(matrix: Any) -> Any:
     if not sparse.issparse(matrix):
-        checked = symmetric("site_couplings", matrix)
+        given = np.asarray(matrix)
+        checked = symmetric("site_couplings", given.astype(float) if given.dtype == bool else matrix)
         _require_zero_diagonal(checked.diagonal())
         return checked
-    if matrix.dtype.kind not in checks.NUMBERS:
+    if matrix.dtype.kind not in checks.NUMBERS + "b":
         raise ValueError(f"site_couplings must be real numbers, got dtype {matrix.dtype}")
     kept = sparse.csr_array(matrix, dtype=float, copy=True)
     kept.sum_duplicates()
@@ -199,7 +199,14 @@ def _site_couplings(matrix: Any) -> Any:
             f"site_couplings must be symmetric, got a sparse matrix that differs from its transpose by {gap.max()}"
         )
     _require_zero_diagonal(kept.diagonal())
-    return sparse.csr_array((kept + kept.T) / 2)
+    return _frozen(sparse.csr_array((kept + kept.T) / 2))
+
+
+def _frozen(matrix: Any) -> Any:
+    matrix.sum_duplicates()
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.setflags(write=False)
+    return matrix
 
 
 def _require_zero_diagonal(diagonal: Array) -> None:

@@ -12,6 +12,7 @@ from theory.models.potts.factored import PottsModel
 
 def rescaled(model: PottsModel, factor: float) -> PottsModel:
     """J -> factor J, U -> U/factor; any factor but zero."""
+    checks.record("model", model, PottsModel)
     c = checks.real("factor", factor)
     if c == 0:
         raise ValueError("factor must not be zero, got 0")
@@ -20,12 +21,14 @@ def rescaled(model: PottsModel, factor: float) -> PottsModel:
 
 def shifted(model: PottsModel, constant: float) -> PottsModel:
     """U -> U + constant."""
+    checks.record("model", model, PottsModel)
     shift = checks.real("constant", constant)
     return PottsModel(model.site_couplings, model.color_couplings + shift, model.fields, model.beta)
 
 
 def color_gauge(model: PottsModel, shift: Any) -> PottsModel:
     """U_ab -> U_ab + v_a + v_b, compensated by h_i[a] -> h_i[a] - (sum_j J_ij) v_a; v = `shift` (C,)."""
+    checks.record("model", model, PottsModel)
     v = checks.finite_array("shift", shift, 1)
     if v.shape != (model.n_colors,):
         raise ValueError(f"shift must have shape ({model.n_colors},) (colors), got {v.shape}")
@@ -48,8 +51,11 @@ def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsMode
     return DensePottsModel(zero_sum_blocks(model.couplings), _centered(fields), model.beta)
 
 
-def zero_sum_blocks(blocks: Array) -> Array:
-    """Blocks (..., C, C) less the means of their rows and columns."""
+def zero_sum_blocks(blocks: Any) -> Array:
+    """Blocks (..., C, C) less the means of their rows and columns; ValueError for other shapes."""
+    blocks = np.asarray(blocks)
+    if blocks.ndim < 2 or blocks.shape[-1] != blocks.shape[-2] or blocks.shape[-1] == 0:
+        raise ValueError(f"blocks must have shape (..., colors, colors), got {blocks.shape}")
     rows, columns = blocks.mean(axis=-1, keepdims=True), blocks.mean(axis=-2, keepdims=True)
     return np.asarray(blocks - rows - columns + blocks.mean(axis=(-1, -2), keepdims=True))
 

@@ -1,8 +1,7 @@
 """Models with interactions of any number of sites."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +9,11 @@ from numpy.typing import NDArray
 
 from theory.models import checks
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Array, Potts, States, checked_fields
+from theory.models.potts.base import Array, Potts, States, checked_fields, require_finite_scores
 from theory.models.potts.factored import SYMMETRY
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Interaction:
     """sum_t strengths[t] W[s_i, s_j, ...] over T groups of k distinct sites, `sites` (T, k), k >= 2.
 
@@ -37,8 +36,11 @@ class Interaction:
         """k, the number of bodies."""
         return int(self.sites.shape[1])
 
+    def __repr__(self) -> str:
+        return f"Interaction(order={self.order}, groups={len(self.sites)}, n_colors={len(self.colors)})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ManyBodyPottsModel(Potts):
     """S(s) = sum of `interactions` + sum_i h_i[s_i], P = exp(beta S)/Z; orders may be mixed.
 
@@ -52,6 +54,10 @@ class ManyBodyPottsModel(Potts):
 
     def __post_init__(self) -> None:
         n_sites = int(checks.dimension(self.n_sites, name="n_sites"))
+        if isinstance(self.interactions, Interaction) or not isinstance(self.interactions, Iterable):
+            raise ValueError(
+                f"interactions must be a sequence of Interaction records, got {type(self.interactions).__name__}"
+            )
         interactions = tuple(checks.record("interactions", each, Interaction) for each in self.interactions)
         if not interactions:
             raise ValueError("interactions must have at least one Interaction, got none")
@@ -61,13 +67,12 @@ class ManyBodyPottsModel(Potts):
         most = max(int(each.sites.max()) for each in interactions)
         if most >= n_sites:
             raise ValueError(f"interactions must name sites below n_sites = {n_sites}, got {most}")
-        set_checked(
-            self,
-            n_sites=n_sites,
-            interactions=interactions,
-            fields=checked_fields(self.fields, n_sites, n_colors.pop()),
-            beta=checks.non_negative("beta", self.beta),
-        )
+        fields = checked_fields(self.fields, n_sites, n_colors.pop())
+        beta = checks.non_negative("beta", self.beta)
+        with np.errstate(over="ignore"):
+            coupling = max(float(abs(each.strengths).max() * abs(each.colors).max()) for each in interactions)
+        require_finite_scores(coupling, sum(len(each.sites) for each in interactions), fields, beta)
+        set_checked(self, n_sites=n_sites, interactions=interactions, fields=fields, beta=beta)
 
     @property
     def n_colors(self) -> int:  # type: ignore[override]
@@ -121,7 +126,8 @@ def _symmetric_tensor(colors: Any, order: int) -> Array:
     tensor = checks.finite_array("colors", colors, order)
     if len(set(tensor.shape)) > 1:
         raise ValueError(f"colors must have {order} axes of the same length, got shape {tensor.shape}")
-    gap = max(float(abs(tensor - tensor.transpose(axes)).max()) for axes in permutations(range(order)))
+    # exchanges of neighboring axes generate all permutations
+    gap = max(float(abs(tensor - tensor.swapaxes(axis, axis + 1)).max()) for axis in range(order - 1))
     if gap > SYMMETRY * abs(tensor).max():
         raise ValueError(f"colors must be symmetric under permutations of its axes, got a difference of {gap}")
     return tensor
