@@ -15,6 +15,8 @@ from figures.core.table import TableError
 from simulate.core import TaskError
 
 INTERRUPTED = 130  # the shell's code for ^C
+REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
+ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _parse(arguments)
         return int(options.action(options) or 0)
     except KeyboardInterrupt:
-        print("\ninterrupted; finished replicates are kept, the same command goes on from here", file=sys.stderr)
+        print(f"\ninterrupted; {ANALYSIS_LOST if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from figures.analyse_options import as_typed
 from figures.core.scratch import moved_into_place
 from figures.masked.analysis import (
     MatrixAnalysis,
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         analysis = _measured(matrix, options, stem)
     except ValueError as error:
-        raise DataError(options.file, str(error)) from None
+        raise as_typed(options.file, error, options) from None
     title = f"{stem}: {analysis.n} rows, {analysis.d} columns"
     print(*(f"{options.file}: {note}" for note in matrix.notes), sep="\n")
     print(report(analysis, f"Masked regression of {title}"), end="\n\n")

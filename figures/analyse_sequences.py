@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from figures.analyse_options import as_typed
 from figures.core.scratch import moved_into_place
 from figures.potts.analysis import SequenceAnalysis, analyse_sequences, as_experiment, report
 from figures.reading import DataError, Sequences, read_sequences
@@ -25,17 +26,23 @@ def run(options: argparse.Namespace) -> None:
     M, L = sequences.states.shape
     print(f"{options.file}: {M} sequences of {L} sites, {sequences.alphabet} ({' '.join(sequences.tokens[:30])})")
     print(*(f"{options.file}: {note}" for note in sequences.notes), sep="\n")
-    stem = Path(options.file.name.removesuffix(".gz")).stem
+    name = result_name(options.file)
     try:
-        analysis = _fitted(sequences, options, stem)
+        analysis = _fitted(sequences, options, name)
     except (ValueError, MemoryError, TaskError) as error:
-        raise DataError(options.file, str(error)) from None
-    title = f"{stem}: {M} sequences, {L} sites"
+        raise as_typed(options.file, error, options) from None
+    title = f"{Path(options.file.name.removesuffix('.gz')).stem}: {M} sequences, {L} sites"
     print(report(analysis, f"Pair model of {title}"), end="\n\n")
-    print(*_written(analysis, title, options.output, f"analyse_{stem}"), sep="\n")
+    print(*_written(analysis, title, options.output, f"analyse_{name}"), sep="\n")
 
 
-def _fitted(sequences: Sequences, options: argparse.Namespace, stem: str) -> SequenceAnalysis:
+def result_name(file: Path) -> str:
+    """With the extension of an alignment, and with what it was read as for a table: no two results share a name."""
+    name = Path(file.name.removesuffix(".gz"))
+    return f"{name.stem}_sequences" if name.suffix.lower() in (".csv", ".tsv") else name.name
+
+
+def _fitted(sequences: Sequences, options: argparse.Namespace, name: str) -> SequenceAnalysis:
     return analyse_sequences(
         sequences.states,
         sequences.tokens,
@@ -49,7 +56,7 @@ def _fitted(sequences: Sequences, options: argparse.Namespace, stem: str) -> Seq
         min_separation=options.min_separation,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
-        progress=f"analyse {stem}",
+        progress=f"analyse {name}",
     )
 
 

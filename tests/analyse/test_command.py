@@ -128,7 +128,37 @@ def test_few_rows_are_drawn_without_theory(tmp_path, capsys):
 
 def test_output_that_cannot_be_written_is_said_before_any_work(table, tmp_path, capsys):
     (tmp_path / "taken").touch()
-    assert "cannot be written to" in refused(capsys, table, "--output", tmp_path / "taken")
+    assert f"--output {tmp_path / 'taken'} is a file; choose a folder" in refused(
+        capsys, table, "--output", tmp_path / "taken"
+    )
+    assert "cannot be written to" in refused(capsys, table, "--output", tmp_path / "taken" / "below")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--seed", "-1", "must be an integer of at least 0, got -1"),
+        ("--jobs", "0", "must be at least 1, or negative to count from all cores (-1), got 0"),
+        ("--test-fraction", "2", "must be a number in (0, 1), got 2"),
+        ("--identity", "nan", "must be a number in (0, 1], got nan"),
+        ("--l2", "-1", "must be a number of at least 0, got -1"),
+        ("--max-sequences", "x", "must be an integer of at least 2, got x"),
+        ("--alphabet", "klingon", "must be auto, protein, rna, dna or at least two letters, each once, got 'klingon'"),
+        ("--lams", "-1", "must be positive"),
+    ],
+)
+def test_a_wrong_option_is_named_as_it_is_typed(table, tmp_path, capsys, option, value, message):
+    said = refused(capsys, table, option, value, "--output", tmp_path / "out")
+    assert said.startswith(f"figures analyse: {option} {message}")
+
+
+def test_an_interrupted_analysis_says_what_is_left_of_it(table, tmp_path, capsys, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("figures.analyse_matrix.run", interrupt)
+    assert figures(["analyse", str(table), "--output", str(tmp_path / "out")]) == 130
+    assert "nothing of it is kept, earlier results stay as they are" in capsys.readouterr().err
 
 
 def test_a_failed_drawing_leaves_the_earlier_figure(table, tmp_path, capsys, monkeypatch):

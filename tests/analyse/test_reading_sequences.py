@@ -97,8 +97,10 @@ def test_alphabets_can_be_given(write):
     found = read_sequences(path, alphabet="HPab")
     assert found.tokens == ("-", "H", "P", "a", "b")
     assert read_sequences(write("y.fa", ">a\nACGA\n>b\nCAGC\n"), alphabet="protein").alphabet == "protein"
-    with pytest.raises(DataError, match="--alphabet must be auto, protein, rna, dna or at least two letters, got 'A'"):
+    with pytest.raises(DataError, match=r"--alphabet must be .* at least two letters, each once, got 'A'"):
         read_sequences(path, alphabet="A")
+    with pytest.raises(DataError, match="has none of the letters of --alphabet vulcan"):
+        read_sequences(write("z.fa", ">a\nEEEE\n>b\nEEEF\n"), alphabet="vulcan")
 
 
 def test_unknown_letters_become_gaps_or_drop_their_sequence(write):
@@ -127,6 +129,31 @@ def test_what_is_odd_is_said(write):
     assert "2 columns of gaps only left out: 2, 5" in said(found)
     assert found.columns.tolist() == [1, 3, 4]
     assert "2 small letters left out: inserts" in said(read_sequences(write("z.a2m", ">a\nACggG\n>b\nCCA\n")))
+
+
+def test_what_is_passed_over_in_a_file_is_said(write):
+    two = "# STOCKHOLM 1.0\na ACGU\nb AC-U\n//\n# STOCKHOLM 1.0\nc ACGU\n//\n"
+    assert "the first of several alignments is read" in said(read_sequences(write("x.sto", two)))
+    assert "several" not in said(read_sequences(write("y.sto", two[: two.index("//") + 3] + "\n")))
+    assert "is named .gz, but is not compressed" in said(read_sequences(write("x.fasta.gz", RNA)))
+    assert "is named .gz" not in said(read_sequences(write("z.fasta.gz", gzip.compress(RNA.encode()))))
+
+
+def test_cells_that_are_not_known_are_gaps_and_counted(write):
+    found = read_sequences(write("x.csv", "1,2,NA\n1,,nan\n2,1,2\n2,1,1\n"))
+    assert found.tokens == ("-", "1", "2")
+    assert found.states.tolist() == [[1, 2, 0], [1, 0, 0], [2, 1, 2], [2, 1, 1]]
+    assert "2 cells nan or NA: read as gaps" in said(found)
+    assert "among integers" not in said(found)
+
+
+def test_strays_among_integers_are_said(write):
+    notes = said(read_sequences(write("x.csv", "1,2,3\n2,1,3\n1,3,2\n1.5,-1,17\n3,-1,cold\n")))
+    assert "1 token that is no integer: 1.5 (" in notes
+    assert "1 token that is no number: cold (" in notes
+    assert "1 token that is negative: -1 (" in notes
+    assert "3 tokens that are there only once: 1.5, 17, cold (" in notes
+    assert "among integers" not in said(read_sequences(write("y.csv", "a,b,1\nb,a,c\n")))
 
 
 def test_a_random_choice_holds_no_more_than_it_keeps(write):
@@ -168,6 +195,7 @@ def test_large_files_are_announced(write, monkeypatch):
         ("x.fasta", "ACGU\n>a\nACGU\n", "line 1: 'ACGU' belongs to no record; each begins with a line >name"),
         ("x.fasta", ">a\nACGU\n>b c\nACG\n", r"record 2 \('b'\), line 3: 3 columns, but the first record has 4; align"),
         ("x.fasta", ">a\nACGU\n>b\nACGaU\n", "name the file .a2m or .a3m where small letters are inserts"),
+        ("x.a2m", ">a\nacgu\n>b\naccu\n", "has small letters only, which are inserts .* name it .fasta"),
         ("x.a2m", ">a\nACGU\n>b\nACG.\n", "not counting dots and small letters; where dots are gaps name the file"),
         ("x.fasta", ">a\nAC1U\n>b\nACGU\n", r"record 1 \('a'\), line 1: '1' at column 3 is no letter and no gap"),
         ("x.fasta", ">a\nAC\u00e9U\n>b\nACGU\n", "is no letter and no gap"),

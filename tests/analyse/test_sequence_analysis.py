@@ -8,8 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from figures.analyse import main
+from figures.analyse_sequences import result_name
 from figures.core.table import read_csv
-from figures.potts.analysis import analyse_sequences, average_product_corrected, interaction_scores, ranked_pairs
+from figures.potts.analysis import (
+    analyse_sequences,
+    average_product_corrected,
+    interaction_scores,
+    ranked_pairs,
+    report,
+)
+from figures.potts.analysis.alone import (
+    color_frequencies,
+    effective_field_penalties,
+    penalized_log_frequencies,
+)
 from figures.potts.analysis.held_out import clustered_mean, sequence_losses
 from figures.potts.analysis.plan import affordable_jobs, training_sizes, tried_penalties
 from figures.potts.analysis.reweighting import duration, reweighted
@@ -18,7 +30,7 @@ from figures.potts.analysis.table import SCORES, map_of
 from figures.potts.synthetic import ALIGNMENT, LETTERS, synthetic_model
 from figures.reading import read_sequences
 from simulate.core import Estimate, stream
-from simulate.potts import masked_loss
+from simulate.potts import masked_loss, pseudo_likelihood
 from theory.models import DensePottsModel
 
 ENDS = (".csv", ".pdf", ".png", "_pairs.csv")
@@ -159,8 +171,10 @@ def test_options_out_of_range(options, message):
 
 
 def test_few_sequences_and_strange_colors():
-    with pytest.raises(ValueError, match=r"need at least 10 sequences for an analysis, got an array of shape \(9, 9\)"):
+    with pytest.raises(ValueError, match="need at least 10 sequences for an analysis, got 9"):
         analyse_sequences(stem(M=9), LETTERS)
+    with pytest.raises(ValueError, match="all 20 sequences are equal: there is nothing to predict"):
+        analyse_sequences(np.ones((20, 5), int), LETTERS)
     with pytest.raises(ValueError, match="states must be colors from 0 to 2"):
         analyse_sequences(stem(M=20), LETTERS[:3])
 
@@ -171,10 +185,10 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, capsys):
     output = tmp_path / "out"
     arguments = ["--jobs", "1", "--min-separation", "1", "--l2", "1", "--output", str(output)]
     assert main([str(path), *arguments]) == 0
-    assert sorted(file.name for file in output.iterdir()) == [f"analyse_my stem{end}" for end in ENDS]
-    rows = read_csv(output / "analyse_my stem.csv")
+    assert sorted(file.name for file in output.iterdir()) == [f"analyse_my stem.fasta{end}" for end in ENDS]
+    rows = read_csv(output / "analyse_my stem.fasta.csv")
     assert (rows["curve"] == SCORES).sum() == 9 * 8 / 2
-    pairs = (output / "analyse_my stem_pairs.csv").read_text(encoding="utf-8").splitlines()
+    pairs = (output / "analyse_my stem.fasta_pairs.csv").read_text(encoding="utf-8").splitlines()
     assert pairs[0] == "rank,i,j,letters,score,norm"
     first = pairs[1].split(",")
     assert int(first[1]) + int(first[2]) == 2 * 2 + 9  # in the columns of the file, two of which are gaps only
@@ -186,10 +200,7 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--identity", "2"], "identity must lie in (0, 1], got 2"),
-        (["--min-separation", "9"], "min_separation must be below"),
-        (["--test-fraction", "2"], "test_fraction must lie in (0, 1), got 2"),
-        (["--l2", "-1"], "l2 must lie in [0, inf), got -1"),
+        (["--min-separation", "9"], "figures analyse: --min-separation must be below"),
         (["--max-sequences", "5"], "need at least 10 sequences"),
     ],
 )
@@ -200,6 +211,74 @@ def test_failures_are_one_line(tmp_path, capsys, arguments, message):
     said = capsys.readouterr().err
     assert message in said.splitlines()[-1]
     assert "Traceback" not in said
+
+
+def test_results_of_one_name_do_not_meet(tmp_path):
+    names = [result_name(tmp_path / name) for name in ("x.csv", "x.a2m", "x.fasta.gz", "x.txt")]
+    assert names == ["x_sequences", "x.a2m", "x.fasta", "x.txt"]
+
+
+def independent(M=300, L=16):
+    """Sites that do not depend on each other, the last ones nearly conserved."""
+    rng = stream(0, "independent sites")
+    return np.where(rng.random((M, L)) < np.linspace(0.25, 0.999, L), 0, rng.integers(1, 4, (M, L)))
+
+
+@given(seed=st.integers(0, 50), exponent=st.floats(-7, 2))
+def test_sites_alone_are_shrunk_by_their_penalty(seed, exponent):
+    frequencies = stream(seed, "frequencies").dirichlet(np.full(4, 0.3), 6)
+    frequencies[0], penalty = np.eye(4)[0], 10.0**exponent
+    logs = penalized_log_frequencies(frequencies, np.full(6, penalty))
+    p, h = np.exp(logs), logs - logs.mean(axis=1, keepdims=True)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert p - frequencies + 2 * penalty * h == pytest.approx(0, abs=1e-10)  # the gradient
+
+
+def test_sites_alone_are_a_pair_model_without_couplings():
+    states, weights = independent(60, 5), np.ones(60)
+    frequencies = color_frequencies(states, weights, 4)
+    fields = pseudo_likelihood(states, 4, l2=1e6, field_l2=1e-3, tol=1e-8, check=False).fields
+    logs = penalized_log_frequencies(frequencies, np.full(5, 1e-3))
+    assert logs - logs.mean(axis=1, keepdims=True) == pytest.approx(fields, abs=1e-5)
+
+
+def test_the_effective_penalty_is_that_of_the_cheapest_couplings():
+    frequencies = stream(0, "frequencies").dirichlet(np.ones(3), 4)
+    varying = np.array([True, True, False, True])
+    f = np.concatenate([[1.0], frequencies[[1, 3]].ravel()])  # the field, and couplings of site 0 to the two others
+    penalties = np.diag([0.3] + 6 * [2.0])
+    cheapest = np.linalg.solve(penalties, f) / (f @ np.linalg.solve(penalties, f))  # least penalty with f.x = 1
+    found = effective_field_penalties(frequencies, varying, 2.0, 0.3)
+    assert found[0] == pytest.approx(cheapest @ penalties @ cheapest)
+    assert found[2] == pytest.approx(0.3)
+
+
+def test_constant_columns_gain_nothing_and_are_in_no_pair():
+    states = np.zeros((60, 12), int)
+    states[:, [3, 8]] = stream(0, "two columns").integers(0, 4, (60, 2))
+    one, two = (analyse_sequences(part, LETTERS, reweight=False) for part in (states[:, :8], states))
+    assert (one.gain[-1].mean, one.gain[-1].stderr, one.pairs) == (0.0, 0.0, [])
+    assert "no two columns that vary are at least 4 sites apart" in report(one, "one")
+    assert abs(two.gain[-1].mean) < 0.02
+    assert [(pair.i, pair.j) for pair in two.pairs] == [(3, 8)]
+    assert not two.is_evidence
+
+
+def test_independent_sites_gain_nothing_though_some_are_conserved():
+    for l2 in (None, 100.0):
+        found = analyse_sequences(independent(), LETTERS, reweight=False, l2=l2)
+        assert -0.03 < found.gain[-1].mean < 2 * found.gain[-1].stderr
+        assert not found.is_evidence
+        assert "ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
+        assert "they may resemble some that were fitted" in " ".join(report(found, "none").split())
+
+
+def test_worse_than_guessing_is_said():
+    states = stream(0, "noise").integers(0, 4, (40, 12))
+    found = analyse_sequences(states, LETTERS, l2=0.01)
+    assert found.pair_loss[-1].mean > np.log(4)
+    assert "no better than uniform guessing" in " ".join(report(found, "noise").split())
+    assert "none is 80 % identical to one that was fitted" in " ".join(report(found, "noise").split())
 
 
 @pytest.mark.slow

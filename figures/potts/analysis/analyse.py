@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.potts.analysis import table
+from figures.potts.analysis.alone import varying_sites
 from figures.potts.analysis.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.potts.analysis.record import SequenceAnalysis, label
 from figures.potts.analysis.reweighting import Reweighting, reweighted
@@ -51,12 +52,14 @@ def analyse_sequences(
     The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
     apart. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
-    ValueError for fewer than 10 sequences, for states that are no colors, and for options out of range.
+    Sites that are the same in all sequences are predicted alone, and are in no pair.
+
+    ValueError for fewer than 10 sequences, or where all are equal, for states that are no colors, and for options out
+    of range.
     """
     colors = np.ascontiguousarray(checks.colors("states", states, len(tokens)), dtype=np.uint8)
-    if colors.ndim != 2 or len(colors) < FEWEST:
-        raise ValueError(f"need at least {FEWEST} sequences for an analysis, got an array of shape {colors.shape}")
-    L = colors.shape[1]
+    varying = _checked_variation(colors)
+    L, n_varying = colors.shape[1], int(varying.sum())
     for name, penalty in (("l2", l2 or 0.0), ("field_l2", field_l2)):
         checks.non_negative(name, penalty)
     separation = int(checks.dimension(min_separation, name="min_separation"))
@@ -65,16 +68,17 @@ def analyse_sequences(
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     own_sizes = _checked_sizes(sizes, len(split.training))
-    carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(L, len(tokens), n_jobs), progress=progress)
+    carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(n_varying, len(tokens), n_jobs), progress=progress)
     settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
     choice: tuple[str, ...] = ()
-    if l2 is None:
-        settings, note = tuned(colors, own, split.training, settings, stream(seed, "validation"), carry_out)
+    if l2 is None and n_varying > 1:
+        rng = stream(seed, "validation")
+        settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out)
         choice = (note,)
     values: dict[str, Any] = carry_out(_tasks(colors, own, split, own_sizes, gap, settings))
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, _ = values["map"]
-    pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation)
+    pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation, varying)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     return SequenceAnalysis(
@@ -84,6 +88,7 @@ def analyse_sequences(
         columns=places,
         effective_number=float(own.weights.sum()),
         n_clusters=own.n_clusters,
+        identity=own.identity,
         sizes=own_sizes,
         held_out=len(split.held_out),
         pair_loss=pair,
@@ -99,6 +104,18 @@ def analyse_sequences(
         ],
         notes=(*own.notes, *choice, *_unconverged(values, max_iter)),
     )
+
+
+def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """(L,) which sites vary."""
+    if colors.ndim != 2:
+        raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
+    if len(colors) < FEWEST:
+        raise ValueError(f"need at least {FEWEST} sequences for an analysis, got {len(colors)}")
+    varying = varying_sites(colors)
+    if not varying.any():
+        raise ValueError(f"all {len(colors)} sequences are equal: there is nothing to predict")
+    return varying
 
 
 def _tasks(

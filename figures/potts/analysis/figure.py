@@ -43,7 +43,8 @@ def panels() -> tuple[Panel, ...]:
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
     """Lines between the measured points, the map as an image, the strongest pairs by name."""
-    {table.LEARNING: _learning, table.MAP: draw_map, table.RANKED: _ranked}[rows["panel"].iloc[0]](axes, rows)
+    if len(rows):  # no pair may be far enough apart to be ranked
+        {table.LEARNING: _learning, table.MAP: draw_map, table.RANKED: _ranked}[rows["panel"].iloc[0]](axes, rows)
 
 
 def draw_map(axes: "Axes", rows: "DataFrame") -> None:

@@ -1,5 +1,6 @@
 """What the analysis of sequences found."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,7 @@ class SequenceAnalysis:
     columns: NDArray[np.int64] = field(repr=False)  # (L,) places of the sites in the file, from 1
     effective_number: float
     n_clusters: int  # of sequences that resemble each other
+    identity: float | None  # share of sites that makes them do; None: every sequence is a cluster of its own
     sizes: tuple[int, ...]  # of training sets
     held_out: int
     pair_loss: tuple[Estimate, ...]  # at each size
@@ -40,6 +42,12 @@ class SequenceAnalysis:
     def n_colors(self) -> int:
         """C."""
         return len(self.tokens)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether pairs help to predict held-out sequences, by more than two standard errors, and beat guessing."""
+        gain, loss = self.gain[-1], self.pair_loss[-1]
+        return gain.mean > 2 * gain.stderr and loss.mean < math.log(self.n_colors)
 
     def label(self, pair: Pair) -> str:
         """Both sites by their places in the file."""

@@ -57,9 +57,17 @@ class Pair:
     colors: tuple[int, int]  # the most favorable ones
 
 
-def ranked_pairs(corrected: Array, norms: Array, colors: NDArray[np.int64], min_separation: int) -> list[Pair]:
-    """All pairs with j - i >= `min_separation`, the strongest first; ties by position."""
+def ranked_pairs(
+    corrected: Array,
+    norms: Array,
+    colors: NDArray[np.int64],
+    min_separation: int,
+    varying: NDArray[np.bool_] | None = None,
+) -> list[Pair]:
+    """All pairs with j - i >= `min_separation`, of `varying` sites (L,), the strongest first; ties by position."""
     i, j = np.triu_indices(len(corrected), min_separation)
+    if varying is not None:
+        i, j = i[varying[i] & varying[j]], j[varying[i] & varying[j]]
     order = np.argsort(-corrected[i, j], kind="stable")
     return [
         Pair(int(a), int(b), float(corrected[a, b]), float(norms[a, b]), (int(colors[a, b, 0]), int(colors[a, b, 1])))

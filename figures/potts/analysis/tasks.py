@@ -5,15 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.potts.analysis.alone import (
+    color_frequencies,
+    effective_field_penalties,
+    penalized_log_frequencies,
+    varying_sites,
+)
 from figures.potts.analysis.held_out import clustered_mean, sequence_losses
 from figures.potts.analysis.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
-from simulate.potts import pseudo_likelihood, sequence_weights, site_independent
+from simulate.potts import pseudo_likelihood, sequence_weights
 
 Array = NDArray[np.float64]
 States = NDArray[np.uint8]
-
-PSEUDOCOUNT = 0.5  # of every color at every site, where sites stand alone, for the effective number of sequences
 
 
 @dataclass(frozen=True)
@@ -52,16 +56,32 @@ def learning_task(
 ) -> Array:
     """(10,): mean, standard error and number of clusters of three quantities, and whether the fit converged.
 
-    They are the held-out losses of the pair model and of sites alone, and their difference, sequence by sequence.
+    They are the held-out losses of the pair model and of sites alone, and their difference, sequence by sequence. Sites
+    that are constant in `training` are in no pair: both models predict them alone.
 
     `weights` and `clusters` are those of the held-out sequences.
     """
     own = settings.weights(training)
-    fit = pair_fit(training, own, settings)
-    alone = site_independent(training, settings.n_colors, PSEUDOCOUNT * len(own) / own.sum(), weights=own)
-    losses = [sequence_losses(model, held_out) for model in (fit.model, alone)]
-    found = [clustered_mean(values, weights, clusters) for values in (*losses, losses[1] - losses[0])]
-    return np.array([*(number for each in found for number in (each.mean, each.stderr, each.n)), fit.converged], float)
+    varying = varying_sites(training)
+    alone = _losses_alone(training, own, varying, held_out, settings)
+    gains, converged = np.zeros(len(held_out)), True
+    if varying.sum() > 1:
+        fit = pair_fit(np.ascontiguousarray(training[:, varying]), own, settings)
+        pair = sequence_losses(fit.model, held_out[:, varying])
+        gains, converged = (alone[:, varying].mean(axis=1) - pair) * varying.mean(), fit.converged
+    losses = alone.mean(axis=1)
+    found = [clustered_mean(values, weights, clusters) for values in (losses - gains, losses, gains)]
+    return np.array([*(number for each in found for number in (each.mean, each.stderr, each.n)), converged], float)
+
+
+def _losses_alone(
+    training: States, own: Array, varying: NDArray[np.bool_], held_out: States, settings: Settings
+) -> Array:
+    """(M, L) -log p_i(s_i) of the held-out sequences, p_i from its column, shrunk as in the pair model."""
+    frequencies = color_frequencies(training, own, settings.n_colors)
+    penalties = effective_field_penalties(frequencies, varying, settings.l2, settings.field_l2) / own.sum()
+    logs = penalized_log_frequencies(frequencies, penalties)
+    return np.asarray(-logs[np.arange(len(logs)), held_out])
 
 
 def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
@@ -71,8 +91,20 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
 
 
 def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
-    """(5, L, L): corrected score, norm, the two most favorable colors, and everywhere whether the fit converged."""
-    fit = pair_fit(states, weights, settings)
-    norms = interaction_scores(fit.couplings, gap=gap)
-    colors = strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1)
-    return np.stack([average_product_corrected(norms), norms, *colors, np.full(norms.shape, float(fit.converged))])
+    """(5, L, L): corrected score, norm, the two most favorable colors, and everywhere whether the fit converged.
+
+    Sites that are constant are in no pair: zeros.
+    """
+    L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
+    found = np.zeros((5, L, L))
+    found[4] = 1.0
+    if len(varying) > 1:
+        fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
+        norms = interaction_scores(fit.couplings, gap=gap)
+        found[:4, varying[:, None], varying] = [
+            average_product_corrected(norms),
+            norms,
+            *strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1),
+        ]
+        found[4] = fit.converged
+    return found

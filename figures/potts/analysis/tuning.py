@@ -22,16 +22,20 @@ def tuned(
     own: Reweighting,
     training: Indices,
     settings: Settings,
+    n_sites: int,
     rng: np.random.Generator,
     run: Sweep,
 ) -> tuple[Settings, str]:
-    """`settings` with the penalty of least loss on a part of the training sequences that is left out, and a note."""
+    """`settings` with the penalty of least loss on a part of the training sequences that is left out, and a note.
+
+    `n_sites` of them are in pairs: those that are not constant.
+    """
     chosen = training[:TUNING_SEQUENCES]
     split = split_clusters(own.clusters[chosen], own.weights[chosen], VALIDATION, rng)
     fitted, left_out = chosen[split.training], chosen[split.held_out]
     rough = replace(settings, tol=max(settings.tol, TUNING_TOL))
     test = (states[left_out], own.weights[left_out], own.clusters[left_out])
-    tried = tried_penalties(states.shape[1], settings.n_colors)
+    tried = tried_penalties(n_sites, settings.n_colors)
     values = run(
         [Task(f"penalty/{l2:g}", learning_task, (states[fitted], *test, replace(rough, l2=l2))) for l2 in tried]
     )

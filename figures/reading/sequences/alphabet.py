@@ -40,11 +40,22 @@ def detected(path: Path, counts: NDArray[np.int64]) -> str:
     return "RNA" if own["U"] > own["T"] else "DNA"
 
 
+def checked_alphabet(wanted: str) -> str:
+    """auto, protein, rna, dna or letters, each once: a misspelled name would be read as its letters. ValueError."""
+    letters = wanted.replace("-", "")
+    if wanted.lower() in ("auto", *map(str.lower, ALPHABETS)) or (len(set(letters)) == len(letters) > 1):
+        return wanted
+    raise ValueError(f"must be auto, protein, rna, dna or at least two letters, each once, got {wanted!r}")
+
+
 def alphabet_of(path: Path, wanted: str, counts: NDArray[np.int64]) -> tuple[str, str]:
     """(name, letters): `wanted` is auto, protein, rna, dna or the letters themselves."""
     known = {name.lower(): name for name in ALPHABETS}
     name = detected(path, counts) if wanted.lower() == "auto" else known.get(wanted.lower(), "letters")
-    return name, ALPHABETS.get(name) or "".join(dict.fromkeys(wanted.replace("-", "")))
+    letters = ALPHABETS.get(name) or wanted.replace("-", "")
+    if name == "letters" and not any(counts[ord(letter)] for letter in letters if ord(letter) < len(counts)):
+        raise DataError(path, f"has none of the letters of --alphabet {wanted}")
+    return name, letters
 
 
 def merged_thymine(letters: NDArray[np.uint8], name: str, counts: NDArray[np.int64]) -> tuple[str, ...]:

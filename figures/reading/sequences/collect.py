@@ -48,11 +48,20 @@ def collect(
             sites[chosen * length : (chosen + 1) * length] = letters
             copies[chosen] = hash(letters)
     if not total:
-        raise DataError(file.path, "holds no sequence")
+        raise DataError(file.path, _nothing(convention))
     notes = [*_left_out(empty), *_twice(names, copies), *convention.notes]
     if most is not None and total > most:
         notes.insert(0, f"{most} of {total} sequences, chosen at random")
     return Collected(np.frombuffer(sites, np.uint8).reshape(-1, length), tuple(notes))
+
+
+def _nothing(convention: Convention) -> str:
+    if convention.inserted:
+        return (
+            "has small letters only, which are inserts without a column in .a2m and .a3m; name it .fasta where they "
+            "are residues"
+        )
+    return "holds no sequence"
 
 
 def _require_alike(

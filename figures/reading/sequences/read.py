@@ -2,14 +2,17 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from figures.reading.common import DataError, TextFile, available_bytes, text_file, uncompressed_size
+from figures.reading.common.opening import GZIP_MAGIC
 from figures.reading.matrix.layout import Header
 from figures.reading.sequences import entries
+from figures.reading.sequences.alphabet import checked_alphabet
 from figures.reading.sequences.clean import Unknown, cleaned
 from figures.reading.sequences.collect import collect
 from figures.reading.sequences.letters import Convention
@@ -51,9 +54,10 @@ def read_sequences(
     _announce(file, form, most, say)
     if form == "table":
         try:
-            return read_tokens(file, header=header, columns=columns, skip_columns=skip_columns, most=most, seed=seed)
+            own = read_tokens(file, header=header, columns=columns, skip_columns=skip_columns, most=most, seed=seed)
         except csv.Error as error:
             raise DataError(file.path, f"cannot be read as a table ({error})") from None
+        return replace(own, notes=(*_named_gzip(file.path), *own.notes))
     if columns is not None or skip_columns is not None:
         raise DataError(file.path, "is an alignment; --columns and --skip-columns choose columns of tables")
     convention = Convention(inserts=form == "a2m", custom=_custom(file, alphabet))
@@ -61,6 +65,8 @@ def read_sequences(
         found = getattr(entries, "fasta" if form == "a2m" else form)(file, lines)
         found, kept, notes = entries.matched(file, found) if form == "stockholm" else (found, None, ())
         collected = collect(file, found, convention, most=most, seed=seed)
+        further = form == "stockholm" and any(line.strip() for line in lines)
+    notes = (*_named_gzip(file.path), *(["the first of several alignments is read"] if further else []), *notes)
     places = None if kept is None else np.array(kept) + 1
     return cleaned(
         file.path, collected.letters, (*notes, *collected.notes), alphabet=alphabet, unknown=unknown, columns=places
@@ -82,14 +88,22 @@ def format_of(file: TextFile) -> Format:
     return "table" if is_token_table(file) else "plain"
 
 
+def _named_gzip(path: Path) -> tuple[str, ...]:
+    """What a name says that the content does not."""
+    if path.suffix.lower() != ".gz":
+        return ()
+    with path.open("rb") as content:
+        return () if content.read(2) == GZIP_MAGIC else ("is named .gz, but is not compressed",)
+
+
 def _custom(file: TextFile, alphabet: str) -> bytes | None:
     """The letters of a user's own alphabet."""
     if alphabet.lower() in ("auto", "protein", "rna", "dna"):
         return None
-    if len(set(alphabet) - {"-"}) < 2:
-        raise DataError(
-            file.path, f"--alphabet must be auto, protein, rna, dna or at least two letters, got {alphabet!r}"
-        )
+    try:
+        checked_alphabet(alphabet)
+    except ValueError as error:
+        raise DataError(file.path, f"--alphabet {error}") from None
     return alphabet.encode("latin-1", "replace")
 
 

@@ -1,7 +1,6 @@
 """Tables of tokens: each row a sequence, each cell a letter, a word or an integer."""
 
 import csv
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import TextIO
@@ -14,24 +13,29 @@ from figures.reading.common.problem import counted, shown
 from figures.reading.matrix.layout import Header, Layout, find_layout, split
 from figures.reading.matrix.select import selected
 from figures.reading.sequences.clean import conserved, require_enough
+from figures.reading.sequences.odd import INTEGER, NOT_KNOWN, odd_tokens
 from figures.reading.sequences.record import Sequences
 from simulate.core import stream
 
-GAPS = frozenset(("", "-", ".", "nan"))
+GAPS = frozenset(("", "-", "."))
+MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # gaps as well, which are counted
 MOST_TOKENS = 250
 LONGEST = 30  # letters of a token
 HEADER_SAMPLE = 50  # rows
-INTEGER = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 
 
 class _Codes(dict[str, int]):
-    """A number for every token, in the order in which they come; all gaps are one."""
+    """A number for every token, in the order in which they come; all gaps are one, and all that are not known."""
 
     def __missing__(self, token: str) -> int:
-        word = token.strip()
-        plain = "-" if word.lower() in GAPS else word
+        plain = _plain(token)
         self[token] = code = self[plain] if plain != token else len(set(self.values()))
         return code
+
+
+def _plain(token: str) -> str:
+    word = token.strip()
+    return "-" if word.lower() in GAPS else NOT_KNOWN if word.lower() in MISSING else word
 
 
 def is_token_table(file: TextFile) -> bool:
@@ -57,13 +61,15 @@ def read_tokens(
     codes = _Codes()
     with file.open() as text:
         values, total = _gathered(file, text, layout, named, chosen, codes, most, seed)
+    counts = np.bincount(values.reshape(-1), minlength=256)
+    odd = odd_tokens({_plain(token): int(counts[code]) for token, code in codes.items() if counts[code]})
     states, tokens = _ordered(values, codes)
     places = np.array(chosen, dtype=np.int64) + 1
     require_enough(file.path, states)
     _require_tokens(file, tokens)
     notes = [f"{layout.description.split(',')[0]}, {'the first row names the columns' if named else 'no header'}"]
     notes += [f"{most} of {total} sequences, chosen at random"] if most is not None and total > most else []
-    return Sequences(file.path, states, tokens, _kind(tokens), places, (*notes, *conserved(states)))
+    return Sequences(file.path, states, tokens, _kind(tokens), places, (*notes, *odd, *conserved(states)))
 
 
 def _gathered(
@@ -110,11 +116,11 @@ def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
 def _ordered(values: NDArray[np.uint8], codes: _Codes) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     """Colors in place of codes; tokens that are only in rows or columns left out have none."""
     occurring = set(np.unique(values).tolist())
-    tokens = {("-" if token.strip().lower() in GAPS else token.strip()): code for token, code in codes.items()}
-    ordered = sorted((token for token, code in tokens.items() if code in occurring), key=_order)
+    tokens = {_plain(token): code for token, code in codes.items() if code in occurring}
+    ordered = sorted({"-" if token == NOT_KNOWN else token for token in tokens}, key=_order)
     table = np.zeros(256, np.uint8)
-    for color, token in enumerate(ordered):
-        table[tokens[token]] = color
+    for token, code in tokens.items():
+        table[code] = ordered.index("-" if token == NOT_KNOWN else token)
     return table[values], tuple(ordered)
 
 
@@ -148,6 +154,6 @@ def _require_tokens(file: TextFile, tokens: tuple[str, ...]) -> None:
 def _too_many(codes: _Codes, number: int) -> str:
     rare = ", ".join(shown(token, 20) for token in list(codes)[-3:])
     return (
-        f"has more than {MOST_TOKENS} different tokens by row {number} (the last: {rare}); leave out a column of names "
-        "with --skip-columns 1; measurements are --kind matrix"
+        f"has more than {MOST_TOKENS} different tokens by row {number} (the last: {rare}), the most that there may be; "
+        "leave out columns of names or of measurements with --skip-columns"
     )
