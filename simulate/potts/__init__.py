@@ -1,4 +1,4 @@
-"""Generalised Potts models, measured: samplers with their evidence, inference, factored attention.
+"""Generalized Potts models, measured: samplers with their evidence, inference, factored attention.
 
 Names are loaded when first used: compiled kernels would make every import slow.
 """
@@ -31,6 +31,9 @@ _HOMES = {
 _ROOM = {name: room for room, names in _HOMES.items() for name in names}
 
 
+__all__ = sorted(_ROOM)
+
+
 def __getattr__(name: str) -> Any:
     """A public name from its room."""
     if name in _ROOM:
@@ -39,4 +42,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_ROOM)
+    return __all__

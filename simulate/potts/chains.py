@@ -29,7 +29,7 @@ class Chains:
     diagnoses: Mapping[str, Diagnosis] = field(repr=False)
     n_chains: int
     thin: int
-    burn_in: int  # sweeps before the first sample, the pilot that measured tau among them
+    burn_in: int  # sweeps before the pilot, the round that measured tau; the samples follow the pilot
     sweeps: int  # of every chain, in all
     acceptance: float  # share of accepted proposals, 1 for heat bath
     betas: NDArray[np.float64]  # of a ladder; empty without tempering
@@ -38,7 +38,7 @@ class Chains:
 
     @property
     def converged(self) -> bool:
-        """Whether every observable has R-hat below 1.01 and a measured autocorrelation time."""
+        """Whether every observable has R-hat below 1.01, among chains of different starts, and a measured tau."""
         return not self.reason
 
     @property

@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from theory.models import Potts
 
 Arrays = dict[str, NDArray[Any]]
 HEADER = "header"
+HIDDEN = "start"  # a digest, which says nothing to a reader, and differs wherever the seed or the chains do
 FORMAT = "simulate.potts.sample, 1"
 
 
@@ -28,6 +30,8 @@ class Checkpoint:
     """The file `path` for one model and one set of `parameters` (plain numbers and words, named in errors)."""
 
     def __init__(self, path: str | os.PathLike[str], model: Potts, parameters: Mapping[str, Any]) -> None:
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            raise ValueError(f"checkpoint must be the path of a file, got {path!r}")
         self.path = Path(path)
         self.header = {"format": FORMAT, "model": digest(model), "parameters": dict(parameters)}
         if not self.path.parent.is_dir():
@@ -42,8 +46,9 @@ class Checkpoint:
                 arrays = {name: stored[name] for name in stored.files}
             header = json.loads(str(arrays.pop(HEADER)))
         except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as broken:
+            why = str(broken) if isinstance(broken, OSError | zipfile.BadZipFile) else "it is no checkpoint of `sample`"
             raise CheckpointError(
-                f"checkpoint {self.path} cannot be read ({type(broken).__name__}: {broken}): "
+                f"checkpoint {self.path} cannot be read ({why}): "
                 "delete it to start again, or name another file; it was left as it is"
             ) from broken
         self._require_ours(header)
@@ -58,8 +63,11 @@ class Checkpoint:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(scratch, self.path)
+        except OSError as failed:
+            raise CheckpointError(f"checkpoint {self.path} cannot be written ({failed}): name another file") from failed
         finally:
-            scratch.unlink(missing_ok=True)
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
 
     def _require_ours(self, header: Any) -> None:
         differences = list(_differences(header, json.loads(json.dumps(self.header))))
@@ -85,7 +93,7 @@ def _parts(value: Any) -> Iterable[bytes]:
             yield each.name.encode()
             yield from _parts(getattr(value, each.name))
     elif sparse.issparse(value):
-        ordered = sparse.csr_array(value)
+        ordered = sparse.csr_array(value, copy=True)
         ordered.sum_duplicates()
         for array in (np.array(ordered.shape), ordered.indptr, ordered.indices, ordered.data):
             yield from _parts(array.astype(np.float64))
@@ -105,6 +113,9 @@ def _differences(theirs: Any, ours: dict[str, Any]) -> Iterable[str]:
     if theirs.get("model") != ours["model"]:
         yield "its model differs"
     other = theirs.get("parameters", {})
-    for name, value in ours["parameters"].items():
-        if other.get(name) != value:
+    found = {name: value for name, value in ours["parameters"].items() if other.get(name) != value}
+    if set(found) == {HIDDEN}:
+        yield f"its {HIDDEN} differs"
+    for name, value in found.items():
+        if name != HIDDEN:
             yield f"its {name} is {other.get(name)!r}, not {value!r}"

@@ -70,6 +70,7 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     the train errors tr R_ii^-1 (R - lam R R)_ii R_ii^-1. `lam` = 0 gives least squares, of minimum norm where it is
     not unique: there R is the projector on the null space of X, or site by site where that is too small.
     """
+    n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
     colors = checks.colors("states", states, n_colors)
     x = contrasts(colors, n_colors)
     if colors.shape[0] == 0 or colors.shape[1] < 2:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import betainc
 
 from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
 
@@ -60,17 +60,29 @@ def is_color_symmetric(model: Potts) -> bool:
 
 
 def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
-    """Why <x_ia> is not 1/C within errors, of `effective_size` independent states of a color-symmetric model; or ''."""
+    """Why <x_ia> is not 1/C within errors, of `effective_size` independent states of a color-symmetric model; or ''.
+
+    Counts of a color are binomial: exact tails, and the union bound over all of them, since the counts are too small
+    for a normal law where colors are many.
+    """
     shares = np.stack([(states == color).mean(axis=0) for color in range(n_colors)], axis=1)
-    stderr = np.sqrt((n_colors - 1) / max(effective_size, 1.0)) / n_colors
-    z = (shares - 1 / n_colors) / stderr
-    site, color = (int(k) for k in np.unravel_index(abs(z).argmax(), z.shape))
-    if abs(z[site, color]) <= -ndtri(FALSE_ALARM / (2 * z.size)):
+    tails = _binomial_tails(shares, max(effective_size, 1.0), 1 / n_colors)
+    site, color = (int(k) for k in np.unravel_index(tails.argmin(), tails.shape))
+    bound = 2 * tails.size * tails[site, color]
+    if bound >= FALSE_ALARM:
         return ""
     return (
         f"color symmetry: color {color} has a share of {shares[site, color]:.4g} at site {site}, not 1/{n_colors} "
-        f"({z[site, color]:+.1f} standard errors)"
+        f"(by chance in less than {bound:.1g} of all cases)"
     )
+
+
+def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
+    """The smaller of P(X <= k) and P(X >= k), X binomial and k = shares * size, which need not be integers."""
+    k = shares * size
+    above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
+    below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)
+    return np.asarray(np.minimum(above, below))
 
 
 def _is_symmetric(blocks: Array) -> bool:

@@ -1,6 +1,7 @@
 """One run of many chains: burn-in, a pilot that measures how slow they are, then thinned samples; it can be resumed.
 
-Rounds of doubling length are run until one is mixed: that round is the pilot, all before it was burn-in. Everything
+Rounds of doubling length are run until one is mixed: that round is the pilot, all before it was burn-in. A burn-in that
+was asked for is kept, and its pilot made longer until it is mixed. Everything
 that changes is in the attributes written by `_saved`, so that a run that goes on from there gives the same numbers.
 """
 
@@ -21,6 +22,7 @@ Arrays = dict[str, NDArray[Any]]
 
 FIRST_ROUND = 256  # sweeps
 RECORDS = 1024  # of a round: what fluctuates faster is seen as independent
+FROZEN_AFTER = 1024  # sweeps without any change, of any chain
 SAVE_EVERY = 30.0  # seconds between checkpoints
 BURN_IN, PILOT, SAMPLING = range(3)
 NAMES = ("burn-in", "pilot", "sampling")
@@ -40,6 +42,11 @@ class Plan:
     def is_fixed(self) -> bool:
         """Whether nothing is left for a pilot to find: the second half of the burn-in stands for it."""
         return self.burn_in is not None and self.thin is not None
+
+    @property
+    def least_sweeps(self) -> int:
+        """Of burn-in and the first pilot."""
+        return (FIRST_ROUND if self.burn_in is None else self.burn_in) + (0 if self.is_fixed else FIRST_ROUND)
 
 
 class Run:
@@ -70,14 +77,19 @@ class Run:
         while True:
             self._record()
             mixed = self.plan.is_fixed or not self.verdict()
-            longer = self.sweeps + 2 * self.length <= self.plan.max_sweeps
-            if not mixed and longer:  # samples of chains that turn out not to have mixed are not kept
-                self._begin_round(2 * self.length)
+            if not mixed and self._may_go_on():  # samples of chains that turn out not to have mixed are not kept
+                self._begin_round(2 * self.length) if self.plan.burn_in is None else self._extend_round()
             elif self.is_sampling or (check and not mixed):
                 break
             else:
                 self._begin_sampling()
         self._save()
+
+    def _may_go_on(self) -> bool:
+        """Whether a longer pilot is allowed, and may say something else."""
+        more = self.length if self.plan.burn_in is not None else 2 * self.length
+        frozen = self.length >= FROZEN_AFTER and not np.ptp(self.series[: self.done], axis=0).any()
+        return self.sweeps + more <= self.plan.max_sweeps and not frozen
 
     @property
     def is_sampling(self) -> bool:
@@ -107,12 +119,23 @@ class Run:
         self._begin_round(wanted - unrecorded if self.plan.is_fixed else FIRST_ROUND)
 
     def _begin_round(self, length: int) -> None:
-        self.stage, self.length, self.done = PILOT, length, 0
+        self.stage, self.length, self.done, self.burn_in = PILOT, length, 0, self.sweeps
         self.stride = _stride(length, self.plan.thin)
         self.series = np.zeros((length // self.stride, *self.series.shape[1:]))
 
+    def _extend_round(self) -> None:
+        """To twice its length; strides are powers of two."""
+        self.stage, self.length = PILOT, 2 * self.length
+        every = _stride(self.length, None) // self.stride
+        recorded = self.series[: self.done][every - 1 :: every]
+        self.stride, self.done = self.stride * every, len(recorded)
+        rest = self.length // self.stride - self.done
+        self.series = np.concatenate([recorded, np.zeros((rest, *recorded.shape[1:]))])
+
     def _begin_sampling(self) -> None:
-        self.stage, self.burn_in, self.thin = SAMPLING, self.sweeps, self.plan.thin or self._thin()
+        self.stage, self.thin = SAMPLING, self.plan.thin or self._thin()
+        if self.plan.burn_in is not None:
+            self.burn_in = self.plan.burn_in
         more = self.plan.n_each * (self.thin // self.stride)
         self.series = np.concatenate([self.series, np.zeros((more, *self.series.shape[1:]))])
         self.kept = np.zeros((self.plan.n_each, *self.kept.shape[1:]), dtype=self.kept.dtype)

@@ -142,7 +142,9 @@ def test_bad_graphs(call, message):
         call(np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("change", [lambda m: rescaled(m, 2), lambda m: shifted(m, 2), lambda m: color_gauge(m, [1, 2])])
+@pytest.mark.parametrize(
+    "change", [lambda m: rescaled(m, 2), lambda m: shifted(m, 2), lambda m: color_gauge(m, [1, 2])]
+)
 def test_gauges_of_other_records(change):
     for model in (SquareLatticePotts(3, 3, 2), None):
         with pytest.raises(ValueError, match=r"model must be a record of theory.models \(PottsModel\)"):

@@ -164,8 +164,8 @@ def test_inputs_are_copied_and_kept_from_change():
 
 def test_contact_maps_of_truth_values():
     contacts = ring_graph(L).toarray() > 0
-    for given in (contacts, sparse.csr_array(contacts)):
-        assert np.array_equal(PottsModel(given, SYMMETRIC).edges, PottsModel(ring_graph(L), SYMMETRIC).edges)
+    for matrix in (contacts, sparse.csr_array(contacts)):
+        assert np.array_equal(PottsModel(matrix, SYMMETRIC).edges, PottsModel(ring_graph(L), SYMMETRIC).edges)
 
 
 def test_models_say_their_sizes():
@@ -187,7 +187,9 @@ def test_symmetry_of_many_bodies_is_checked_by_exchanges_of_neighbors():
     tensor = np.indices((2,) * 10).sum(axis=0) % 3.0
     assert Interaction([list(range(10))], [1.0], tensor).order == 10
     tensor[(0,) * 9 + (1,)] += 1
-    with pytest.raises(ValueError, match="colors must be symmetric under permutations of its axes, got a difference of 1"):
+    with pytest.raises(
+        ValueError, match="colors must be symmetric under permutations of its axes, got a difference of 1"
+    ):
         Interaction([list(range(10))], [1.0], tensor)
 
 

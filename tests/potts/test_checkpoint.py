@@ -41,9 +41,10 @@ def test_another_run_is_refused_by_name(tmp_path):
 def test_broken_files_are_refused_and_left(tmp_path, content):
     path = tmp_path / "run"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"cannot be read .* left as it is"):
+    with pytest.raises(CheckpointError, match=r"cannot be read .* left as it is") as refusal:
         Checkpoint(path, RING, {}).load()
     assert path.read_bytes() == content
+    assert "pickle" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
@@ -73,11 +74,29 @@ def test_missing_folder():
         Checkpoint("/no/such/run", RING, {})
 
 
+@pytest.mark.parametrize("path", [5, "", None])
+def test_paths_that_are_none(path):
+    with pytest.raises(ValueError, match="checkpoint must be the path of a file, got"):
+        Checkpoint(path, RING, {})
+
+
+def test_folders_that_cannot_be_written():
+    with pytest.raises(CheckpointError, match="checkpoint /proc/x cannot be written"):
+        Checkpoint("/proc/x", RING, {}).save(ARRAYS)
+
+
+def test_the_digest_of_the_start_is_not_shown(tmp_path):
+    Checkpoint(tmp_path / "run", RING, {"seed": 1, "start": "d990"}).save(ARRAYS)
+    for seed, differences in ((2, "its seed is 1, not 2."), (1, "its start differs.")):
+        with pytest.raises(CheckpointError, match=f"of another run: {differences}"):
+            Checkpoint(tmp_path / "run", RING, {"seed": seed, "start": "0e4e"}).load()
+
+
 def test_failed_write_keeps_the_last(tmp_path, monkeypatch):
     checkpoint = Checkpoint(tmp_path / "run", RING, {})
     checkpoint.save(ARRAYS)
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(CheckpointError, match=r"cannot be written \(.*No space left"):
         checkpoint.save({"a": np.zeros(3)})
     np.testing.assert_array_equal(checkpoint.load()["a"], ARRAYS["a"])
     assert [path.name for path in Path(tmp_path).iterdir()] == ["run"]

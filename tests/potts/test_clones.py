@@ -78,6 +78,7 @@ def test_unfinished_fits():
     clone = potts.maximum_entropy_clone(FOUR, 2, max_iter=3, check=False)
     assert not clone.converged
     assert clone.residual > clone.tol
+    assert "array" not in repr(clone)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ def test_least_squares_is_measured(agrees, n):
         (lambda: fit_contrasts(states(5)[:, :1], 3, 0.1), "at least 2 sites"),
         (lambda: fit_contrasts(states(5)[:0], 3, 0.1), "at least one state"),
         (lambda: fit_contrasts(states(5), 3, -0.1), "lam must lie in"),
+        (lambda: fit_contrasts(states(5), 0, 0.1), "n_colors must be an integer of at least 2, got 0"),
         (lambda: fit_contrasts(states(5), 3, 0.1, np.zeros(3)), r"mean must have shape \(12,\), got \(3,\)"),
         (
             lambda: fit_contrasts(states(5), 3, 0.1).test_error(ContrastPopulation(Diagonal(np.ones(4)), 3)),

@@ -38,6 +38,7 @@ def test_rank_counts_what_no_gauge_hides(fields):
 
 def test_full_fit_costs_half_a_unit_for_every_parameter():
     full = potts.excess_loss_coefficient(PAIR, "full")
+    assert potts.excess_loss_coefficient(PAIR, "asymmetric") == full
     assert full.rank == full.n_parameters == 6 * 2 * (1 + 5 * 2)
     assert full.coefficient == pytest.approx(full.rank / 2, rel=1e-10)
     assert potts.complexity_gain(PAIR) == pytest.approx(66 / 23.0380, rel=1e-5)
@@ -183,7 +184,7 @@ def test_simulated_full_fits(agrees):
         ((AR1(4, 0.5),), "model must be a record"),
         ((four_body_model(5, 2, 0.5, 1.0),), "model must be a pair model"),
         ((pair_model(30, 3, 0.3, 0.8),), "more than max_states"),
-        ((PAIR, "asymmetric"), "parameterization must be 'factored', 'full' or 'symmetric', got 'asymmetric'"),
+        ((PAIR, "dense"), "parameterization must be 'factored', 'symmetric' or 'asymmetric' .*, got 'dense'"),
         ((DensePottsModel.of(SMALL),), "must have factored couplings"),
         ((SMALL.at(0.0),), "must have couplings and beta > 0"),
         ((PottsModel([[0, 1], [1, 0]], np.ones((2, 2))),), "must have couplings and beta > 0"),

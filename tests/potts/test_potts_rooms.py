@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 
+import simulate.potts
 from theory import potts
 
 
@@ -12,6 +13,13 @@ def test_every_name_is_there(name):
     found = getattr(potts, name)
     assert callable(found)
     assert found.__module__.startswith("theory.potts.")
+
+
+@pytest.mark.parametrize("package", [potts, simulate.potts])
+def test_names_are_listed(package):
+    found = {}
+    exec(f"from {package.__name__} import *", found)
+    assert set(dir(package)) == set(package.__all__) == set(found) - {"__builtins__"}
 
 
 def test_no_name_is_also_a_room():

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from simulate.core import Estimate, stream
-from simulate.potts import MixingError, make_dynamics, sample
+from simulate.potts import MixingError, make_dynamics, observables, run, sample
 from simulate.potts.observables import color_symmetry, is_color_symmetric
 from simulate.potts.sampling import ordered_and_random
 from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
@@ -85,10 +85,32 @@ def test_unmixed_chains_on_request():
     assert chains.states.shape == (100, 16)
 
 
-def test_frozen_chains_are_refused():
-    frozen = PottsModel(ring_graph(6), np.eye(2), beta=1e3)
-    with pytest.raises(MixingError, match="frozen: no observable ever changed"):
-        sample(frozen, 10, seed=8, start=np.zeros(6, dtype=int), max_sweeps=1000)
+def test_frozen_chains_are_refused_soon():
+    frozen = PottsModel(ring_graph(6), np.eye(2), [[0.0, 9.0]] * 6, beta=1e3)
+    with pytest.raises(MixingError, match="frozen: no observable ever changed") as failure:
+        sample(frozen, 10, seed=8)
+    assert failure.value.sweeps < 3000
+    assert not sample(frozen, 10, seed=8, check=False).states[:, 0].std()
+
+
+def test_one_color_needs_no_chains():
+    chains = sample(PottsModel(complete_graph(3), [[2.0]]), 5, seed=8)
+    assert chains.converged
+    assert chains.sweeps == 0
+    assert chains.states.tolist() == [[0] * 3] * 5
+    assert chains.scores.tolist() == [6.0] * 5
+    assert "mixed" in str(chains)
+
+
+@pytest.mark.parametrize("options", [{"start": np.zeros(100, dtype=int)}, {"n_chains": 1}])
+def test_chains_of_one_start_are_not_certified(options):
+    """Two modes far apart: a chain sees one of them, and all observables agree with themselves."""
+    two_modes = PottsModel(complete_graph(100) / 100, np.diag([1.0, 1.0]), beta=3.0)
+    with pytest.raises(ValueError, match=r"start must differ between chains.*check=False"):
+        sample(two_modes, 50, seed=8, **options)
+    chains = sample(two_modes, 50, seed=8, check=False, max_sweeps=600, **options)
+    assert not chains.converged
+    assert chains.reason.startswith("all chains started from one state")
 
 
 def test_color_symmetry_is_checked():
@@ -98,7 +120,7 @@ def test_color_symmetry_is_checked():
             SquareLatticePotts(6, 6, 3, 1.6),
             2000,
             seed=9,
-            start=np.zeros(36, dtype=int),
+            start=np.eye(8, 36, dtype=int),
             burn_in=200,
             thin=2,
             n_chains=8,
@@ -110,6 +132,18 @@ def test_burn_in_and_thin_are_taken_as_given():
     assert (chains.thin, chains.burn_in, chains.sweeps) == (3, 1000, 1000 + 3 * 300)
     assert chains.converged
     assert sample(TRIANGLE, 50, seed=10, thin=30).thin == 30
+    pilot = sample(TRIANGLE, 80, seed=10, burn_in=5, n_chains=8)
+    assert pilot.burn_in == 5
+    assert (pilot.sweeps - 5 - 10 * pilot.thin) % run.FIRST_ROUND == 0
+
+
+def test_a_pilot_after_a_given_burn_in_grows_until_it_is_mixed():
+    chains = sample(SquareLatticePotts(6, 6, 3, 1.0), 8, seed=10, burn_in=5, n_chains=4)
+    pilot = chains.sweeps - 5 - 2 * chains.thin
+    assert chains.converged
+    assert chains.burn_in == 5
+    assert pilot > run.RECORDS
+    assert pilot / run.FIRST_ROUND == 2 ** round(np.log2(pilot / run.FIRST_ROUND))
 
 
 def test_too_few_sweeps_to_tell():
@@ -147,6 +181,18 @@ def test_color_symmetry_within_errors():
     assert color_symmetry(states % 2, 3, 4000) != ""
 
 
+@pytest.mark.parametrize(("n_colors", "n_samples"), [(300, 10), (3, 500)])
+def test_false_alarms_of_the_color_symmetry(monkeypatch, n_colors, n_samples):
+    """At most the promised share of correct samples; a normal law refused every third of 10 states of 300 colors."""
+    rng, runs = stream(15, n_colors), 300
+    monkeypatch.setattr(observables, "FALSE_ALARM", 0.05)
+    alarms = sum(
+        color_symmetry(rng.integers(n_colors, size=(n_samples, 3)), n_colors, n_samples) != "" for _ in range(runs)
+    )
+    assert alarms <= 0.05 * runs + 4 * np.sqrt(0.05 * runs)
+    assert n_colors == 300 or alarms > 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -158,6 +204,10 @@ def test_color_symmetry_within_errors():
         ({"burn_in": -1}, "burn_in must be an integer of at least 0"),
         ({"thin": 0}, "thin must be an integer of at least 1"),
         ({"max_sweeps": 0}, "max_sweeps must be"),
+        ({"max_sweeps": 511}, "max_sweeps must be at least 512, burn-in and first pilot, got 511"),
+        ({"max_sweeps": 99, "burn_in": 100, "thin": 1}, "max_sweeps must be at least 100"),
+        ({"progress": "x"}, "progress must be True or False, got 'x'"),
+        ({"check": 1}, "check must be True or False, got 1"),
         ({"start": np.full(16, 3)}, "start must be colors from 0 to 2"),
         ({"start": np.zeros(5, dtype=int)}, r"start must have shape \(..., 16\)"),
         ({"start": np.zeros((3, 16), dtype=int), "n_chains": 4}, r"start must have shape \(16,\) or \(4, 16\)"),
@@ -178,6 +228,8 @@ def test_bad_input(options, message):
 def test_too_many_samples_are_refused_before_anything_is_done():
     with pytest.raises(MemoryError, match="samples of 16 sites needs"):
         sample(TORUS, 10**15, seed=0)
+    with pytest.raises(MemoryError, match="1000000000000 chains of 16 sites needs"):
+        sample(TORUS, 10, seed=0, n_chains=10**12)
 
 
 def test_public_names():

@@ -100,3 +100,7 @@ def __getattr__(name: str) -> Any:
         if getattr(found, "__module__", None) == f"{__name__}.{room}":
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,6 +1,6 @@
 """The distribution of largest entropy with given k-site marginals: a clone with interactions of up to k bodies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb, prod
 from typing import Any
@@ -23,7 +23,7 @@ class MaximumEntropyClone:
     """`joint` (C,) * L; `residual` is the largest difference of any k-site marginal from the original's."""
 
     order: int
-    joint: Array
+    joint: Array = field(repr=False)
     kl_divergence: float  # KL(original || clone) in nats: what interactions of more than k bodies carry
     residual: float
     tol: float

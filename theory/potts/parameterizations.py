@@ -151,17 +151,22 @@ class Symmetric(Full):
 
 
 def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterization:
-    """ "factored", "full" or "symmetric" at the parameters of a pair model; ValueError where it cannot represent it."""
+    """ "factored", "symmetric" or "asymmetric" ("full" for short) at the parameters of a pair model.
+
+    ValueError where it cannot represent the model.
+    """
     pair = model.pair_model if isinstance(model, SquareLatticePotts) else model
     if not isinstance(pair, PottsModel | DensePottsModel):
         raise ValueError(f"model must be a pair model (PottsModel or DensePottsModel), got {type(model).__name__}")
     if name == "factored":
         return _factored(pair, fields)
-    if name not in ("full", "symmetric"):
-        raise ValueError(f"parameterization must be 'factored', 'full' or 'symmetric', got {name!r}")
+    if name not in ("asymmetric", "full", "symmetric"):
+        raise ValueError(
+            f"parameterization must be 'factored', 'symmetric' or 'asymmetric' (also called 'full'), got {name!r}"
+        )
     dense = zero_sum(DensePottsModel.of(pair) if isinstance(pair, PottsModel) else pair)
     _require_no_fields(dense.beta * dense.fields, fields, "in the zero-sum gauge")
-    kind = Full if name == "full" else Symmetric
+    kind = Symmetric if name == "symmetric" else Full
     return kind(pair.n_sites, pair.n_colors, fields, dense.beta * dense.couplings)
 
 

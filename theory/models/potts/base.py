@@ -1,7 +1,7 @@
 """What every Potts model offers: scores, local scores and conditionals, from their definitions."""
 
-from abc import ABC, abstractmethod
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,7 +94,7 @@ def checked_fields(fields: Any, n_sites: int, n_colors: int) -> Array:
 
 
 def require_finite_scores(coupling: float, n_terms: int, fields: Array, beta: float) -> None:
-    """ValueError where sums of `n_terms` couplings of this absolute size, and fields, might overflow, also times beta."""
+    """ValueError where sums of `n_terms` couplings of this absolute size, and fields, might overflow."""
     size = max(1.0, beta)
     field = float(max(fields.max(), -fields.min()))
     if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(LARGEST)):

@@ -20,7 +20,8 @@ SYMMETRY = 1e-12  # relative: couplings less symmetric than this are refused, th
 class PottsModel(Potts):
     """S(s) = sum_{i<j} J_ij U[s_i, s_j] + sum_i h_i[s_i] (arXiv:2304.07235), P = exp(beta S)/Z.
 
-    `site_couplings` J (L, L): symmetric, zero diagonal, real or a contact map (0/1 or truth values), dense or any scipy sparse matrix.
+    `site_couplings` J (L, L): symmetric, zero diagonal, real or a contact map (0/1 or truth values), dense or any scipy
+    sparse matrix.
     `color_couplings` U (C, C): symmetric; the identity makes the standard ferromagnet. `fields` h (L, C), default zero.
     """
 
