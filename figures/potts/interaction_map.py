@@ -62,7 +62,9 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1))  # below the curves, above the floor
     true = rows[rows["curve"] == TRUE]
     if len(true):
-        axes.plot(true["theory"], true["x"], "o", color="C1", markerfacecolor="none", markersize=4, markeredgewidth=0.6)
+        ring = {"color": "C1", "markerfacecolor": "none", "markersize": 4, "markeredgewidth": 0.6}
+        axes.plot(true["theory"], true["x"], "o", **ring, label="interact in the model")
+        axes.legend(loc="lower left", fontsize=6, frameon=True, framealpha=0.9, borderpad=0.3)
 
 
 EXPERIMENT = Experiment(
@@ -72,6 +74,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     figsize=(9.6, 3.1),
     caption="Equilibrium samples of a sparse Potts model with four letters. Left: masked loss of held-out sequences. "
-    "Middle: average-product corrected norms of the learned couplings; circles mark the pairs that interact. Right: "
+    "Middle: score of each pair, the Frobenius norm of its learned couplings with the average-product correction (dark: "
+    "strong); circles mark the pairs that interact in the model. Right: "
     "share of these among the strongest pairs",
 )

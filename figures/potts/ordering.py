@@ -18,6 +18,7 @@ WIDTH, COLORS = 8, 3
 CRITICAL = math.log(1 + math.sqrt(COLORS))
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1)
 PROBLEMS = [(2.5, 0.2), (2.5, 0.02), (2.5, 0.0)]  # samples and ridge per unknown
+LINEAR = 0.3  # deviations up to which a linear axis shows all of them
 DEVIATION, MONITOR = "deviation from the Gaussian theory", "heteroskedasticity"
 
 
@@ -61,6 +62,10 @@ def label(ridge: float) -> str:
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
     axes.axvline(1, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+    if rows["panel"].iloc[0] == DEVIATION and rows["simulation"].max() > LINEAR:  # without a ridge, of short chains
+        axes.set_yscale("symlog", linthresh=LINEAR)
+        axes.set_ylim(bottom=-LINEAR)
+        axes.legend(loc="upper left")
 
 
 EXPERIMENT = Experiment(

@@ -22,6 +22,7 @@ EXPERIMENT = Experiment(
     figsize=FIGSIZE,
     skip=partial(missing, NAME),
     caption="Pair model by weighted pseudo-likelihood. Left: masked loss of held-out sequences, none of which is 80 % "
-    "identical to one that was fitted (two standard errors between clusters). Middle: average-product corrected norms "
-    "of the couplings; stems are runs across the diagonal. Right: the strongest pairs at least 4 sites apart",
+    "identical to one that was fitted (two standard errors between clusters). Middle: score of each pair, the "
+    "Frobenius norm of its couplings with the average-product correction (dark: strong); stems are runs across the diagonal. "
+    "Right: the strongest pairs at least 4 sites apart",
 )

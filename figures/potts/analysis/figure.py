@@ -37,7 +37,7 @@ def panels() -> tuple[Panel, ...]:
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score"),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score: norm of $J_{ij}$, corrected (APC)"),
     )
 
 
@@ -54,7 +54,7 @@ def draw_map(axes: "Axes", rows: "DataFrame") -> None:
     scores = table.map_of(values)
     top = max(float(np.percentile(values, DARKEST)), 1e-12)
     axes.clear()
-    axes.imshow(
+    image = axes.imshow(
         np.clip(scores, 0, None),
         cmap="Greys",
         vmin=0,
@@ -62,6 +62,7 @@ def draw_map(axes: "Axes", rows: "DataFrame") -> None:
         extent=(0.5, len(scores) + 0.5, len(scores) + 0.5, 0.5),
     )
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)), extend="max", label="score")
 
 
 def _learning(axes: "Axes", rows: "DataFrame") -> None:
