@@ -195,6 +195,12 @@ def test_kronecker_factors_are_the_leading_singular_pair():
         assert np.linalg.norm(A) > 0.1
 
 
+def test_equal_sites_have_no_optimum_without_a_penalty():
+    states = stream(0, "equal").integers(3, size=(200, 2))
+    with pytest.raises(FitError, match="log odds of the data grow by"):
+        factored_attention(states[:, [0, 0, 1]], 3, l2=0, tol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -5,6 +5,7 @@ import pytest
 
 from simulate.potts import pseudo_likelihood
 from simulate.potts.inference.memory import peak_bytes
+from simulate.potts.inference.minimize import FitError
 
 STATES = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 0, 0], [1, 1, 2], [2, 1, 0]])
 NAN = float("nan")
@@ -23,7 +24,7 @@ NAN = float("nan")
         (STATES, 3, {"weights": [1, 1, 1, 1, 1, -1]}, "weights must be >= 0, got -1.0 at index 5"),
         (STATES, 3, {"weights": np.zeros(6)}, "weights must not all be zero"),
         (STATES, 3, {"weights": np.ones(5)}, "weights must have one number for each of 6 samples, got 5"),
-        (STATES, 3, {"l2": -1}, r"l2 must lie in \[0, inf\), got -1"),
+        (STATES, 3, {"l2": -1}, r"l2 must lie in \[0, 1e\+30\), got -1"),
         (STATES, 3, {"field_l2": NAN}, "field_l2 must be finite"),
         (STATES, 3, {"tol": 0}, r"tol must lie in \(0, inf\), got 0"),
         (STATES, 3, {"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
@@ -33,12 +34,26 @@ NAN = float("nan")
         (STATES, 4, {"l2": 0}, "l2 = 0 leaves no finite optimum: color 3 never occurs at site 0"),
         (STATES, 4, {"field_l2": 0}, "field_l2 = 0 leaves no finite optimum: color 3 never occurs at site 0"),
         (STATES, 3, {"l2": 0}, "l2 = 0 leaves no finite optimum: colors 0, 2 never occur together at sites 0, 1"),
+        (STATES, 3, {"symmetric": "no"}, "symmetric must be True or False, got 'no'"),
+        (STATES, 3, {"field_l2": 1e300}, r"field_l2 must lie in \[0, 1e\+30\), got 1e\+300"),
         (STATES, 3, {"memory_limit": 0}, r"memory_limit must lie in \(0, inf\), got 0"),
     ],
 )
 def test_bad_input_is_named(states, n_colors, options, message):
     with pytest.raises(ValueError, match=message):
         pseudo_likelihood(states, n_colors, **options)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_sites_that_others_decide_have_no_optimum_without_a_penalty(symmetric):
+    """A majority of three: all pairs of colors occur, and couplings still grow with the logarithm of the tolerance."""
+    voters = np.random.default_rng(0).integers(2, size=(500, 3))
+    states = np.column_stack([voters.sum(axis=1) >= 2, voters]).astype(int)
+    with pytest.raises(FitError, match=r"log odds of the data grow by .* no finite optimum") as failure:
+        pseudo_likelihood(states, 2, l2=0, field_l2=0, symmetric=symmetric)
+    assert not failure.value.fit.converged
+    assert pseudo_likelihood(voters, 2, l2=0, field_l2=0, symmetric=symmetric).converged
+    assert pseudo_likelihood(states, 2, l2=0.01, symmetric=symmetric).converged
 
 
 def test_samples_without_weight_do_not_count_as_seen():

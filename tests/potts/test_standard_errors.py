@@ -1,5 +1,7 @@
 """Standard errors of couplings: Hessian and scatter by other arithmetic, coverage over independent samples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -135,12 +137,13 @@ def test_site_by_site_errors_are_close_to_the_joint_ones():
 @pytest.mark.parametrize("is_symmetric", [True, False])
 def test_more_samples_and_weights(is_symmetric):
     fit, states = fitted(is_symmetric)
-    once, four = standard_errors(fit, states), standard_errors(fit, np.tile(states, (4, 1)))
+    more = replace(fit, n_samples=2000)
+    once, four = standard_errors(fit, states), standard_errors(more, np.tile(states, (4, 1)))
     np.testing.assert_allclose(once.couplings, 2 * four.couplings, rtol=1e-10)  # errors fall as M^-1/2
     assert once.effective_samples == pytest.approx(500)
     np.testing.assert_allclose(once.couplings, once.couplings.transpose(1, 0, 3, 2), rtol=1e-12)
     half = np.arange(1000) < 500  # samples without weight change nothing
-    padded = standard_errors(fit, np.concatenate([states, states[::-1]]), half.astype(float))
+    padded = standard_errors(replace(fit, n_samples=1000), np.concatenate([states, states[::-1]]), half.astype(float))
     np.testing.assert_allclose(padded.couplings, once.couplings, rtol=1e-10)
     assert padded.effective_samples == pytest.approx(500)
 
@@ -173,7 +176,10 @@ def test_what_cannot_be_done_is_said():
         standard_errors(fit, states, method="joint")
     fit = pseudo_likelihood(STATES, C, weights=P, l2=0)
     with pytest.raises(ValueError, match="the Hessian is singular"):
-        standard_errors(fit, STATES[:1])
+        standard_errors(replace(fit, n_samples=2), STATES[:2])
+    for n_samples, states in ((len(STATES), STATES[:-1]), (1, STATES[:1])):
+        with pytest.raises(ValueError, match=f"states must be the {n_samples} samples of the fit, at least 2, got"):
+            standard_errors(replace(fit, n_samples=n_samples), states)
 
 
 def test_too_many_parameters_are_refused_with_advice(monkeypatch):

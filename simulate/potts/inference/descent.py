@@ -8,6 +8,7 @@ import numpy as np
 
 from simulate.potts.inference.minimize import Function, Minimum, minimize
 from simulate.potts.inference.sequences import Array
+from theory.models import checks
 
 PSEUDOCOUNT = 1e-3  # added to the frequencies whose logarithms are the fields that a fit starts from
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
@@ -42,6 +43,11 @@ def descend(objective: Callable[[Any], Function], start: Array, scale: Array, op
         iterations=coarse.iterations + fine.iterations,
         evaluations=coarse.evaluations + fine.evaluations,
     )
+
+
+def penalty(name: str, value: Any) -> float:
+    """A checked strength of a penalty; below 1e30, as differences of gradients are kept in single precision."""
+    return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
 def independent_fields(frequencies: Array) -> Array:

@@ -1,16 +1,23 @@
 """Pseudo-likelihood of a pair model with couplings J_ij(a, b) and fields of its own for every pair and site."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from simulate.potts.inference.asymmetric import fit as asymmetric_fit
-from simulate.potts.inference.descent import Options
+from simulate.potts.inference.descent import Options, penalty
 from simulate.potts.inference.memory import refuse_too_large
 from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.sequences import Array, Sequences
-from simulate.potts.inference.support import require_finite_optimum
+from simulate.potts.inference.support import (
+    WEAK,
+    WEAK_ITERATIONS,
+    WEAK_TOL,
+    drift,
+    require_finite_optimum,
+    still_growing,
+)
 from simulate.potts.inference.symmetric import fit as symmetric_fit
 from theory.models import DensePottsModel, checks
 from theory.models.potts import zero_sum
@@ -82,21 +89,26 @@ def pseudo_likelihood(
     times that at the start (fields of the independent sites, no couplings). Any `n_threads` give the same numbers.
 
     ValueError for states, weights or options that are none, and where f has no minimum (l2 = 0 and colors or pairs of
-    colors that never occur). MemoryError, before anything is allocated, above `memory_limit` bytes (None: what the
-    machine has). FitError, with the fit as `.fit`, where `tol` is not reached; `check=False` returns it instead.
+    colors that never occur). With l2 = 0 two fits with small penalties are compared, too: where the log odds of the
+    data grow from one to the other (sites that others decide) it has not converged. MemoryError, before anything is
+    allocated, above `memory_limit` bytes (None: what the machine has). FitError, with the fit as `.fit`, where `tol` is
+    not reached; `check=False` returns it instead.
     """
     data = Sequences.of(states, n_colors, weights)
     options = Options(
-        checks.non_negative("l2", l2),
-        checks.non_negative("field_l2", field_l2),
+        penalty("l2", l2),
+        penalty("field_l2", field_l2),
         checks.positive("tol", tol),
         int(checks.dimension(max_iter, name="max_iter")),
         int(checks.dimension(n_threads, name="n_threads")),
     )
+    if not isinstance(symmetric, bool | np.bool_):
+        raise ValueError(f"symmetric must be True or False, got {symmetric!r}")
     _check_gauge(gauge, symmetric)
     refuse_too_large(data, symmetric, memory_limit, options.n_threads)
     require_finite_optimum(data, options.l2, options.field_l2)
-    model, minima = (symmetric_fit if symmetric else asymmetric_fit)(data, options)
+    fitted = symmetric_fit if symmetric else asymmetric_fit
+    model, minima = fitted(data, options)
     fit = PseudoLikelihoodFit(
         model=zero_sum(model) if gauge == "zero_sum" and symmetric else model,
         objective=sum(each.value for each in minima),
@@ -111,6 +123,13 @@ def pseudo_likelihood(
         field_l2=options.field_l2,
         n_samples=data.n_samples,
     )
+    if options.l2 == 0 and fit.converged:
+        strengths = (share * float(np.sum(data.weights**2)) for share in WEAK)
+        limits = {"tol": WEAK_TOL, "max_iter": WEAK_ITERATIONS}
+        weak, weaker = (fitted(data, replace(options, l2=k, field_l2=k, **limits))[0] for k in strengths)
+        counted = data.columns.T[data.weights > 0]
+        reason = still_growing(drift(weak.log_conditionals, weaker.log_conditionals, counted))
+        fit = replace(fit, converged=False, reason=reason) if reason else fit
     if check:
         _require_converged(fit, options.tol)
     return fit

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from simulate.potts.inference.sequences import Array, Sequences, normalized_weights
-from theory.models import DensePottsModel, Potts, checks
+from theory.models import Potts, PottsModel, checks
 from theory.models.frames import table
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
     return MaskedLoss(loss, accuracy, len(checked))
 
 
-def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> DensePottsModel:
+def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> PottsModel:
     """Independent sites with P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount): the baseline without couplings."""
     data = Sequences.of(states, n_colors, weights)
     extra = checks.non_negative("pseudocount", pseudocount)
@@ -79,4 +80,5 @@ def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weigh
         raise ValueError(f"pseudocount = 0 leaves color {a} no probability at site {i}: it never occurs there")
     L, C = f.shape
     fields = np.log(data.n_samples * f + extra)
-    return DensePottsModel(np.zeros((L, L, C, C)), fields - fields.mean(axis=1, keepdims=True))
+    none = sparse.csr_array((L, L))
+    return PottsModel(none, np.zeros((C, C)), fields - fields.mean(axis=1, keepdims=True))

@@ -1,17 +1,26 @@
 """Data without a finite optimum, found before the fit runs away."""
 
+from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from simulate.potts.inference.sequences import Sequences
+
+Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
+
+WEAK = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
+DRIFT = 0.7  # of log odds; certainty makes it log(20) = 3 and more, a finite optimum some hundredths at most
+WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # of fits with these penalties
+BLOCK = 2**22
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
     """ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, has no weight in the data.
 
     Its coupling would go to minus infinity. Sites that a majority of others decides are separable too, without any such
-    gap: they are not found here, and come out with couplings that grow as the tolerance falls.
+    gap: they are not found here, but by `drift`.
     """
     if l2 > 0 and field_l2 > 0:
         return
@@ -35,3 +44,31 @@ def _require_all_pairs(data: Sequences) -> None:
             raise ValueError(
                 f"l2 = 0 leaves no finite optimum: colors {a}, {b} never occur together at sites {i}, {j}; use l2 > 0"
             )
+
+
+def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
+    """How much the log odds of an observed color have grown at most, from a fit to another with a weaker penalty.
+
+    Hardly, where there is a finite optimum without any; by the logarithm of the penalties' ratio where some samples can
+    be predicted with certainty. Fits without a penalty cannot tell: they jump as far as rounding lets them.
+    """
+    growth, rows = 0.0, max(1, BLOCK // (states.shape[1] * 32))
+    for start in range(0, len(states), rows):
+        part = states[start : start + rows]
+        growth = max(growth, float((_log_odds(after, part) - _log_odds(before, part)).max()))
+    return growth
+
+
+def still_growing(growth: float) -> str:
+    """The reason not to call it a minimum, or ''."""
+    if growth < DRIFT:
+        return ""
+    return (
+        f"log odds of the data grow by {growth:.2g} as a small l2 falls {WEAK[0] / WEAK[1]:.0f} times: with l2 = 0 "
+        "colors that can be predicted with certainty leave no finite optimum; use l2 > 0"
+    )
+
+
+def _log_odds(conditionals: Conditionals, states: Any) -> Any:
+    own = np.take_along_axis(conditionals(states), states[..., None].astype(np.intp), axis=2)[..., 0]
+    return own - np.log(np.maximum(-np.expm1(own), np.finfo(float).tiny))

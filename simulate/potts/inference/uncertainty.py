@@ -37,10 +37,14 @@ def standard_errors(
     inverts one of (C - 1) (1 + (L - 1) (C - 1)) after the other, and takes for a coupling the mean of the errors of its
     two estimates: an upper bound for the error of their average, nearly attained since both see the same samples. Used
     for a symmetric fit, each site carries half of a pair's penalty.
-    MemoryError, before anything is allocated, where these matrices do not fit.
+    A color that no sample shows at a site has errors that the penalty sets: they say nothing about the data.
+    ValueError for other numbers of samples than the fit's, or one. MemoryError, before anything is allocated, where
+    these matrices do not fit.
     """
     checks.record("fit", fit, PseudoLikelihoodFit)
     data = Sequences.of(fit.model.checked_states(states), fit.model.n_colors, weights)
+    if data.n_samples != fit.n_samples or data.n_samples < 2:
+        raise ValueError(f"states must be the {fit.n_samples} samples of the fit, at least 2, got {data.n_samples}")
     if method not in (None, "joint", "by_site"):
         raise ValueError(f'method must be "joint", "by_site" or None, got {method!r}')
     chosen = method or ("joint" if fit.symmetric else "by_site")
