@@ -23,6 +23,6 @@ EXPERIMENT = Experiment(
     skip=partial(missing, NAME),
     caption="Pair model by weighted pseudo-likelihood. Left: masked loss of held-out sequences, none of which is 80 % "
     "identical to one that was fitted (two standard errors between clusters). Middle: score of each pair, the "
-    "Frobenius norm of its couplings with the average-product correction (dark: strong); stems are runs across the diagonal. "
-    "Right: the strongest pairs at least 4 sites apart",
+    "Frobenius norm of its couplings with the average-product correction (dark: strong); stems are runs across the "
+    "diagonal. Right: the strongest pairs at least 4 sites apart",
 )
