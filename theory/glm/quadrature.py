@@ -1,0 +1,32 @@
+"""Nodes for averages over a standard normal z of functions that bend at known places."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from theory.models.glm.modes import Array
+from theory.numerics.quadrature import panelled_legendre
+
+RANGE = 9.5  # the normal law beyond it is below 1e-20
+WIDEST = 2.0  # panels of this width integrate the bare density to rounding
+ORDER = 32
+
+
+def normal_nodes(bends: Iterable[tuple[float, float]]) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes on panels, and weights that hold the density; `bends` are (place, width), width 0 a kink.
+
+    Around a bend of a finite width the panels grow from that width by factors of two.
+    """
+    edges = list(np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST))))
+    for place, width in bends:
+        if not np.isfinite(place) or abs(place) > 2 * RANGE + 20 * width:
+            continue
+        edges.append(place)
+        step = 2 * width
+        while 0 < step < 2 * RANGE:
+            edges += [place - step, place + step]
+            step *= 2
+    kept = np.unique(np.clip([-RANGE, *edges, RANGE], -RANGE, RANGE))
+    kept = kept[np.concatenate(([True], np.diff(kept) > 1e-12))]
+    z, weights = panelled_legendre(kept, ORDER)
+    return z, weights * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
