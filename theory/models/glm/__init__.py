@@ -1,7 +1,24 @@
 """Records of generalized linear models trained on structured Gaussian data."""
 
 from theory.models.glm.cluster import Cluster, LabelLaw
+from theory.models.glm.covariate import GaussianCovariateModel
+from theory.models.glm.mixture import GaussianMixture, MulticlassMixture
 from theory.models.glm.modes import DenseModes, Modes
 from theory.models.glm.problem import GeneralizedLinearModel
+from theory.models.glm.random_features import RandomFeatures
+from theory.models.glm.random_labels import RandomLabels
+from theory.models.glm.teacher_mixture import TeacherMixture
 
-__all__ = ["Cluster", "DenseModes", "GeneralizedLinearModel", "LabelLaw", "Modes"]
+__all__ = [
+    "Cluster",
+    "DenseModes",
+    "GaussianCovariateModel",
+    "GaussianMixture",
+    "GeneralizedLinearModel",
+    "LabelLaw",
+    "Modes",
+    "MulticlassMixture",
+    "RandomFeatures",
+    "RandomLabels",
+    "TeacherMixture",
+]
