@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, owens_t
 
-from theory.glm.solve import SaddlePoint
+from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm.modes import Array
 
 
 @dataclass(frozen=True)
 class FairnessTable:
-    """`joint` (2, 2, 2): P(c, y, yhat), index 0 for +, for the groups and for labels alike. All rates follow from it."""
+    """`joint` (2, 2, 2): P(c, y, yhat), index 0 for +, in groups and labels alike. All rates follow from it."""
 
     joint: Array
 
@@ -87,8 +87,8 @@ class FairnessTable:
 def fairness_table(point: SaddlePoint) -> FairnessTable:
     """From the saddle point of a `TeacherMixture`.
 
-    In group c the teacher's and the student's field are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b)/sqrt(q)
-    and correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability.
+    In group c the teacher's and the student's field are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b) /
+    sqrt(q) and correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability.
     """
     clusters = point.problem.clusters
     if len(clusters) != 2 or any(cluster.labels != "sign" for cluster in clusters):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from theory.glm.channel import Overlaps
+from theory.glm.overlaps import Overlaps
 from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
 from theory.models.glm.modes import Array
 

@@ -7,26 +7,27 @@ import numpy as np
 from theory.models.glm.modes import Array
 from theory.numerics.quadrature import panelled_legendre
 
-RANGE = 9.5  # the normal law beyond it is below 1e-20
-WIDEST = 2.0  # panels of this width integrate the bare density to rounding
-ORDER = 32
+RANGE = 8.75  # the normal law beyond it is below 1e-17
+WIDEST = 2.5  # panels of this width integrate the bare density to rounding
+GROWTH = 3.0  # of the panels away from a bend: its complex singularity then stays well outside their Bernstein ellipses
+ORDER = 16
 
 
-def normal_nodes(bends: Iterable[tuple[float, float]]) -> tuple[Array, Array]:
+def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER) -> tuple[Array, Array]:
     """Gauss-Legendre nodes on panels, and weights that hold the density; `bends` are (place, width), width 0 a kink.
 
-    Around a bend of a finite width the panels grow from that width by factors of two.
+    Around a bend of a finite width the panels grow geometrically from that width.
     """
-    edges = list(np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST))))
+    edges = np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST))).tolist()
     for place, width in bends:
         if not np.isfinite(place) or abs(place) > 2 * RANGE + 20 * width:
             continue
         edges.append(place)
-        step = 2 * width
+        step = width
         while 0 < step < 2 * RANGE:
-            edges += [place - step, place + step]
-            step *= 2
-    kept = np.unique(np.clip([-RANGE, *edges, RANGE], -RANGE, RANGE))
+            edges += (place - step, place + step)
+            step *= GROWTH
+    kept = np.unique(np.clip(edges, -RANGE, RANGE))
     kept = kept[np.concatenate(([True], np.diff(kept) > 1e-12))]
-    z, weights = panelled_legendre(kept, ORDER)
+    z, weights = panelled_legendre(kept, order)
     return z, weights * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)

@@ -5,6 +5,18 @@ from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
+from theory.models.glm import (
+    Cluster,
+    DenseModes,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    Modes,
+    MulticlassMixture,
+    RandomFeatures,
+    RandomLabels,
+    TeacherMixture,
+)
 from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRidge
@@ -23,24 +35,34 @@ from theory.models.teacher_student import TeacherStudent
 __all__ = [
     "AR1",
     "Blocks",
+    "Cluster",
     "Covariance",
+    "DenseModes",
     "DensePottsModel",
     "Diagonal",
     "Empirical",
     "Equicorrelated",
     "GOEPrecision",
+    "GaussianCovariateModel",
     "GaussianFreeField",
+    "GaussianMixture",
+    "GeneralizedLinearModel",
     "Interaction",
     "Isotropic",
     "ManyBodyPottsModel",
     "MaskedRidge",
+    "Modes",
+    "MulticlassMixture",
     "Potts",
     "PottsModel",
     "PowerLaw",
+    "RandomFeatures",
+    "RandomLabels",
     "Scaled",
     "Spectrum",
     "Spiked",
     "SquareLatticePotts",
+    "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",
     "TridiagonalPrecision",

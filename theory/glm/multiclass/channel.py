@@ -37,7 +37,7 @@ def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAver
     """(1/2) |target - h|^2: f = (1 + V)^-1 (target - h), linear in h."""
     shrink = np.linalg.inv(np.eye(len(V)) + V)
     gap = target - mean
-    square = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
+    square: Array = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
     return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)))
 
 
@@ -56,7 +56,7 @@ def softmax_averages(mean: Array, V: Array, Q: Array, label: int, basis: Array, 
 
 
 def softmax_prox(h: Array, V: Array, label: int, basis: Array) -> Array:
-    """argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(x)[label] for rows h (N, D): damped Newton on a convex function."""
+    """argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(x)[label] for rows h (N, D): damped Newton, convex."""
     e, inverse = basis[:, label], np.linalg.inv(V)
 
     def objective(x: Array) -> Array:
@@ -103,4 +103,4 @@ def predicted(mean: Array, Q: Array, basis: Array) -> Array:
 def _covariance(p: Array, basis: Array) -> Array:
     """basis (diag p - p p^T) basis^T for rows p, (N, D, D)."""
     mean = p @ basis.T
-    return np.einsum("nk,ik,jk->nij", p, basis, basis) - mean[:, :, None] * mean[:, None, :]
+    return np.asarray(np.einsum("nk,ik,jk->nij", p, basis, basis) - mean[:, :, None] * mean[:, None, :])

@@ -18,8 +18,8 @@ class GeneralizedLinearModel:
 
     Minimizes sum_mu kappa_mu loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m (a sum over samples, not a mean), where
     ridge = lam 1 for one learner; coupled ones have in addition (coupling/2) |w_l - w_m|^2 for each pair. Biases b_l
-    are trained, and not penalized, if `bias`. `loss`: "square" (y - h)^2/2, "logistic" log(1 + exp(-y h)), "hinge" max(0, 1 - y h),
-    "hard_margin" (y h >= 1), or a loss of theory.glm.losses.
+    are trained, and not penalized, if `bias`. `loss`: "square" (y - h)^2/2, "logistic" log(1 + exp(-y h)), "hinge"
+    max(0, 1 - y h), "hard_margin" (y h >= 1), or a loss of theory.glm.losses.
     """
 
     modes: Modes | DenseModes
