@@ -29,8 +29,8 @@ def search(update: SaddleMap, x: Array, tol: float, budget: int) -> tuple[Array,
     best, least, stalled = x, np.inf, 0
     while update.evaluations < budget and stalled < 3:
         before = least
-        for attempt in (_anderson, _newton, _plain):
-            found, residual = attempt(update, best, tol)
+        for attempt in (_anderson, newton, _plain):
+            found, residual = attempt(update, best, 0.1 * tol)  # the coordinates of the search are not those judged
             if residual < least:
                 best, least = found, residual
             if least <= tol:
@@ -89,7 +89,7 @@ def _drawn_back(admissible: Callable[[Array], bool], x: Array, proposal: Array) 
     return proposal
 
 
-def _newton(update: SaddleMap, x: Array, tol: float) -> tuple[Array, float]:
+def newton(update: SaddleMap, x: Array, tol: float) -> tuple[Array, float]:
     """Newton on x - map(x), central differences, halving steps that do not lower the residual."""
     image, residual = gap(update, x)
     for _ in range(25):
