@@ -54,7 +54,11 @@ def cluster_integrals(cluster, loss, V, q, mean, r_t):
     law, points = label_law(cluster, q, r_t)
     for y, kappa in ((1, cluster.loss_weights[0]), (-1, cluster.loss_weights[1])):
         Ve = kappa * V
-        bends = {"hinge": (1, 1 - Ve), "hard_margin": (1,), "logistic": (0, -Ve, math.log(Ve + 1), -Ve - math.log(Ve + 1))}
+        bends = {
+            "hinge": (1, 1 - Ve),
+            "hard_margin": (1,),
+            "logistic": (0, -Ve, math.log(Ve + 1), -Ve - math.log(Ve + 1)),
+        }
         points += [(y * t - mean) / s for t in bends.get(loss, ())]
 
     def integrand(z):
@@ -66,7 +70,11 @@ def cluster_integrals(cluster, loss, V, q, mean, r_t):
                 continue
             x = scalar_prox(loss, y * h, kappa * V)
             f = y * (x - y * h) / V
-            value = {"square": lambda x: 0.5 * (1 - x) ** 2, "hinge": lambda x: max(1 - x, 0), "hard_margin": lambda x: 0.0}
+            value = {
+                "square": lambda x: 0.5 * (1 - x) ** 2,
+                "hinge": lambda x: max(1 - x, 0),
+                "hard_margin": lambda x: 0.0,
+            }
             cost = value[loss](x) if loss in value else math.log1p(math.exp(-abs(x))) + max(-x, 0)
             total += (chance * z * f, chance * f * f, chance * f, density * f, kappa * chance * cost)
         return total * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
@@ -94,7 +102,9 @@ def conjugates(problem, point):
         r_t = 0.0 if teacher_signal is None else point.r[teacher_signal]
         arguments = float(point.V[c]), float(point.q[c]), float(mean), float(r_t)
         linear = cluster.labels == "linear"
-        found = residual_integrals(cluster, *arguments) if linear else cluster_integrals(cluster, problem.loss, *arguments)
+        found = (
+            residual_integrals(cluster, *arguments) if linear else cluster_integrals(cluster, problem.loss, *arguments)
+        )
         response, square, force, teacher, cost = found
         share = problem.alpha * cluster.probability
         Vhat[c] += share * response

@@ -39,7 +39,11 @@ def draw(rng, kinds=KINDS):
         return kind, glm.as_problem(RandomLabels(covariance=AR1(30, float(rng.uniform(0, 0.9))), **common))
     if kind in ("mixture", "blocks"):
         variances = rng.uniform(0.1, 2) if kind == "mixture" else rng.uniform(0.1, 2, (2, 2))
-        mixture = {"variances": variances, "probability": float(rng.uniform(0.1, 0.9)), "bias": bool(rng.random() < 0.8)}
+        mixture = {
+            "variances": variances,
+            "probability": float(rng.uniform(0.1, 0.9)),
+            "bias": bool(rng.random() < 0.8),
+        }
         return kind, glm.as_problem(GaussianMixture.opposite(**mixture, **common))
     if kind == "features":
         ratio = float(np.exp(rng.uniform(np.log(0.2), np.log(5))))

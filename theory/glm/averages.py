@@ -4,7 +4,7 @@ Within the cluster h = mean + sqrt(q) z, z standard normal, and the teacher fiel
 t + r_t z/sqrt(q) and variance rho - r_t^2/q, to which label noise adds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -69,7 +69,7 @@ def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, f
         law = LabelLaw(cluster, field.q, field.teacher)
         if not law.occurs(y):
             continue
-        z, h, weights = _nodes(field, law, loss, y, kappa)
+        z, h, weights = _nodes(field, law, loss, y, kappa, [0.0])
         weights = weights * law(y, z)[0]
         error += float(weights @ (y * h < 0))
         if kappa:
@@ -102,9 +102,12 @@ def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: f
     return np.array([falls, weights @ f**2, weights @ f, teacher])
 
 
-def _nodes(field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float) -> tuple[Array, Array, Array]:
+def _nodes(
+    field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float, jumps: Sequence[float] = ()
+) -> tuple[Array, Array, Array]:
+    """z, h and weights; `jumps`: where the integrand jumps in h."""
     s = float(np.sqrt(field.q))
-    bends = [(-field.mean / s, 0.0), *law.bends()]
+    bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
     if kappa:
         bends += _in_z(loss.breakpoints(kappa * field.V), y, field.mean, s)
     z, weights = normal_nodes(bends)

@@ -84,7 +84,8 @@ class ConvexMargin:
 
         at = gap(t)
         far = t - at
-        if not np.isfinite(at).all() or np.any(gap(far) * at > 1e-9 * at * at):
+        rounding = 1e-12 * (1 + abs(t) + abs(at))
+        if not np.isfinite(at).all() or np.any(gap(far) * np.sign(at) > rounding):
             raise ValueError(f"loss {self.name!r} must be convex with a finite derivative: no proximal operator found")
         return bracketed_root(gap, t, far)
 

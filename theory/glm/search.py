@@ -33,7 +33,7 @@ def search(update: SaddleMap, x: Array, tol: float, budget: int) -> tuple[Array,
             found, residual = attempt(update, best, 0.1 * tol)  # the coordinates of the search are not those judged
             if residual < least:
                 best, least = found, residual
-            if least <= tol:
+            if least <= tol or update.evaluations >= budget:
                 return best, least
         stalled = stalled + 1 if least > 0.5 * before else 0
     return best, least

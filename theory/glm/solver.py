@@ -47,20 +47,22 @@ def solve_problem(
     """The saddle point, verified at the point returned: residual within `tol` in (log V, log q, r) and admissible.
 
     From `start` (a neighboring problem's point), the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration, Newton from the best point and, failing these, continuation from a larger lam. `max_iter`
-    limits evaluations of the equations. ConvergenceError otherwise; with check=False the best point and its residual.
+    Anderson acceleration, Newton from the best point and, failing these, continuation in lam and in alpha, which begins
+    only before `max_iter` evaluations of the equations. ConvergenceError otherwise; with check=False the best point.
     """
     update = _Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
-    x, residual = search(update, _start(problem, start), tol, max_iter // 2)
+    x, residual = search(update, _start(problem, start), tol, max(1, max_iter // 2))
     if residual > tol and start is not None:
         x, residual = min((x, residual), search(update, _start(problem, None), tol, max_iter), key=lambda pair: pair[1])
     for path in (ridges, samples):
-        if residual > tol:
+        if residual > tol and update.evaluations < max_iter:
             x, residual = min((x, residual), _along(path(problem), update, tol), key=lambda pair: pair[1])
     solution = _judged(update, x, tol)
-    if not solution.converged and residual < 1e3 * tol:  # small in the coordinates of the search, not yet in the overlaps
+    if (
+        not solution.converged and residual < 1e3 * tol
+    ):  # small in the coordinates of the search, not yet in the overlaps
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
     return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, ADVICE))
 
