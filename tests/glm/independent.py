@@ -29,6 +29,15 @@ def scalar_prox(loss, t, V):
     return x
 
 
+def scalar_loss(loss, x):
+    """Loss of one margin."""
+    if loss == "square":
+        return 0.5 * (1 - x) ** 2
+    if loss == "logistic":
+        return math.log1p(math.exp(-abs(x))) + max(-x, 0)
+    return max(1 - x, 0) if loss == "hinge" else 0.0
+
+
 def label_law(cluster, q, r_t):
     """z -> [(y, P(y|z), dP/dt)] and the z at which the label turns, with its width."""
     if cluster.labels == "cluster":
@@ -54,11 +63,8 @@ def cluster_integrals(cluster, loss, V, q, mean, r_t):
     law, points = label_law(cluster, q, r_t)
     for y, kappa in ((1, cluster.loss_weights[0]), (-1, cluster.loss_weights[1])):
         Ve = kappa * V
-        bends = {
-            "hinge": (1, 1 - Ve),
-            "hard_margin": (1,),
-            "logistic": (0, -Ve, math.log(Ve + 1), -Ve - math.log(Ve + 1)),
-        }
+        far = math.log(Ve + 1)
+        bends = {"hinge": (1, 1 - Ve), "hard_margin": (1,), "logistic": (0, -Ve, far, -Ve - far)}
         points += [(y * t - mean) / s for t in bends.get(loss, ())]
 
     def integrand(z):
@@ -70,13 +76,7 @@ def cluster_integrals(cluster, loss, V, q, mean, r_t):
                 continue
             x = scalar_prox(loss, y * h, kappa * V)
             f = y * (x - y * h) / V
-            value = {
-                "square": lambda x: 0.5 * (1 - x) ** 2,
-                "hinge": lambda x: max(1 - x, 0),
-                "hard_margin": lambda x: 0.0,
-            }
-            cost = value[loss](x) if loss in value else math.log1p(math.exp(-abs(x))) + max(-x, 0)
-            total += (chance * z * f, chance * f * f, chance * f, density * f, kappa * chance * cost)
+            total += (chance * z * f, chance * f * f, chance * f, density * f, kappa * chance * scalar_loss(loss, x))
         return total * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
     inside = sorted({p for p in points if -LIMIT < p < LIMIT} | {-4.0, 0.0, 4.0})

@@ -84,7 +84,7 @@ def test_uncoupled_groups_are_two_fits(loss):
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_strongly_coupled_groups_share_their_weights(loss):
-    """Coupling -> infinity: one vector with the ridge 2 lam (without biases, of which each group would keep its own)."""
+    """Coupling -> infinity: one vector with the ridge 2 lam (without biases: each group would keep its own)."""
     coupled = glm.as_problem(TeacherMixture(**GROUPS, alpha=2.0, loss=loss, coupling=1e6))
     one = glm.as_problem(TeacherMixture(**(GROUPS | {"lam": 0.2}), alpha=2.0, loss=loss))
     found, expected = (glm.solve(replace(problem, bias=False)) for problem in (coupled, one))

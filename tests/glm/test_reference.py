@@ -1,4 +1,4 @@
-"""The reference values, made by an independent implementation with adaptive quadrature (rows 8 and 11: closed forms)."""
+"""Reference values, made by an independent implementation with adaptive quadrature (rows 8, 11: closed forms)."""
 
 import numpy as np
 import pytest

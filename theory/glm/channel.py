@@ -1,5 +1,7 @@
 """From overlaps to conjugates: the sum over clusters of what their samples exert on the weights."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -9,6 +11,7 @@ from theory.glm.overlaps import Conjugates, Overlaps
 from theory.models.glm import Cluster, GeneralizedLinearModel
 from theory.models.glm.modes import Array
 
+ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones
 FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs
 
 
@@ -47,35 +50,30 @@ def _balanced(
     def at(b: float) -> dict[int, Averages]:
         return {k: cluster_averages(cluster, loss, Field.of(cluster, x, b)) for k, cluster in clusters.items()}
 
-    def total(averages: dict[int, Averages]) -> tuple[float, float]:
-        pairs = [
-            (clusters[k].probability * mean.force, clusters[k].probability * mean.response)
-            for k, mean in averages.items()
-        ]
-        return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+    def total(averages: dict[int, Averages], name: str) -> float:
+        return sum(clusters[k].probability * float(getattr(mean, name)) for k, mean in averages.items())
 
     averages = at(b)
     if not trained:
         return b, averages
     for _ in range(30):
-        force, response = total(averages)
-        step = force / response if response > 0 else np.inf
-        if abs(step) <= 1e-14 * (1 + abs(b)):
+        force, response = total(averages, "force"), total(averages, "response")
+        if abs(force) <= ROUNDING * np.sqrt(total(averages, "square")):
             return b, averages
-        if not abs(step) < 1e3:
+        step = force / response if response > 0 else np.inf
+        if abs(step) <= ROUNDING * (1 + abs(b)):
+            return b, averages
+        if not abs(step) < FARTHEST:
             break
         tried = at(b + step)
-        if abs(total(tried)[0]) >= abs(force):
-            if abs(step) <= 1e-11 * (1 + abs(b)):  # down to rounding
-                return b, averages
+        if not abs(total(tried, "force")) < abs(force):
             break
         b, averages = b + step, tried
-    b = _bracketed(lambda b: total(at(b))[0], b)
+    b = _bracketed(lambda b: total(at(b), "force"), b)
     return b, at(b)
 
 
-def _bracketed(force: object, b: float) -> float:
-    assert callable(force)
+def _bracketed(force: Callable[[float], float], b: float) -> float:
     reach = 0.5
     while force(b - reach) < 0 or force(b + reach) > 0:
         reach *= 2

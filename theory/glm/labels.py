@@ -25,7 +25,7 @@ class LabelLaw:
 
     def bends(self) -> list[tuple[float, float]]:
         """The label turns where the teacher's conditional mean changes sign, on the scale of its conditional spread."""
-        if self.cluster.labels != "sign" or self.tilt == 0:
+        if self.cluster.labels != "sign" or abs(self.tilt) < 0.01 * self.width:  # flat over the whole range
             return []
         return [(-self.cluster.teacher_mean / self.tilt, self.width / abs(self.tilt))]
 

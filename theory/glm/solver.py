@@ -5,8 +5,8 @@ from typing import Any, overload
 import numpy as np
 
 from theory.glm.channel import channel, losses_and_errors
-from theory.glm.coordinates import Coordinates
 from theory.glm.continuation import Path, follow, ridges, samples
+from theory.glm.coordinates import Coordinates
 from theory.glm.losses import loss_of
 from theory.glm.multiclass import MulticlassSaddlePoint, solve_multiclass
 from theory.glm.overlaps import Conjugates, Overlaps
