@@ -1,5 +1,7 @@
 """The prior: dense matrices against common modes, several learners against one, cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from theory.glm.prior import prior
 from theory.models import AR1, Cluster, DenseModes, GeneralizedLinearModel, Modes
 
 P = 12
+TEACHER = Cluster(teacher_signal=0, teacher_variance=2.0)
 
 
 def problem(modes, **options):
@@ -63,10 +66,10 @@ def test_modes_of_a_matrix():
 def test_several_uncoupled_learners_are_one_each(Vhat, qhat, rhat):
     modes = Modes([0.5, 0.5], [[1.0, 0.3]], [[[0.5, 0.2]]])
     twice = Modes([0.5, 0.5], [[1.0, 0.3]] * 2, np.full((2, 2, 2), [0.5, 0.2]))
-    one = GeneralizedLinearModel(modes=modes, clusters=[Cluster(teacher_signal=0)], alpha=1.0, loss="hinge", lam=0.1)
+    one = GeneralizedLinearModel(modes=modes, clusters=[TEACHER], alpha=1.0, loss="hinge", lam=0.1)
     clusters = [
-        Cluster(probability=0.5, teacher_signal=0),
-        Cluster(probability=0.5, teacher_signal=1, covariance=1, learner=1),
+        replace(TEACHER, probability=0.5),
+        replace(TEACHER, probability=0.5, teacher_signal=1, covariance=1, learner=1),
     ]
     two = GeneralizedLinearModel(
         modes=twice, clusters=clusters, alpha=1.0, loss="hinge", lam=0.1, n_learners=2, signal_learners=(0, 1)

@@ -8,6 +8,8 @@ from scipy.special import ndtr, owens_t
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.glm.modes import Array
 
+TINY = 1e-100  # no different from zero, and ratios of places stay finite
+
 
 @dataclass(frozen=True)
 class FairnessTable:
@@ -112,15 +114,15 @@ def bivariate_normal(x: float, y: float, correlation: float) -> float:
     """P(X < x, Y < y) of standard normals, by Owen's T."""
     if abs(correlation) >= 1 - 1e-15:
         return float(ndtr(min(x, y)) if correlation > 0 else max(ndtr(x) + ndtr(y) - 1, 0.0))
-    root = np.sqrt((1 - correlation) * (1 + correlation))
+    root = float(np.sqrt((1 - correlation) * (1 + correlation)))
+    x, y = (0.0 if abs(value) < TINY else float(value) for value in (x, y))
     if x == 0 and y == 0:
         return float(0.25 + np.arcsin(correlation) / (2 * np.pi))
-    opposite = x * y < 0 or (x * y == 0 and x + y < 0)
     return float(
         (ndtr(x) + ndtr(y)) / 2
         - _owen(x, y, correlation, root)
         - _owen(y, x, correlation, root)
-        - (0.5 if opposite else 0)
+        - (0.5 if (x < 0) != (y < 0) else 0)
     )
 
 

@@ -10,6 +10,9 @@ from theory.glm.quadrature import normal_nodes
 from theory.models import checks
 from theory.numerics import ConvergenceError, Solution
 
+LEAST, LARGEST = -20.0, 20.0  # of log q
+ENOUGH = 1e-8  # residual
+
 
 @dataclass(frozen=True)
 class UniversalRandomLabels:
@@ -51,13 +54,19 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     def response(q: float) -> float:
         return float(np.exp(brentq(lambda v: averages(np.exp(v), q)[0], -40, 60, xtol=1e-14, rtol=1e-14)))
 
-    q = float(np.exp(brentq(lambda x: averages(response(np.exp(x)), np.exp(x))[1], -20, 20, xtol=1e-14, rtol=1e-14)))
+    def excess(log_q: float) -> float:
+        q = float(np.exp(log_q))
+        return averages(response(q), q)[1]
+
+    advice = "alpha is too near its threshold"
+    if not excess(LEAST) * excess(LARGEST) < 0:
+        unsolved = Solution((np.nan, np.nan), "inadmissible", np.inf, ENOUGH, 0)
+        raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", unsolved, advice)
+    q = float(np.exp(brentq(excess, LEAST, LARGEST, xtol=1e-14, rtol=1e-14)))
     V = response(q)
     first, second, train = averages(V, q)
     residual = max(abs(first), abs(second))
-    if not residual < 1e-8:
-        solution = Solution((V, q), "max_iter", residual, 1e-8, 0)
-        raise ConvergenceError(
-            f"random labels at lam = 0, alpha = {alpha:g}", solution, "alpha is too near its threshold"
-        )
+    if not residual < ENOUGH:
+        solution = Solution((V, q), "max_iter", residual, ENOUGH, 0)
+        raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", solution, advice)
     return UniversalRandomLabels(train, V, q, residual, True)

@@ -9,7 +9,7 @@ import numpy as np
 from theory.models import checks
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
-from theory.models.glm.modes import Array, DenseModes, Modes
+from theory.models.glm.modes import ROUNDING, Array, DenseModes, Modes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,6 +48,7 @@ class GeneralizedLinearModel:
             for name in ("mean_signal", "teacher_signal"):
                 if (index := getattr(cluster, name)) is not None:
                     _require_index(name, index, self.modes.n_signals)
+            _require_explained(self.modes, cluster)
         if len({cluster.labels == "linear" for cluster in clusters}) > 1:
             raise ValueError("labels must be linear in all clusters or in none")
         learners = self.signal_learners or (0,) * self.modes.n_signals
@@ -78,3 +79,17 @@ class GeneralizedLinearModel:
 def _require_index(name: str, index: int, count: int) -> None:
     if not 0 <= index < count:
         raise ValueError(f"{name} must lie in 0..{count - 1}, got {index!r}")
+
+
+def _require_explained(modes: Modes | DenseModes, cluster: Cluster) -> None:
+    """A teacher cannot have less variance than the inputs explain of it: s.Omega^-1.s/p."""
+    if not isinstance(modes, Modes) or (a := cluster.teacher_signal) is None:
+        return
+    om, gram = modes.covariances[cluster.covariance], modes.gram[a, a]
+    lost = bool(np.any(gram[om == 0] > ROUNDING))
+    explained = np.inf if lost else float(np.sum(np.divide(gram, om, out=np.zeros_like(om), where=om > 0)))
+    if explained > cluster.teacher_variance * (1 + 1e-6):
+        raise ValueError(
+            f"teacher_variance must be at least what the inputs explain of it, {explained:g}, "
+            f"got {cluster.teacher_variance:g}"
+        )
