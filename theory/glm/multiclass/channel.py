@@ -35,10 +35,10 @@ def contrasts(K: int) -> Array:
 
 def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAverages:
     """(1/2) |target - h|^2: f = (1 + V)^-1 (target - h), linear in h."""
-    shrink: Array = np.linalg.inv(np.eye(len(V)) + V)
+    shrink = np.asarray(np.linalg.inv(np.eye(len(V)) + V), float)
     gap = target - mean
     square: Array = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
-    return ClassAverages(shrink @ gap, square, np.asarray(shrink), 0.5 * float(np.trace(square)))
+    return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)))
 
 
 def softmax_averages(mean: Array, V: Array, Q: Array, label: int, basis: Array, nodes: Nodes) -> ClassAverages:
