@@ -35,7 +35,7 @@ def test_an_own_activation():
     assert own.alpha == 0.5
 
 
-@pytest.mark.parametrize("ratio", [0.2, 0.9, 1.0, 1.7, 6.0])
+@pytest.mark.parametrize("ratio", [0.2, 0.9, 0.99, 1.0, 1.0001, 1.7, 6.0])
 def test_spectra_of_projections(ratio):
     """F F^T has the mean eigenvalue 1 and the second moment 1 + p/d (Gaussian) or max(1, p/d) (orthogonal)."""
     for projection, second in (("gaussian", 1 + ratio), ("orthogonal", max(1.0, ratio))):

@@ -5,8 +5,10 @@ import numpy as np
 from theory.glm.systems.registry import as_problem
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes, RandomFeatures
 from theory.models.glm.modes import Array
+from theory.numerics import graded_edges, panelled_legendre
 
-NODES = 200
+ORDER = 24  # nodes a panel
+LEAST_PANEL = 1e-6
 
 
 @as_problem.register
@@ -28,15 +30,17 @@ def feature_modes(model: RandomFeatures) -> Modes:
 def projection_spectrum(features_per_input: float, projection: str) -> tuple[Array, Array]:
     """Eigenvalues of F F^T (p, p) and their weights, p/d = `features_per_input`.
 
-    Gaussian: Marchenko-Pastur on Chebyshev nodes of the second kind, which carry the square roots of its two edges.
+    Gaussian: Marchenko-Pastur in the angle between its edges, y = 1 + g - 2 sqrt(g) cos(angle), where the density is
+    smooth; for p near d panels shrink towards the lower edge, which then nears zero.
     """
     ratio = 1 / features_per_input
     if projection == "orthogonal":
         return _with_kernel(np.array([max(1.0, features_per_input)]), np.ones(1), ratio)
     g = min(ratio, 1 / ratio)
-    angle = np.pi * np.arange(1, NODES + 1) / (NODES + 1)
-    y = 1 + g + 2 * np.sqrt(g) * np.cos(angle)
-    weights = np.pi / (NODES + 1) * np.sin(angle) ** 2 * (2 * np.sqrt(g)) ** 2 / (2 * np.pi * g * y)
+    near = max(1 - np.sqrt(g), LEAST_PANEL)
+    angle, weights = panelled_legendre(graded_edges(0.0, np.pi, near), ORDER)
+    y = (1 - np.sqrt(g)) ** 2 + 4 * np.sqrt(g) * np.sin(angle / 2) ** 2
+    weights = weights * 2 / np.pi * np.sin(angle) ** 2 / y
     return _with_kernel(y / g if ratio <= 1 else y, weights / weights.sum(), ratio)
 
 
