@@ -17,6 +17,8 @@ from simulate.glm.replicate import (
     test_error,
     train_loss,
 )
+from simulate.glm.resample import resampled
+from simulate.glm.transfer import Network, draw_task, random_network, scratch_error, train
 
 __all__ = [
     "FeatureTask",
@@ -24,6 +26,7 @@ __all__ = [
     "LinearFit",
     "Measured",
     "MulticlassFit",
+    "Network",
     "Population",
     "Sample",
     "accuracy_minus",
@@ -31,13 +34,18 @@ __all__ = [
     "bias",
     "disparate_impact",
     "draw",
+    "draw_task",
     "fit",
     "fit_coupled",
     "fit_multiclass",
     "measure",
     "population",
     "random_inputs",
+    "random_network",
+    "resampled",
+    "scratch_error",
     "squared_norm",
     "test_error",
+    "train",
     "train_loss",
 ]

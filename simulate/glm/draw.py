@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
@@ -16,7 +17,7 @@ class Sample:
 
     X: Array = field(repr=False)
     y: Array = field(repr=False)
-    groups: Array = field(repr=False)
+    groups: NDArray[np.intp] = field(repr=False)
     weights: Array = field(repr=False)
 
 
@@ -46,8 +47,11 @@ def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
     white = rng.standard_normal((n, len(covariance)))
     if covariance.ndim == 1:
         return np.asarray(white * np.sqrt(covariance))
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+    try:
+        return np.asarray(white @ np.linalg.cholesky(covariance).T)
+    except np.linalg.LinAlgError:  # singular
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
 def _labels(group: Group, noise: Array, rng: Generator) -> Array:

@@ -8,13 +8,13 @@ from theory.models.glm import RandomFeatures
 
 
 def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
-    """F (p, d), rows of unit norm on average: Gaussian entries of variance 1/d, or a Haar frame times sqrt(max(1, p/d)).
+    """F (p, d), rows of unit norm on average: Gaussian with variance 1/d, or a Haar frame times sqrt(max(1, p/d)).
 
-    A Haar frame is the Q of a Gaussian matrix with the signs of R's diagonal absorbed.
+    The frame is the Q of a Gaussian matrix with the signs of R's diagonal absorbed.
     """
     gaussian = rng.standard_normal((p, d))
     if kind == "gaussian":
-        return gaussian / np.sqrt(d)
+        return np.asarray(gaussian / np.sqrt(d))
     q, r = np.linalg.qr(gaussian if p >= d else gaussian.T)
     frame = q * np.sign(np.diag(r))
     return np.asarray(frame * np.sqrt(p / d) if p >= d else frame.T)

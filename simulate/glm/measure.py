@@ -15,8 +15,10 @@ from simulate.glm.modes import apportion, embed
 from simulate.glm.multiclass import fit_multiclass
 from simulate.glm.population import population
 from simulate.glm.random_labels import random_inputs
+from simulate.glm.transfer import transferred
 from simulate.glm.weighted_ridge import Array
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels
+from theory.models.glm.transfer import TransferModel
 
 TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample
 FIELD_SAMPLES = 50_000  # the same where only K fields are drawn
@@ -32,8 +34,17 @@ def measure(model: Any, d: int, rng: Generator) -> Measured:
     source = population(model, d)
     sample = draw(source, round(source.alpha * d), rng)
     learners = np.array([group.learner for group in source.groups])[sample.groups]
-    options = {"coupling": source.coupling, "bias": source.bias, "sample_weights": sample.weights}
-    fitted = fit_coupled(sample.X, sample.y, learners, source.loss, source.lam, n_learners=source.n_learners, **options)
+    fitted = fit_coupled(
+        sample.X,
+        sample.y,
+        learners,
+        source.loss,
+        source.lam,
+        coupling=source.coupling,
+        bias=source.bias,
+        sample_weights=sample.weights,
+        n_learners=source.n_learners,
+    )
     responses = [respond(group, fitted) for group in source.groups]
     shares = np.array([group.share for group in source.groups])
     errors = np.array([response.error for response in responses])
@@ -93,6 +104,9 @@ def _(model: MulticlassMixture, d: int, rng: Generator) -> Measured:
         bias=fitted.bias,
         group_errors=errors,
     )
+
+
+measure.register(TransferModel, transferred)
 
 
 def sample_size(alpha: float, d: int) -> int:

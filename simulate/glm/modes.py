@@ -1,9 +1,12 @@
 """Eigenmodes at a finite dimension: covariances and signal vectors whose Gram matrix in each mode is exact."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulate.glm.weighted_ridge import Array
 from theory.models.glm import DenseModes, Modes
+
+Counts = NDArray[np.intp]
 
 ROUNDING = 1e-12
 
@@ -28,10 +31,10 @@ def embed(modes: Modes | DenseModes, p: int) -> tuple[Array, Array]:
     return np.repeat(modes.covariances, counts, axis=1), signals
 
 
-def apportion(shares: Array, total: int) -> Array:
+def apportion(shares: Array, total: int) -> Counts:
     """Integers that sum to `total`, in proportion to `shares`: the largest remainders are rounded up."""
     exact = np.asarray(shares, float) * total
-    counts = np.floor(exact + ROUNDING * total).astype(int)
+    counts = np.floor(exact + ROUNDING * total).astype(np.intp)
     counts[np.argsort(counts - exact, kind="stable")[: total - counts.sum()]] += 1
     return counts
 

@@ -96,7 +96,7 @@ def _(model: GaussianMixture, p: int) -> Population:
 
 @population.register
 def _(model: TeacherMixture, p: int) -> Population:
-    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, so any three vectors of that Gram will do."""
+    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, any vectors of that Gram will do."""
     if p < 3:
         raise ValueError(f"d must be at least 3 to hold v and both teachers, got {p}")
     values, vectors = np.linalg.eigh(model.overlap_matrix)
@@ -114,16 +114,30 @@ def _(model: TeacherMixture, p: int) -> Population:
         )
         for c, sign in enumerate((1, -1))
     )
-    fit = {"coupling": model.coupling or 0.0, "n_learners": 2 if coupled else 1, "bias": True}
-    return Population(groups=groups, alpha=model.alpha, loss=model.loss, lam=model.lam, **fit)
+    return Population(
+        groups=groups,
+        alpha=model.alpha,
+        loss=model.loss,
+        lam=model.lam,
+        bias=True,
+        coupling=model.coupling or 0.0,
+        n_learners=2 if coupled else 1,
+    )
 
 
 @population.register
 def _(model: GeneralizedLinearModel, p: int) -> Population:
     covariances, signals = embed(model.modes, p)
     groups = tuple(_group(cluster, covariances, signals, p) for cluster in model.clusters)
-    fit = {"bias": model.bias, "coupling": model.coupling, "n_learners": model.n_learners}
-    return Population(groups=groups, alpha=model.alpha, loss=model.loss, lam=model.lam, **fit)
+    return Population(
+        groups=groups,
+        alpha=model.alpha,
+        loss=model.loss,
+        lam=model.lam,
+        bias=model.bias,
+        coupling=model.coupling,
+        n_learners=model.n_learners,
+    )
 
 
 def _group(cluster: Cluster, covariances: Array, signals: Array, p: int) -> Group:
@@ -155,5 +169,7 @@ def seen_teacher(covariance: Array, signal: Array) -> tuple[Array, float]:
     if covariance.ndim == 1:
         a = np.divide(target, covariance, out=np.zeros_like(target), where=covariance > 0)
     else:
-        a = np.linalg.lstsq(covariance, target, rcond=1e-12)[0]
+        values, vectors = np.linalg.eigh(covariance)
+        seen = values > 1e-12 * values[-1]
+        a = vectors[:, seen] @ ((target @ vectors[:, seen]) / values[seen])
     return a, float(a @ target)

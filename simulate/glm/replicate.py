@@ -5,6 +5,7 @@ from typing import Any
 from numpy.random import Generator
 
 from simulate.glm.measure import measure
+from simulate.glm.weighted_ridge import Array
 
 
 def train_loss(model: Any, d: int, rng: Generator, **options: Any) -> float:
@@ -32,15 +33,21 @@ def bias(model: Any, d: int, rng: Generator) -> float:
 
 def accuracy_plus(model: Any, d: int, rng: Generator) -> float:
     """P(yhat = y) in the first group."""
-    return float(1 - measure(model, d, rng).group_errors[0])
+    return 1 - _two_groups(measure(model, d, rng).group_errors)[0]
 
 
 def accuracy_minus(model: Any, d: int, rng: Generator) -> float:
     """P(yhat = y) in the second group."""
-    return float(1 - measure(model, d, rng).group_errors[1])
+    return 1 - _two_groups(measure(model, d, rng).group_errors)[1]
 
 
 def disparate_impact(model: Any, d: int, rng: Generator) -> float:
     """P(yhat = 1 | second group)/P(yhat = 1 | first group)."""
-    rates = measure(model, d, rng).selection_rates
-    return float(rates[1] / rates[0])
+    plus, minus = _two_groups(measure(model, d, rng).selection_rates)
+    return minus / plus
+
+
+def _two_groups(values: Array) -> tuple[float, float]:
+    if len(values) != 2:
+        raise ValueError(f"the model must have two groups, got {len(values)}")
+    return float(values[0]), float(values[1])
