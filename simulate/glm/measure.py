@@ -17,8 +17,7 @@ from simulate.glm.population import population
 from simulate.glm.random_labels import random_inputs
 from simulate.glm.transfer import transferred
 from simulate.glm.weighted_ridge import Array
-from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels
-from theory.models.glm.transfer import TransferModel
+from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 
 TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample
 FIELD_SAMPLES = 50_000  # the same where only K fields are drawn

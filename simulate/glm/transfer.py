@@ -10,7 +10,7 @@ from simulate.glm.fit import fit
 from simulate.glm.measured import Measured
 from simulate.glm.weighted_ridge import Array
 from theory.models import checks
-from theory.models.glm.transfer import HiddenManifold, TransferModel
+from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
 SLOPE = 2 / np.sqrt(np.pi)  # of erf at zero
@@ -49,7 +49,7 @@ def draw_task(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Arra
     return np.asarray(erf(c @ task.input_map.T)), np.where(c @ task.teacher >= 0, 1.0, -1.0)
 
 
-def train(network: Network, X: Array, y: Array, *, steps: int = 200, rate: float = 1.0) -> Network:
+def train(network: Network, X: Array, y: Array, *, steps: int = 10, rate: float = 0.2) -> Network:
     """Gradient descent on the mean logistic loss of (X, y), all samples in every step, both layers at once.
 
     `rate` multiplies the gradients of `Network.gradient`: for any number of hidden units the features move by O(1).
@@ -65,7 +65,7 @@ def train(network: Network, X: Array, y: Array, *, steps: int = 200, rate: float
     return network
 
 
-def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 1.0) -> float:
+def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 0.5) -> float:
     """Test error of the same network trained from scratch on the n = alpha p target samples; no theory for it."""
     task, p = model.task, _features(model, d)
     X, y = draw_task(task, _samples(model), rng)

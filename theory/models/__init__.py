@@ -11,11 +11,13 @@ from theory.models.glm import (
     GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
+    HiddenManifold,
     Modes,
     MulticlassMixture,
     RandomFeatures,
     RandomLabels,
     TeacherMixture,
+    TransferModel,
 )
 from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
@@ -47,6 +49,7 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "HiddenManifold",
     "Interaction",
     "Isotropic",
     "ManyBodyPottsModel",
@@ -65,6 +68,7 @@ __all__ = [
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",
+    "TransferModel",
     "TridiagonalPrecision",
     "TwoLevel",
     "Wishart",

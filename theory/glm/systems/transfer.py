@@ -1,8 +1,7 @@
 """Transfer: the Gaussian covariate model of the frozen features."""
 
 from theory.glm.systems.registry import as_problem
-from theory.models.glm import GeneralizedLinearModel
-from theory.models.glm.transfer import TransferModel
+from theory.models.glm import GeneralizedLinearModel, TransferModel
 
 
 @as_problem.register

