@@ -143,7 +143,7 @@ def test_whole_weights_are_copies_and_zeros_are_absences(loss, seed, lam):
 
 
 def test_coupling_joins_two_learners():
-    X, y, weights, learners = data(60)
+    X, y, _, learners = data(60)
     apart = fit_coupled(X, y, learners, "logistic", 0.2, coupling=0.0)
     for own in (0, 1):
         alone = fit(X[learners == own], y[learners == own], "logistic", 0.2, bias=True)
