@@ -75,7 +75,12 @@ def fit_coupled(
     inverse = np.linalg.inv(np.linalg.cholesky(penalty))
     Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
     offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
-    u, b = _solve(Z, y, offsets, weights, loss)
+    try:
+        u, b = _solve(Z, y, offsets, weights, loss)
+    except np.linalg.LinAlgError:
+        raise RuntimeError(
+            f"the fit did not converge: lam={lam:g} is too small for this size and {loss} loss"
+        ) from None
     W = inverse.T @ u.reshape(S, p)
     h = Z @ u + offsets @ b
     return LinearFit(W, b if bias else np.zeros(S), float(np.mean(weights * loss_of(loss, y, h))))

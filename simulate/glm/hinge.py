@@ -1,13 +1,16 @@
-"""Hinge loss and hard margin by an interior-point method on the dual: each step is a weighted ridge fit."""
+"""Hinge loss and hard margin by an interior-point method on the dual: each direction is a weighted ridge fit."""
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from simulate.glm.weighted_ridge import Array, weighted_ridge
 
 MAX_STEPS = 100
-TOLERANCE = 1e-9
-CENTERING = 0.1
+TOLERANCE = 1e-10  # of the products, relative to the risk: sum a = |u|^2 + the loss at the minimum
 TO_BOUNDARY = 0.99
+SOFTEST = 1e-14  # keeps the linear system positive definite in rounding
 
 
 def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
@@ -17,47 +20,91 @@ def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Ar
 
 def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array]:
     """Minimizes |u|^2/2 with y_i h_i >= 1 for all i; RuntimeError where no (or hardly any) plane separates them."""
-    return _interior_point(Z, y, offsets, np.full(len(y), np.inf))
+    scale = math.sqrt(float(np.mean(np.sum(Z**2, axis=1)))) or 1.0  # rows of unit length: multipliers O(1)
+    u, b = _interior_point(Z / scale, y, offsets, np.full(len(y), np.inf))
+    return u / scale, b
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Dual variables a > 0, their room = weights - a > 0, offsets b, and the multipliers of the two bounds.
+
+    above_i is the loss of sample i, below_i what its margin has beyond 1; u = sum a y z, and sum a y offsets = 0
+    throughout. Both products, a below and room above, are driven to zero together. Without an upper bound `room` is 1
+    and `above` 0. The room is kept as a variable: weights - a would lose it to rounding.
+    """
+
+    a: Array
+    room: Array
+    b: Array
+    below: Array
+    above: Array
+    bounded: bool
+
+    def gap(self) -> float:
+        """Mean of both products."""
+        return float(np.mean(self.a * self.below + self.room * self.above))
+
+    def moved(self, step: "_Point", size: float) -> "_Point":
+        return _Point(
+            self.a + size * step.a,
+            self.room + size * step.room,
+            self.b + size * step.b,
+            self.below + size * step.below,
+            self.above + size * step.above,
+            self.bounded,
+        )
+
+    def longest(self, step: "_Point") -> float:
+        """The longest step below 1 that leaves everything positive."""
+        pairs = [(self.a, step.a), (self.below, step.below)]
+        if self.bounded:
+            pairs += [(self.room, step.room), (self.above, step.above)]
+        return min(_length(x, dx) for x, dx in pairs)
 
 
 def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
-    """Dual variables 0 < a < weights with u = sum a y z and sum a y offsets = 0 throughout.
-
-    `below` and `above` are the multipliers of the two bounds: above_i is the loss of sample i, below_i what its margin
-    has beyond 1. Both products a below and (weights - a) above are driven to zero together.
-    """
+    """Mehrotra's predictor and corrector: the first direction tells how far the second may aim, and its curvature."""
     G, A = y[:, None] * Z, y[:, None] * offsets
-    bounded = bool(np.isfinite(weights).all())
-    a = _balanced(y, offsets, weights)
-    u, b = G.T @ a, np.zeros(offsets.shape[1])
-    below, above = np.ones(len(y)), np.ones(len(y)) if bounded else np.zeros(len(y))
+    point = _start(G, y, offsets, weights)
     for _ in range(MAX_STEPS):
-        room = weights - a
-        gap = float(np.mean(a * below) + (np.mean(room * above) if bounded else 0))
-        margin = G @ u + A @ b
-        violated = float(np.max(abs(margin - 1 - below + above)))
-        if gap <= TOLERANCE * (1 + abs(float(np.mean(a)))) and violated <= 1e-7:
-            return u, b
-        tau = CENTERING * gap / (2 if bounded else 1)
-        push = tau / a - (tau / room if bounded else 0)
-        stiffness = below / a + (above / room if bounded else 0)
-        du, db = weighted_ridge(G, 1 - margin + push, A, 1 / stiffness)
-        da = (1 - margin + push - G @ du - A @ db) / stiffness
-        d_below = tau / a - below - below / a * da
-        d_above = tau / room - above + above / room * da if bounded else np.zeros(len(y))
-        tied = min(_length(a, da), _length(room, -da) if bounded else 1.0)
-        free = min(_length(below, d_below), _length(above, d_above) if bounded else 1.0)
-        size = min(tied, free)
-        a, below, above = a + size * da, below + size * d_below, above + size * d_above
-        u, b = G.T @ a, b + size * db
-        if not np.isfinite(a).all() or a.max() > 1e12:
+        u = G.T @ point.a
+        lack, gap = 1 - G @ u - A @ point.b, point.gap()
+        violated = float(np.max(abs(lack + point.below - point.above)))
+        if gap <= TOLERANCE * float(np.mean(point.a)) and violated <= 1e-7:
+            return u, point.b
+        bounds = 2 if point.bounded else 1
+        zero = np.zeros(len(y))
+        probe = _direction(G, A, lack, point, zero, zero)
+        reached = max(point.moved(probe, point.longest(probe)).gap(), 0.0)
+        tau = min((reached / gap) ** 3, 1.0) * gap / bounds
+        upper = tau + probe.a * probe.above if point.bounded else zero
+        step = _direction(G, A, lack, point, tau - probe.a * probe.below, upper)
+        point = point.moved(step, point.longest(step))
+        if not np.isfinite(point.a).all() or point.a.max() > 1e12:
             break
     raise RuntimeError(f"the fit did not converge in {MAX_STEPS} steps: gap {gap:.2g}, violation {violated:.2g}")
 
 
-def _balanced(y: Array, offsets: Array, weights: Array) -> Array:
-    """An interior start with sum a y = 0 in each column of offsets, whose columns are indicators of disjoint sets."""
-    a = np.where(np.isfinite(weights), 0.5 * weights, 1.0)
+def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upper: Array) -> _Point:
+    """Newton step to margins that obey the multipliers and to products a below = lower, room above = upper."""
+    a, room = point.a, point.room
+    target = lack + lower / a - upper / room
+    stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
+    du, db = weighted_ridge(G, target, A, 1 / stiffness)
+    da = (target - G @ du - A @ db) / stiffness
+    below = lower / a - point.below - point.below / a * da
+    above = upper / room - point.above + point.above / room * da
+    return _Point(da, -da if point.bounded else 0 * da, db, below, above, point.bounded)
+
+
+def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
+    """Halfway between the bounds, with multipliers that obey the margins there.
+
+    sum a y = 0 in each column of offsets, which are indicators of disjoint sets.
+    """
+    bounded = bool(np.isfinite(weights[0]))
+    a = 0.5 * weights if bounded else np.ones(len(y))
     for column in offsets.T:
         plus, minus = (column > 0) & (y > 0), (column > 0) & (y < 0)
         if not (plus.any() and minus.any()):
@@ -65,10 +112,13 @@ def _balanced(y: Array, offsets: Array, weights: Array) -> Array:
         least = min(a[plus].sum(), a[minus].sum())
         a[plus] *= least / a[plus].sum()
         a[minus] *= least / a[minus].sum()
-    return a
+    lack = 1 - G @ (G.T @ a)
+    least = float(np.mean(abs(lack))) + 1e-3
+    below, above = np.maximum(-lack, 0) + least, np.maximum(lack, 0) + least
+    room = weights - a if bounded else np.ones(len(y))
+    return _Point(a, room, np.zeros(offsets.shape[1]), below, above if bounded else 0 * above, bounded)
 
 
 def _length(x: Array, dx: Array) -> float:
-    """The longest step below 1 that keeps x positive."""
     shrinking = dx < 0
     return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))

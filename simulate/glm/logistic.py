@@ -6,14 +6,16 @@ from scipy.special import expit
 from simulate.glm.weighted_ridge import Array, weighted_ridge
 
 MAX_STEPS = 200
-TOLERANCE = 1e-9
+ROUNDING = 1e-13  # of the risk: the last steps to the minimum lower it by less
+TOLERANCE = 1e-12  # relative to the sum of absolute terms, whose rounding is 1e-15
 LEAST_CURVATURE = 1e-12  # samples far on either side: keeps the linearized label finite
 
 
 def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
     """Minimizes (1/2) |u|^2 + sum_i weights_i log(1 + exp(-y_i h_i)), h = Z u + offsets b; returns u and b.
 
-    RuntimeError if the gradient does not fall below 1e-9 of the sum of its terms, as for offsets without a minimum.
+    RuntimeError if the gradient does not fall below 1e-9 of the sum of its absolute terms, as where the offsets have
+    no minimum.
     """
     p, k = Z.shape[1], offsets.shape[1]
     x, h = np.zeros(p + k), np.zeros(len(y))
@@ -43,7 +45,7 @@ def _search(
         size = 0.5**halving
         trial = x + size * step
         new = _risk(trial[:p], h + size * along, y, weights)
-        if new < value:
+        if new <= value + ROUNDING * abs(value):
             return trial, h + size * along, new, True
     return x, h, value, False
 
@@ -55,5 +57,5 @@ def _risk(u: Array, h: Array, y: Array, weights: Array) -> float:
 def _gradient(Z: Array, y: Array, offsets: Array, pull: Array, u: Array) -> float:
     """Largest component, relative to what its terms could sum to."""
     free = abs((y * pull) @ offsets) / (pull.sum() + 1e-300)
-    tied = np.linalg.norm(u - (y * pull) @ Z) / (np.linalg.norm(u) + np.linalg.norm((y * pull) @ Z) + 1e-300)
+    tied = np.linalg.norm(u - (y * pull) @ Z) / (np.linalg.norm(u) + np.linalg.norm(pull @ abs(Z)) + 1e-300)
     return float(max(tied, free.max(initial=0.0)))

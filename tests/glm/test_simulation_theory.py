@@ -73,8 +73,8 @@ def test_mixture_with_unequal_probabilities(agrees):
 @pytest.mark.parametrize(("law", "loss", "lam"), [("mixture", "square", 1e-4), ("features", "hinge", 0.1)])
 def test_random_labels_of_inputs_that_are_not_gaussian(agrees, law, loss, lam):
     model = RandomLabels(covariance=AR1(np.inf, 0.5), alpha=3.0, lam=lam, loss=loss)
-    found = estimates(model, D, 40, "labels", law, inputs=law)
-    agrees(found(train_loss), glm.solve(model).train_loss, resolves=0.1)
+    found = estimates(model, 100, 40, "labels", law, inputs=law)
+    agrees(found(train_loss), glm.solve(model).train_loss, resolves=0.12)
 
 
 def test_reweighed_groups(agrees):
@@ -102,7 +102,7 @@ def test_coupled_learners(agrees):
         coupling=1.0,
     )
     found = estimates(model, D, 40, "coupled")
-    agrees(found(lambda one: one.group_errors[0]), glm.solve(model).cluster_errors[0], resolves=0.1)
+    agrees(found(lambda one: one.group_errors[0]), glm.solve(model).cluster_errors[0], resolves=0.12)
 
 
 def test_three_classes_by_softmax(agrees):
@@ -110,9 +110,10 @@ def test_three_classes_by_softmax(agrees):
     model = MulticlassMixture(
         modes=Modes([1.0], [[0.4]], gram), probabilities=(0.5, 0.3, 0.2), alpha=1.0, lam=0.1, loss="softmax"
     )
-    agrees(estimates(model, D, 20, "classes")(test_error), glm.solve(model).test_error, resolves=0.08)
+    agrees(estimates(model, 100, 24, "classes")(test_error), glm.solve(model).test_error, resolves=0.08)
 
 
+@pytest.mark.slow
 def test_hard_margin(agrees):
     model = GeneralizedLinearModel(
         modes=Modes([1.0], [[1.0]], [[[1.0]]]),
@@ -121,10 +122,11 @@ def test_hard_margin(agrees):
         loss="hard_margin",
         lam=1.0,
     )
-    margin = estimates(model, 200, 60, "margin")(lambda one: 1 / math.sqrt(one.squared_norm[0]))
+    margin = estimates(model, 100, 80, "margin")(lambda one: 1 / math.sqrt(one.squared_norm[0]))
     agrees(margin, 1 / math.sqrt(1.6163950210), resolves=0.07)
 
 
+@pytest.mark.slow
 def test_covariances_that_do_not_commute(agrees):
     rng = np.random.default_rng(1)
     roots = rng.standard_normal((2, D, D)) / math.sqrt(D) * np.array([1.0, 0.7])[:, None, None]
