@@ -120,5 +120,6 @@ def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
 
 
 def _length(x: Array, dx: Array) -> float:
+    """The longest step below 1 that keeps x positive, with a margin."""
     shrinking = dx < 0
     return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))
