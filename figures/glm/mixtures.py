@@ -59,7 +59,7 @@ EXPERIMENT = Experiment(
     line=np.geomspace(0.2, 10, 41),
     points=(0.3, 1.0, 3.0, 8.0),
     d=50,
-    replicates=24,
+    replicates=20,
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="test error (share of wrong labels)",
     xscale="log",
