@@ -1,6 +1,7 @@
 """Spins and colors for masked classification: models, states drawn from them, and fits of single sites."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -56,7 +57,7 @@ def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> Pot
 
 def numbers(states: States, n_colors: int) -> Array:
     """Spins +-1 (M, L), or contrasts (M, L (C-1))."""
-    return 1.0 - 2.0 * states if n_colors == 2 else contrasts(states, n_colors)
+    return np.asarray(1.0 - 2.0 * states, float) if n_colors == 2 else contrasts(states, n_colors)
 
 
 def drawn(model: PottsModel, chains: int, burn_in: int, records: int, apart: int, rng: Generator) -> States:
@@ -88,7 +89,7 @@ def spin_glass_fits(
         fits = []
         for site in range(sites):
             others = np.delete(x, site, axis=1)
-            test = {"test_inputs": others[most:], "conditionals": P[:, site]}
+            test: dict[str, Any] = {"test_inputs": others[most:], "conditionals": P[:, site]}
             fits.append(fit_masked_site(others[:n], states[:n, site], lam, **test))
         excess = float(np.mean([fit.excess for fit in fits]))
         found.append([floor + excess, excess, float(np.mean([fit.train_loss for fit in fits]))])
@@ -113,7 +114,7 @@ def masked_gap(
     trainings = drawn(model, n * TRAININGS, burn_in, 1, 1, rng)
     P = model.conditionals(population)
     sites = range(2 if C == 2 else 1)  # three colors take longer to solve
-    return np.mean([_site_gap(k, population, trainings, P[:, k], n, alpha, lam) for k in sites], axis=0)
+    return np.asarray(np.mean([_site_gap(k, population, trainings, P[:, k], n, alpha, lam) for k in sites], axis=0))
 
 
 def _site_gap(site: int, population: States, trainings: States, P: Array, n: int, alpha: float, lam: float) -> Array:
@@ -122,10 +123,11 @@ def _site_gap(site: int, population: States, trainings: States, P: Array, n: int
     X, fitted = numbers(population, C)[:, others], numbers(trainings, C)[:, others]
     t = P @ (np.array([[1.0], [-1.0]]) if C == 2 else helmert(C))
     cross = (X - X.mean(axis=0)).T @ t / len(t)
-    judge = {"test_inputs": X, "conditionals": P, "bias": C > 2}
+    judge: dict[str, Any] = {"test_inputs": X, "conditionals": P, "bias": C > 2}
     parts = [slice(k * n, (k + 1) * n) for k in range(TRAININGS)]
     losses = [fit_masked_site(fitted[part], trainings[part, site], lam, **judge).test_loss for part in parts]
-    entropy, common = conditional_entropy(P), {"alpha": alpha, "lam": lam}
+    common: dict[str, Any] = {"alpha": alpha, "lam": lam}
+    entropy = conditional_entropy(P)
     if C == 2:  # centered, without a bias
         spins = masked_classification(np.cov(X.T), cross[:, 0], **common)
         return np.array([np.mean(losses), fresh_loss(glm.solve(spins)), entropy, mixture_floor(spins)])
