@@ -8,6 +8,7 @@ import numpy as np
 from figures.core import Context, Experiment, Panel, Row, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
+from theory.glm.masked import random_graph_floors
 from theory.models.glm.modes import Array
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def compute(context: Context) -> list[Row]:
     for family, x in points:
         pair = [np.stack([np.asarray(found[f"{family}/{x}/{k}/{r}"]) for r in replicates]) for k in (1, 2)]
         rows += measured(family, x, [sites[family, k] for k in (1, 2)], *pair)
-    return rows
+    warm, degrees = context.thin(np.linspace(0.2, 0.95, 20)), context.thin(np.geomspace(2.5, 14, 20))
+    rows += [row(SPARSE, x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
+    return rows + [row("floor", c, panel=DENSITY, theory=tree_gap(c, 0.6)) for c in degrees]
 
 
 def pace(x: float) -> tuple[int, int]:
@@ -47,14 +50,27 @@ def pace(x: float) -> tuple[int, int]:
 
 def measured(family: str, x: float, sites: list[int], small: Array, large: Array) -> list[Row]:
     """Percent by which test loss and floor exceed those of the mixture, model by model, at both sizes and beyond."""
-    rows = compared(family, x, DENSITY if family == DEGREES else WARMTH, sites, small[:, :2], large[:, :2])
-    return rows + (compared(family, x, FLOOR, sites, small[:, 2:], large[:, 2:]) if family in (DENSE, SPARSE) else [])
+    panel = DENSITY if family == DEGREES else WARMTH
+    rows = compared(family, x, panel, sites, (small[:, :2], large[:, :2]), 0.0 if family in (DENSE, COLORS) else None)
+    if family in (DENSE, SPARSE):
+        expected = tree_gap(3.0, x) if family == SPARSE else 0.0
+        rows += compared(family, x, FLOOR, sites, (small[:, 2:], large[:, 2:]), expected)
+    return rows
 
 
-def compared(family: str, x: float, panel: str, sites: list[int], small: Array, large: Array) -> list[Row]:
-    gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in (small, large)]
+def tree_gap(mean_degree: float, reduced: float) -> float:
+    """Percent by which the entropy exceeds that of the mixture on a large graph, at `reduced` = beta/beta_c."""
+    floors = random_graph_floors(mean_degree, reduced * math.atanh(mean_degree**-0.5))
+    return 100 * (floors.true / floors.mixture - 1)
+
+
+def compared(
+    family: str, x: float, panel: str, sites: list[int], pair: tuple[Array, Array], expected: float | None
+) -> list[Row]:
+    """`expected`: the limit of many sites; None where nothing is known of it."""
+    gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in pair]
     sizes = (*zip(map(float, sites), gaps, strict=True), (math.inf, extrapolate(*gaps)))
-    return [row(family, x, panel=panel, theory=0.0, d=d, estimate=e, judged=math.isinf(d)) for d, e in sizes]
+    return [row(family, x, panel=panel, theory=expected, d=d, estimate=e, judged=math.isinf(d)) for d, e in sizes]
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
@@ -72,4 +88,12 @@ EXPERIMENT = Experiment(
     figsize=(10, 2.6),
     ylabel="test loss above theory (%)",
     draw=draw,
+    caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others (right) "
+    "exceed those of the Gaussian mixture with the same means and covariance, model by model: 5 models, sites 31 "
+    "and 61 (colors: 16 and 31), 8 training sets for each site, extrapolated in 1/N; band: 0.5 %. Moments are "
+    "measured on 6000 states, which moves the predictions by about 0.1 %. Dense spins and dense three-color "
+    "models agree in the limit, up to 0.9 of the critical inverse temperature; at 31 sites three colors are 0.8 "
+    "to 1 % above. On sparse graphs, J = +-1, the entropy stays above the mixture's (line: exact on trees): 0.1, "
+    "1.8 and 8 % at degree 3, falling as 1 over the degree, which limits the theory at many samples; at 2 samples"
+    " a spin the test loss hides most of it.",
 )
