@@ -33,6 +33,7 @@ def blocks() -> tuple[NDArray[np.float64], ...]:
     return moments[:TEACHER, :TEACHER], moments[:TEACHER, TEACHER:], moments[TEACHER:, TEACHER:], theta
 
 
+@lru_cache(maxsize=256)
 def covariate(alpha: float, loss: str) -> GaussianCovariateModel:
     return glm.covariate_model(*blocks(), alpha=alpha, lam=SETTINGS[loss], loss=loss)
 

@@ -28,6 +28,7 @@ def digits() -> tuple[Array, Array]:
     return pixels / np.sqrt(np.mean(pixels**2)), parity - parity.mean()
 
 
+@lru_cache(maxsize=256)
 def moments(alpha: float, lam: float) -> GaussianCovariateModel:
     return GaussianCovariateModel.from_data(*digits(), alpha=alpha, lam=lam)
 

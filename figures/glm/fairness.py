@@ -52,9 +52,10 @@ EXPERIMENT = Experiment(
             title="one classifier",
             curves=both("plain", plain, 0) | both("reweighed", reweighed, 1),
             ylabel="accuracy (share of right signs)",
+            replicates=32,
         ),
         Panel(
-            title="selection",
+            title="rate of selection, group $-$ over +",
             curves={
                 "plain": plain,
                 "reweighed": reweighed,
@@ -62,8 +63,8 @@ EXPERIMENT = Experiment(
             },
             theory=fairness("disparate_impact"),
             replicate=disparate_impact,
-            ylabel="disparate impact (selection, $-$ over +)",
-            replicates=40,
+            ylabel="disparate impact",
+            replicates=32,
         ),
         Panel(
             title=rf"two coupled classifiers, $\rho = {FRACTION}$",

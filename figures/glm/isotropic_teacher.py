@@ -1,6 +1,6 @@
 """Learning curves of a sign teacher on isotropic inputs: three losses against the Bayes-optimal error."""
 
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -15,6 +15,7 @@ LOSSES = ("logistic", "hinge", "square")
 LAM = 0.1
 
 
+@lru_cache(maxsize=256)
 def teacher(alpha: float, loss: str) -> GeneralizedLinearModel:
     return GeneralizedLinearModel(
         modes=Modes([1.0], [[1.0]], [[[1.0]]]), clusters=[Cluster(teacher_signal=0)], alpha=alpha, loss=loss, lam=LAM

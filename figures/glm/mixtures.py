@@ -46,10 +46,10 @@ EXPERIMENT = Experiment(
         Panel(
             title="three classes, shares 0.5, 0.3, 0.2",
             curves={
-                "softmax": Curve(model=partial(three, loss="softmax"), line=np.geomspace(0.3, 10, 9)),
+                "softmax": Curve(model=partial(three, loss="softmax"), line=np.geomspace(0.3, 10, 6)),
                 "square": partial(three, loss="square"),
             },
-            line=np.geomspace(0.3, 10, 17),
+            line=np.geomspace(0.3, 10, 13),
             points=(0.5, 1.0, 3.0),
             replicates=20,
         ),

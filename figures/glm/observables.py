@@ -1,4 +1,4 @@
-"""What the experiments read off a saddle point; a point's three rows (d, 2d and the limit) ask for one solve."""
+"""What the experiments read off a saddle point, solved once for all rows and curves that ask for it."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import Any
 from theory import glm
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=256)
 def saddle_point(model: Any) -> Any:
     """The saddle point of a record; records are hashed by value or by identity."""
     return glm.solve(model)

@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
     xlabel="features per sample $p/n$",
     ylabel="test error (share of wrong signs)",
     xscale="log",
-    ylim=(0.18, 0.5),
+    ylim=(0.18, 0.52),
     draw=mark_transitions,
     caption="Labels sign(theta.c) of Gaussian inputs c in d dimensions, read from p features sign(F c). Lines: "
     "d = infinity; markers: the nonlinear features themselves at d = 40 and 80, extrapolated in 1/d. Nearly "

@@ -54,7 +54,7 @@ def without_ridge(loss: str) -> Panel:
             model=partial(labels, covariance=covariance, loss=loss),
             replicate=partial(least_loss, inputs=inputs),
             line=LINE if position == 0 else np.empty(0),  # one theory for all
-            points=POINTS + 0.18 * position,  # side by side
+            points=POINTS + 0.1 * position,  # side by side
         )
         for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
     }
@@ -84,7 +84,7 @@ EXPERIMENT = Experiment(
     ylabel="training loss per sample",
     figsize=(11.0, 2.6),
     caption="Labels drawn by a fair coin. Without a ridge inputs of any law and covariance have one loss, which rises "
-    "at alpha = 1 (square: (1 - 1/alpha)/2) and 2 (hinge: where labels stop being separable). At lambda = 1 it depends on "
-    "the spectrum, but not on the law: two clusters at +-mu, |mu| = 2, lie on the line of one Gaussian. Markers: "
+    "at alpha = 1 (square: (1 - 1/alpha)/2) and 2 (hinge: where labels stop being separable). At lambda = 1 it depends "
+    "on the spectrum, but not on the law: two clusters at +-mu, |mu| = 2, lie on the line of one Gaussian. Markers: "
     "simulation at p = 40 and 80 extrapolated in 1/p.",
 )

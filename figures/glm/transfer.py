@@ -12,9 +12,9 @@ from simulate.glm import draw_task, random_network, scratch_error, test_error, t
 from theory import glm
 from theory.models import HiddenManifold, TransferModel
 
-LATENT, INPUTS, HIDDEN, SOURCE_SAMPLES = 60, 120, 90, 1800
+LATENT, INPUTS, HIDDEN, SOURCE_SAMPLES = 60, 120, 90, 1200
 ALPHA, LAM = 1.0, 0.01
-INSTANCES = 3  # sources, targets and first layers drawn; everything shown is their mean
+INSTANCES = 2  # sources, targets and first layers drawn; everything shown is their mean
 Array = NDArray[np.float64]
 Instances = tuple[TransferModel, ...]
 
@@ -61,7 +61,7 @@ def error_from_scratch(models: Instances, d: int, rng: np.random.Generator) -> f
     return float(np.mean([scratch_error(model, d, rng) for model in models]))
 
 
-def curves(at: Callable[..., TransferModel]) -> dict[str, Curve]:
+def curves(at: Callable[..., Instances]) -> dict[str, Curve]:
     return {
         "transferred features": Curve(model=partial(at, trained=True)),
         "random features": Curve(model=partial(at, trained=False)),
@@ -104,12 +104,12 @@ EXPERIMENT = Experiment(
     points=(0.0, 0.3, 0.6, 0.8, 1.0),
     d=HIDDEN,
     extrapolate=False,
-    replicates=5,
+    replicates=8,
     judged=lambda model: False,
     ylabel="test error (share of wrong signs)",
     ylim=(0.1, 0.42),
-    caption="A first layer (90 x 120) trained by gradient descent on 1800 source samples, or left as drawn, is frozen "
-    "and read out on the target task (latent dimension 60); means over 3 draws of everything. Lines: its Gaussian "
+    caption="A first layer (90 x 120) trained by gradient descent on 1200 source samples, or left as drawn, is frozen "
+    "and read out on the target task (latent dimension 60); means over 2 draws of everything. Lines: its Gaussian "
     "equivalent by the arcsine law; markers: the networks themselves at their own size. No z: for trained features "
     "the equivalent is only approximate, too pessimistic by 4 percent on average and up to 6 (random features: 1), "
     "since the first layer lies along the source teacher and responds nonlinearly. Features help from a correlation of "
