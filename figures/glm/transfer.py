@@ -111,7 +111,7 @@ EXPERIMENT = Experiment(
     caption="A first layer (90 x 120) trained by gradient descent on 1200 source samples, or left as drawn, is frozen "
     "and read out on the target task (latent dimension 60); means over 2 draws of everything. Lines: its Gaussian "
     "equivalent by the arcsine law; markers: the networks themselves at their own size. No z: for trained features "
-    "the equivalent is only approximate, too pessimistic by 4 percent on average and up to 6 (random features: 1), "
+    "the equivalent is only approximate, too pessimistic by 4 percent on average and up to 7 (random features: 2), "
     "since the first layer lies along the source teacher and responds nonlinearly. Features help from a correlation of "
     "about 0.3 on; with many target samples training both layers from scratch does better.",
 )
