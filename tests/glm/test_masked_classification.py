@@ -127,6 +127,22 @@ def test_a_spin_glass_site_has_distance_beta(beta):
     assert mixture_floor(model) == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.parametrize("beta", [0.3, 0.6])
+def test_a_spin_glass_site_is_that_of_a_large_matrix(beta):
+    """One draw of J, inverted: covariance (1 + beta^2 - beta J)^-1; the mean over sites split off."""
+    N, sites = 300, 12
+    J = np.triu(stream(0, "large matrix").standard_normal((N, N)), 1) / np.sqrt(N)
+    covariance = np.linalg.inv((1 + beta**2) * np.eye(N) - beta * (J + J.T))
+    size = np.sqrt(np.diag(covariance))
+    covariance /= np.outer(size, size)
+    large = [masked_classification(*split_site(covariance, k), alpha=2.0, lam=0.3).modes for k in range(sites)]
+    limit = spin_glass_site(beta, alpha=2.0, lam=0.3).modes
+    for power in (-1, 0, 1, 2):
+        wanted = np.sum(limit.gram[0, 0] / limit.covariances[0] ** power)
+        found = np.mean([np.sum(modes.gram[0, 0] / modes.covariances[0] ** power) for modes in large])
+        assert found == pytest.approx(wanted, rel=0.15)
+
+
 def test_the_floor_of_unequal_clusters_is_the_entropy_given_the_input():
     model = GaussianMixture.opposite(mean_power=0.5, variances=0.8, probability=0.2, alpha=1.0, lam=1.0)
 
