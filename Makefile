@@ -57,10 +57,11 @@ analyse: $(STAMP)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
-# A table depends on its own file, on its subject in every wing, and on the shared rooms.
+# A table depends on its own file, on its subject in every wing, on the subjects it builds on, and on the shared rooms.
+BUILDS_ON_glm := potts  # as in figures/core/sources.py
 # $(1) name, $(2) file, $(3) subject, $(4) position
 define experiment
-$(OUT)/$(1).csv: $(2) $(filter-out $(EXPERIMENTS),$(shell find theory/$(3) simulate/$(3) figures/$(3) -name '*.py' 2>/dev/null)) $(SHARED) $(OUT)/.quality | $(STAMP)
+$(OUT)/$(1).csv: $(2) $(filter-out $(EXPERIMENTS),$(shell find $(foreach of,$(3) $(BUILDS_ON_$(3)),theory/$(of) simulate/$(of)) figures/$(3) -name '*.py' 2>/dev/null)) $(SHARED) $(OUT)/.quality | $(STAMP)
 	@$(PY) -m figures run $(1) $(RUN) --position "figure $(4) of $(words $(NAMES))"
 $(OUT)/$(1).pdf $(OUT)/$(1).png &: $(OUT)/$(1).csv $(DRAWING)
 	@$(PY) -m figures draw $(1) $(RUN)

@@ -15,7 +15,7 @@ SHARED = (
     "figures/reading",
 )
 DRAWING = ("plot.py", "gallery.py", "render.py")  # change no number
-BUILDS_ON: dict[str, tuple[str, ...]] = {}  # subject -> subjects that it really builds on
+BUILDS_ON: dict[str, tuple[str, ...]] = {"glm": ("potts",)}  # subject -> subjects that it really builds on
 
 
 def sources(path: Path, root: Path = ROOT) -> list[Path]:

@@ -1,0 +1,84 @@
+"""A teacher and a student that see different nonlinear features of one latent vector: the Gaussian covariate model."""
+
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Experiment, Panel
+from figures.glm.observables import test_error, train_loss
+from simulate.core import stream
+from simulate.glm import test_error as error_replicate
+from simulate.glm import train_loss as loss_replicate
+from theory import glm
+from theory.models import GaussianCovariateModel
+
+LATENT, TEACHER, STUDENT = 80, 100, 120  # dimensions: c, u = sign(F c), v = erf(G c)
+SETTINGS = {"logistic": 0.01, "hinge": 0.1, "square": 0.1}  # the ridge of each loss
+
+
+@lru_cache(maxsize=1)
+def blocks() -> tuple[NDArray[np.float64], ...]:
+    """Psi, Phi, Omega of one draw of both projections, and theta; erf(g) is the mean of sign(sqrt(2) g + noise)."""
+    rng = stream(0, "covariate model")
+    F, G = (rng.standard_normal((rows, LATENT)) / np.sqrt(LATENT) for rows in (TEACHER, STUDENT))
+    rows = np.vstack((F, np.sqrt(2) * G))
+    covariance = rows @ rows.T + np.diag(np.repeat((0.0, 1.0), (TEACHER, STUDENT)))
+    scale = 1 / np.sqrt(np.diag(covariance))
+    moments = 2 / np.pi * np.arcsin(np.clip(covariance * np.outer(scale, scale), -1, 1))
+    own = np.arange(TEACHER, TEACHER + STUDENT)  # erf(g)^2 is below 1: its noise is drawn twice
+    inner = (rows[TEACHER:] @ rows[TEACHER:].T).diagonal()
+    moments[own, own] = 2 / np.pi * np.arcsin(inner / (1 + inner))
+    theta = rng.standard_normal(TEACHER)
+    return moments[:TEACHER, :TEACHER], moments[:TEACHER, TEACHER:], moments[TEACHER:, TEACHER:], theta
+
+
+@lru_cache(maxsize=256)
+def covariate(alpha: float, loss: str) -> GaussianCovariateModel:
+    return glm.covariate_model(*blocks(), alpha=alpha, lam=SETTINGS[loss], loss=loss)
+
+
+def regression(alpha: float, lam: float) -> GaussianCovariateModel:
+    return glm.covariate_model(*blocks(), alpha=alpha, lam=lam, loss="square", labels="linear", noise=0.1)
+
+
+CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
+EXPERIMENT = Experiment(
+    title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
+    panels=[
+        Panel(
+            title="sign labels: test",
+            curves=CLASSIFIERS,
+            theory=test_error,
+            replicate=error_replicate,
+            ylabel="test error (share of wrong signs)",
+        ),
+        Panel(
+            title="sign labels: training",
+            curves=CLASSIFIERS,
+            theory=train_loss,
+            replicate=loss_replicate,
+            ylabel="training loss per sample",
+            points=(0.5, 2.0, 5.0),
+        ),
+        Panel(
+            title=r"ridge regression, noise $\Delta = 0.1$",
+            curves={rf"$\lambda = {lam}$": partial(regression, lam=lam) for lam in (1e-3, 0.05, 0.5)},
+            theory=test_error,
+            replicate=error_replicate,
+            ylabel="mean squared test error",
+            yscale="log",
+            points=(0.3, 0.8, 1.25, 2.5, 5.0),
+        ),
+    ],
+    line=np.geomspace(0.2, 6, 41),
+    points=(0.3, 1.0, 2.0, 5.0),
+    d=STUDENT,
+    extrapolate=False,
+    replicates=24,
+    xlabel=r"samples per student feature $\alpha = n/p$",
+    xscale="log",
+    caption="One draw of both projections, its covariances in closed form (arcsine law). Markers: Gaussian samples of "
+    "these covariances at their own size p = 120, without extrapolation; the error bars do not show its effect of "
+    "order 1/p.",
+)

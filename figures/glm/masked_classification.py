@@ -1,0 +1,200 @@
+"""Learning curves of pseudo-likelihood as those of a Gaussian mixture: a masked spin of a spin glass."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.core import Context, Curve, Experiment, Panel, Row, row
+from figures.glm.masked_classification_data import spin_glass_fits
+from simulate.core import Estimate, Task, extrapolate
+from theory import glm
+from theory.glm.masked import best_ridge, fresh_loss, mixture_floor, mixture_separability_threshold, spin_glass_site
+from theory.models.glm.modes import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+P = 80  # spins that predict; simulated at P and 2 P
+BETAS, SWEEPS = (0.3, 0.6, 0.9), (15, 40, 120)
+MIDDLE = 0.6
+ALPHAS, SMALL, SMALLER = (0.5, 1.0, 2.0, 3.0), 0.01, 1e-4
+LOSS, TRANSITION, EXCESS, RIDGE = "$\\lambda = 1$", "$\\lambda = 0.01$", "$\\beta = 0.6$", "$\\beta = 0.6$, ridge"
+BEST, LAW = r"best $\lambda$", r"$1/(2\alpha)$"
+TEST, ABOVE, TRAIN = 0, 1, 2  # columns of spin_glass_fits
+
+LINE = np.concatenate([np.linspace(0.3, 3.4, 20), np.geomspace(3.7, 25, 8)])
+LAMS = np.geomspace(0.005, 30, 20)
+SCANNED, SCAN = (1.0, 3.0), (SMALL, 0.1, 1.0, 10.0)
+Problem = tuple[float, float, float]  # beta, alpha, lam
+
+
+def compute(context: Context) -> list[Row]:
+    measured = Measured(context, best_at(context))
+    rows = []
+    for beta in BETAS:
+        rows += losses(context, measured, beta) + transition(context, measured, beta)
+    return rows + excesses(context, measured) + scan(context, measured)
+
+
+def best_at(context: Context) -> dict[float, float]:
+    """alpha -> the ridge of the least test loss at beta = 0.6."""
+    return {a: best_ridge(spin_glass_site(MIDDLE, alpha=a, lam=1.0)).lam for a in context.thin(ALPHAS, 2)}
+
+
+class Measured:
+    """Fits to sampled spins of every problem of the figure, at both sizes."""
+
+    def __init__(self, context: Context, best: dict[float, float]) -> None:
+        self.best, self.p, self.replicates = best, context.size(P), range(context.replicates(8))
+        alphas = context.thin(ALPHAS, 2)
+        self.problems = {beta: [(a, lam) for lam in (1.0, SMALL) for a in alphas] for beta in BETAS}
+        self.problems[MIDDLE] += [(5.0, 1.0), (5.0, SMALL), *best.items()]
+        self.problems[MIDDLE] += [(a, lam) for a in SCANNED for lam in SCAN if lam not in (1.0, SMALL)]
+        tasks = [
+            Task(f"{beta}/{p}/{r}", spin_glass_fits, (p, beta, self.problems[beta], 3, sweeps, r))
+            for p in (2 * self.p, self.p)
+            for beta, sweeps in zip(BETAS, SWEEPS, strict=True)
+            for r in self.replicates
+        ]
+        self.found = context.sweep(tasks)
+
+    def rows(self, curve: str, x: float, panel: str, problem: Problem, column: int, judged: bool = True) -> list[Row]:
+        """Of both sizes and their extrapolation, against the theory of infinitely many spins."""
+        beta, alpha, lam = problem
+        place, predicted = self.problems[beta].index((alpha, lam)), predictions(*problem)[column]
+        small, large = (
+            Estimate.of([np.asarray(self.found[f"{beta}/{p}/{r}"])[place, column] for r in self.replicates])
+            for p in (self.p, 2 * self.p)
+        )
+        sizes = ((self.p, small, False), (2 * self.p, large, False), (math.inf, extrapolate(small, large), judged))
+        return [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
+
+
+def predictions(beta: float, alpha: float, lam: float) -> Array:
+    """Test loss, excess over the floor and training loss."""
+    model = spin_glass_site(beta, alpha=alpha, lam=lam)
+    point = glm.solve(model)
+    loss = fresh_loss(point)
+    return np.array([loss, loss - mixture_floor(model), point.train_loss])
+
+
+def line(beta: float, alphas: list[float], lam: float) -> Array:
+    """`predictions` at every alpha, (alphas, 3), each solved from its neighbor."""
+    model = spin_glass_site(beta, alpha=1.0, lam=lam)
+    points = glm.learning_curve(model, alphas).points[0]
+    return np.array([[fresh_loss(p), fresh_loss(p) - mixture_floor(model), p.train_loss] for p in points])
+
+
+def losses(context: Context, measured: Measured, beta: float) -> list[Row]:
+    alphas = context.thin(LINE[LINE < 3.5])
+    name, floor = rf"$\beta = {beta}$", mixture_floor(spin_glass_site(beta, alpha=1.0, lam=1.0))
+    rows = [row(name, a, panel=LOSS, theory=v[TEST]) for a, v in zip(alphas, line(beta, alphas, 1.0), strict=True)]
+    rows += [row(f"_floor {beta}", a, panel=LOSS, theory=floor) for a in (alphas[0], alphas[-1])]
+    for a in context.thin(ALPHAS, 2):
+        rows += measured.rows(name, a, LOSS, (beta, a, 1.0), TEST)
+    return rows
+
+
+def transition(context: Context, measured: Measured, beta: float) -> list[Row]:
+    alphas, name = context.thin(LINE[LINE < 3.5]), rf"$\beta = {beta}$"
+    values = line(beta, alphas, SMALL)[:, TRAIN]
+    rows = [row(name, a, panel=TRANSITION, theory=v) for a, v in zip(alphas, values, strict=True)]
+    sharper = line(beta, alphas, SMALLER)[:, TRAIN]
+    rows += [row(f"_sharper {beta}", a, panel=TRANSITION, theory=v) for a, v in zip(alphas, sharper, strict=True)]
+    threshold = mixture_separability_threshold(spin_glass_site(beta, alpha=1.0, lam=1.0))
+    rows += [row(f"_threshold {beta}", threshold, panel=TRANSITION, theory=y) for y in (0.0, 0.12)]
+    for a in context.thin(ALPHAS, 2):
+        rows += measured.rows(name, a, TRANSITION, (beta, a, SMALL), TRAIN)
+    return rows
+
+
+def excesses(context: Context, measured: Measured) -> list[Row]:
+    alphas, rows = context.thin(LINE), []
+    for name, lam in ((r"$\lambda = 0.01$", SMALL), (r"$\lambda = 1$", 1.0)):
+        values = line(MIDDLE, alphas, lam)[:, ABOVE]
+        rows += [row(name, a, panel=EXCESS, theory=v) for a, v in zip(alphas, values, strict=True)]
+        for a in [*context.thin(ALPHAS, 2), 5.0]:
+            rows += measured.rows(name, a, EXCESS, (MIDDLE, a, lam), ABOVE)
+    floor = mixture_floor(spin_glass_site(MIDDLE, alpha=1.0, lam=1.0))
+    for a in context.thin(LINE[::3]):
+        best = best_ridge(spin_glass_site(MIDDLE, alpha=a, lam=1.0)).loss
+        rows.append(row(BEST, a, panel=EXCESS, theory=best - floor))
+    for a, lam in measured.best.items():
+        rows += measured.rows(BEST, a, EXCESS, (MIDDLE, a, lam), ABOVE)
+    return rows + [row(LAW, a, panel=EXCESS, theory=1 / (2 * a)) for a in (3.0, 25.0)]
+
+
+def scan(context: Context, measured: Measured) -> list[Row]:
+    lams, rows = context.thin(LAMS), []
+    for alpha in SCANNED:
+        name = rf"$\alpha = {alpha:g}$"
+        rows += [row(name, lam, panel=RIDGE, theory=predictions(MIDDLE, alpha, lam)[ABOVE]) for lam in lams]
+        best = best_ridge(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
+        floor = mixture_floor(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
+        rows.append(row(f"_best {alpha:g}", best.lam, panel=RIDGE, theory=best.loss - floor, d=math.inf))
+        for lam in SCAN:
+            if (alpha, lam) in measured.problems[MIDDLE]:
+                rows += measured.rows(name, lam, RIDGE, (MIDDLE, alpha, lam), ABOVE)
+    return rows
+
+
+def styled(name: str, keys: tuple[float, ...], style: str) -> dict[str, Curve]:
+    """Lines without a legend, in the colors of the curves they belong to."""
+    return {f"_{name} {key:g}": Curve(model=key, style=style, color=k) for k, key in enumerate(keys)}
+
+
+def colored(names: list[str]) -> dict[str, Curve]:
+    return {name: Curve(model=name, style="-", color=k) for k, name in enumerate(names)}
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """The floors and thresholds in words, where they are drawn."""
+    if rows["panel"].eq(LOSS).all():
+        axes.text(0.98, 0.99, "dotted: Bayes floors", transform=axes.transAxes, ha="right", va="top")
+    if rows["panel"].eq(TRANSITION).all():
+        axes.legend(loc="upper left")
+
+
+WARMTH = [rf"$\beta = {beta}$" for beta in BETAS]
+RATIO = r"samples per spin $\alpha = n/p$"
+EXPERIMENT = Experiment(
+    title="Pseudo-likelihood of the Sherrington-Kirkpatrick model, one site",
+    compute=compute,
+    panels=(
+        Panel(title=LOSS, curves=colored(WARMTH) | styled("floor", BETAS, ":"), ylabel="cross entropy", xlabel=RATIO),
+        Panel(
+            title=TRANSITION,
+            curves=colored(WARMTH) | styled("threshold", BETAS, ":") | styled("sharper", BETAS, "--"),
+            ylabel="training loss",
+            xlabel=RATIO,
+        ),
+        Panel(
+            title=EXCESS,
+            curves={LAW: Curve(model=0, style="--", color=3)},
+            ylabel="excess over the Bayes floor",
+            xlabel=RATIO,
+            xscale="log",
+            yscale="log",
+        ),
+        Panel(
+            title=RIDGE,
+            curves=colored([rf"$\alpha = {alpha:g}$" for alpha in SCANNED]) | styled("best", SCANNED, "-"),
+            ylabel="excess over the Bayes floor",
+            xlabel=r"ridge $\lambda$",
+            xscale="log",
+            yscale="log",
+        ),
+    ),
+    figsize=(13, 2.6),
+    draw=draw,
+    caption="A spin predicted from p others by logistic regression, sum of losses + (lam/2)|w|^2, fields w.x/sqrt(p). "
+    "Lines: replica theory of the two-cluster Gaussian mixture in the limit p = inf, where everything is known: means "
+    "+-beta W J_i, common covariance W = (1 + beta^2 - beta J)^-1, distance beta. Markers: fits to sampled spins, 8 "
+    "models of p + 1 spins at p = 80 and 160, rows of J of unit length, 3 sites each, extrapolated in 1/p. From the "
+    "left: test loss at lam = 1; "
+    "training loss at lam = 0.01 (dashed: 0.0001) and the thresholds up to which a plane separates the labels; excess "
+    "at beta = 0.6 "
+    "and the large-sample law tr(H^-1 K)/(2n) = p/(2n); excess against the ridge, its optimum starred.",
+)

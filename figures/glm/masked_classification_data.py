@@ -1,0 +1,145 @@
+"""Spins and colors for masked classification: models, states drawn from them, and fits of single sites."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from simulate.core import stream
+from simulate.glm.masked import conditional_entropy, fit_masked_site
+from simulate.potts import make_dynamics
+from theory import glm
+from theory.glm.masked import fresh_loss, masked_classification, masked_color, mixture_floor
+from theory.models import PottsModel
+from theory.models.potts import random_color_couplings, random_graph, zero_sum_blocks
+from theory.models.potts.one_hot_contrasts import contrasts, helmert
+
+Array = NDArray[np.float64]
+States = NDArray[np.int16]
+
+SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color 1 = spin -1
+
+
+def spin_glass(n_sites: int, beta: float, rng: Generator) -> PottsModel:
+    """Sherrington and Kirkpatrick's with rows of unit length; the glass begins at beta = 1."""
+    return PottsModel(normal_couplings(n_sites, rng), SPIN, beta=beta)
+
+
+def normal_couplings(n_sites: int, rng: Generator) -> Array:
+    """J = D J' D with sum_j J_ij^2 = 1 in every row and normal J': lengths that differ by N^(-1/2) would be noise."""
+    J = np.triu(rng.standard_normal((n_sites, n_sites)), 1)
+    J += J.T
+    d = np.full(n_sites, n_sites**-0.5)  # D^2 balances the squares, as of Sinkhorn
+    for _ in range(50):
+        d = np.sqrt(d / (J**2 @ d))
+    return np.asarray(np.sqrt(d)[:, None] * J * np.sqrt(d))
+
+
+def sparse_glass(n_sites: int, mean_degree: float, reduced: float, rng: Generator) -> PottsModel:
+    """J_ij = +-1 on a random graph; `reduced` = beta/beta_c, where mean_degree tanh(beta_c)^2 = 1."""
+    graph = random_graph(n_sites, mean_degree, rng).toarray()
+    signs = np.triu(rng.choice([-1.0, 1.0], graph.shape), 1)
+    critical = np.arctanh(1 / np.sqrt(mean_degree))
+    return PottsModel(graph * (signs + signs.T), SPIN, beta=reduced * float(critical))
+
+
+def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> PottsModel:
+    """`normal_couplings` times a random U of zero row sums, hence without fields, and spectral radius C.
+
+    A site's contrasts have the variance 1/C: correlations of equally frequent colors diverge at beta = 1.
+    """
+    J = normal_couplings(n_sites, rng)
+    U = zero_sum_blocks(random_color_couplings(n_colors, rng))
+    return PottsModel(J, U * (n_colors / np.linalg.norm(U, 2)), beta=beta)
+
+
+def numbers(states: States, n_colors: int) -> Array:
+    """Spins +-1 (M, L), or contrasts (M, L (C-1))."""
+    return np.asarray(1.0 - 2.0 * states, float) if n_colors == 2 else contrasts(states, n_colors)
+
+
+def drawn(model: PottsModel, chains: int, burn_in: int, records: int, apart: int, rng: Generator) -> States:
+    """`records` states of each chain from random colors, record after record, (records chains, L)."""
+    dynamics, kept = make_dynamics(model, chains, rng), []
+    dynamics.run(max(burn_in - apart, 0))
+    for _ in range(records):
+        dynamics.run(apart)
+        kept.append(dynamics.states)
+    return np.concatenate(kept)
+
+
+def spin_glass_fits(
+    p: int, beta: float, problems: Sequence[tuple[float, float]], sites: int, sweeps: int, replicate: int
+) -> Array:
+    """(problems, 3): test loss, excess and training loss of `sites` spins of one model of p + 1 spins.
+
+    A problem is (alpha, lam); all share their samples, fewer being the first of the most. The test loss is the excess
+    of the sites fitted above the mean entropy of all sites, which has less noise than their own.
+    """
+    rng = stream(0, "masked spins", p, beta, replicate)
+    model = spin_glass(p + 1, beta, rng)
+    most = max(round(alpha * p) for alpha, _ in problems)
+    states = drawn(model, most + max(2 * p, 300), sweeps, 1, 1, rng)
+    x, P = numbers(states, 2), model.conditionals(states[most:])
+    floor, found = conditional_entropy(P), []
+    for alpha, lam in problems:
+        n = round(alpha * p)
+        fits = []
+        for site in range(sites):
+            others = np.delete(x, site, axis=1)
+            test: dict[str, Any] = {"test_inputs": others[most:], "conditionals": P[:, site]}
+            fits.append(fit_masked_site(others[:n], states[:n, site], lam, **test))
+        excess = float(np.mean([fit.excess for fit in fits]))
+        found.append([floor + excess, excess, float(np.mean([fit.train_loss for fit in fits]))])
+    return np.array(found)
+
+
+def masked_gap(
+    family: str, x: float, n_sites: int, alpha: float, lam: float, effort: tuple[int, int, int], replicate: int
+) -> Array:
+    """(4,): test loss of fits, that of the mixture with the model's moments, entropy of the site, floor of the mixture.
+
+    Means over one or two sites of one model of `family` at `x`, and over `TRAININGS` fits of each. `effort`: chains,
+    sweeps to forget the start, sweeps between the `RECORDS` records of each chain. These are the population: its
+    covariance, and the moments of a site with the others, where the true mean of the site takes the place of the site,
+    which has less noise. Fits are to other states. The floor is computed for spins; for colors the entropy is repeated.
+    """
+    rng = stream(0, "masked gap", family, x, n_sites, replicate)
+    model = FAMILIES[family](n_sites, x, rng)
+    C, (chains, burn_in, apart) = model.n_colors, effort
+    population = drawn(model, chains, burn_in, RECORDS, apart, rng)
+    n = round(alpha * (n_sites - 1) * (C - 1))
+    trainings = drawn(model, n * TRAININGS, burn_in, 1, 1, rng)
+    P = model.conditionals(population)
+    sites = range(2 if C == 2 else 1)  # three colors take longer to solve
+    return np.asarray(np.mean([_site_gap(k, population, trainings, P[:, k], n, alpha, lam) for k in sites], axis=0))
+
+
+def _site_gap(site: int, population: States, trainings: States, P: Array, n: int, alpha: float, lam: float) -> Array:
+    C = P.shape[1]
+    others = np.delete(np.arange(population.shape[1] * (C - 1)), np.arange(site * (C - 1), (site + 1) * (C - 1)))
+    X, fitted = numbers(population, C)[:, others], numbers(trainings, C)[:, others]
+    t = P @ (np.array([[1.0], [-1.0]]) if C == 2 else helmert(C))
+    cross = (X - X.mean(axis=0)).T @ t / len(t)
+    judge: dict[str, Any] = {"test_inputs": X, "conditionals": P, "bias": C > 2}
+    parts = [slice(k * n, (k + 1) * n) for k in range(TRAININGS)]
+    losses = [fit_masked_site(fitted[part], trainings[part, site], lam, **judge).test_loss for part in parts]
+    common: dict[str, Any] = {"alpha": alpha, "lam": lam}
+    entropy = conditional_entropy(P)
+    if C == 2:  # centered, without a bias
+        spins = masked_classification(np.cov(X.T), cross[:, 0], **common)
+        return np.array([np.mean(losses), fresh_loss(glm.solve(spins)), entropy, mixture_floor(spins)])
+    colors = masked_color(np.cov(X.T), cross, mean=X.mean(axis=0), label_mean=t.mean(axis=0), **common)
+    return np.array([np.mean(losses), glm.solve(colors).test_loss, entropy, entropy])
+
+
+DENSE, COLORS, SPARSE, DEGREES = "dense spins", "dense, three colors", "spins, degree 3", "spins at 0.6, by degree"
+FAMILIES: dict[str, Callable[[int, float, Generator], PottsModel]] = {
+    DENSE: spin_glass,
+    COLORS: lambda n_sites, beta, rng: color_glass(n_sites, 3, beta, rng),
+    SPARSE: lambda n_sites, reduced, rng: sparse_glass(n_sites, 3.0, reduced, rng),
+    DEGREES: lambda n_sites, degree, rng: sparse_glass(n_sites, degree, 0.6, rng),
+}
+RECORDS, TRAININGS = 10, 8

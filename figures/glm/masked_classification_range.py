@@ -1,0 +1,101 @@
+"""Where masked classification is that of a Gaussian mixture: temperature, density of the graph, number of colors."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.core import Context, Experiment, Panel, Row, row
+from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
+from simulate.core import Estimate, Task, extrapolate
+from theory.glm.masked import random_graph_floors
+from theory.models.glm.modes import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+ALPHA, LAM = 2.0, 1.0
+REDUCED, DEGREE = (0.3, 0.6, 0.9), (3.0, 6.0, 12.0)
+SIZE = {DENSE: 31, COLORS: 16, SPARSE: 31, DEGREES: 31}  # sites; also twice as many others
+AT = {DENSE: REDUCED, COLORS: REDUCED, SPARSE: REDUCED, DEGREES: DEGREE}
+WARMTH, DENSITY, FLOOR = "temperature", "density", "Bayes floor"
+CHAINS = 600
+BURN_IN = {0.3: (15, 3), 0.6: (30, 5), 0.9: (100, 12)}  # sweeps; between records
+
+
+def compute(context: Context) -> list[Row]:
+    replicates, rows = range(context.replicates(5)), []
+    points = [(family, x) for family in SIZE for x in context.thin(AT[family], 2)]
+    sites = {(family, k): k * (context.size(SIZE[family], 16) - 1) + 1 for family in SIZE for k in (1, 2)}
+    chains = context.size(CHAINS, 100)
+    tasks = [
+        Task(f"{family}/{x}/{k}/{r}", masked_gap, (family, x, sites[family, k], ALPHA, LAM, (chains, *pace(x)), r))
+        for k in (2, 1)
+        for family, x in points
+        for r in replicates
+    ]
+    found = context.sweep(tasks)
+    for family, x in points:
+        pair = [np.stack([np.asarray(found[f"{family}/{x}/{k}/{r}"]) for r in replicates]) for k in (1, 2)]
+        rows += measured(family, x, [sites[family, k] for k in (1, 2)], *pair)
+    warm, degrees = context.thin(np.linspace(0.2, 0.95, 20)), context.thin(np.geomspace(2.5, 14, 20))
+    rows += [row(SPARSE, x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
+    return rows + [row("floor", c, panel=DENSITY, theory=tree_gap(c, 0.6)) for c in degrees]
+
+
+def pace(x: float) -> tuple[int, int]:
+    return BURN_IN[x] if x in BURN_IN else BURN_IN[0.6]
+
+
+def measured(family: str, x: float, sites: list[int], small: Array, large: Array) -> list[Row]:
+    """Percent by which test loss and floor exceed those of the mixture, model by model, at both sizes and beyond."""
+    panel = DENSITY if family == DEGREES else WARMTH
+    rows = compared(family, x, panel, sites, (small[:, :2], large[:, :2]), 0.0 if family in (DENSE, COLORS) else None)
+    if family in (DENSE, SPARSE):
+        expected = tree_gap(3.0, x) if family == SPARSE else 0.0
+        rows += compared(family, x, FLOOR, sites, (small[:, 2:], large[:, 2:]), expected)
+    return rows
+
+
+def tree_gap(mean_degree: float, reduced: float) -> float:
+    """Percent by which the entropy exceeds that of the mixture on a large graph, at `reduced` = beta/beta_c."""
+    floors = random_graph_floors(mean_degree, reduced * math.atanh(mean_degree**-0.5))
+    return 100 * (floors.true / floors.mixture - 1)
+
+
+def compared(
+    family: str, x: float, panel: str, sites: list[int], pair: tuple[Array, Array], expected: float | None
+) -> list[Row]:
+    """`expected`: the limit of many sites; None where nothing is known of it."""
+    gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in pair]
+    sizes = list(zip(map(float, sites), gaps, strict=True))
+    if family in (DENSE, COLORS):  # on sparse graphs the corrections are not known, and the noise is larger
+        sizes.append((math.inf, extrapolate(*gaps)))
+    return [row(family, x, panel=panel, theory=expected, d=d, estimate=e, judged=d == sizes[-1][0]) for d, e in sizes]
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    axes.axhspan(-0.5, 0.5, color="0.9", zorder=0)
+
+
+EXPERIMENT = Experiment(
+    title=rf"Pseudo-likelihood of one site against the Gaussian mixture, $\alpha = {ALPHA:g}$, $\lambda = {LAM:g}$",
+    compute=compute,
+    panels=(
+        Panel(title=WARMTH, curves={}, xlabel=r"$\beta/\beta_c$"),
+        Panel(title=DENSITY, curves={}, xlabel="mean degree of the graph", xscale="log"),
+        Panel(title=FLOOR, curves={}, xlabel=r"$\beta/\beta_c$", ylabel="entropy above the mixture's (%)"),
+    ),
+    figsize=(10, 2.6),
+    ylabel="test loss above theory (%)",
+    draw=draw,
+    caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others (right) "
+    "exceed those of the Gaussian mixture with the same means and covariance, model by model: 5 models, sites "
+    "31 and 61 (colors: 16 and 31), 8 training sets for each site; dense models extrapolated in 1/N, sparse "
+    "ones at the larger size; band: 0.5 %. Moments are measured on 6000 states, which moves the predictions by "
+    "about 0.1 %. Dense spins and dense three-color models agree in the limit, up to 0.9 of the critical "
+    "inverse temperature; at 31 sites three colors are 0.8 to 1 % above. On sparse graphs, J = +-1, the entropy"
+    " stays above the mixture's (line: exact on trees): 0.1, 1.8 and 8 % at degree 3, falling as 1 over the "
+    "degree, which limits the theory at many samples; at 2 samples a spin the test loss hides most of it.",
+)

@@ -1,0 +1,69 @@
+"""Gaussian mixtures: error against the sample ratio for three losses, equal or unequal shares, and three classes."""
+
+from functools import partial
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment, Panel
+from figures.glm.observables import test_error
+from simulate.glm import test_error as replicate
+from theory import glm
+from theory.glm.bayes_optimal import bayes_optimal_mixture
+from theory.models import GaussianMixture, Modes, MulticlassMixture
+
+LOSSES, LAM, VARIANCE = ("logistic", "hinge", "square"), 0.1, 0.5
+MEANS = np.array([[1.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.0]])[:, :, None]  # Gram matrix of the three means
+
+
+def binary(alpha: float, loss: str, share: float) -> GaussianMixture:
+    return glm.gaussian_mixture(1.0, VARIANCE, probability=share, alpha=alpha, lam=LAM, loss=loss)
+
+
+def three(alpha: float, loss: str) -> MulticlassMixture:
+    return glm.multiclass_mixture(Modes([1.0], [[0.4]], MEANS), (0.5, 0.3, 0.2), alpha=alpha, lam=LAM, loss=loss)
+
+
+def optimum(share: float) -> Curve:
+    return Curve(
+        model=lambda alpha: alpha,
+        theory=lambda alpha: bayes_optimal_mixture(alpha, VARIANCE, 1.0, share).test_error,
+        replicate=NONE,
+        points=(),
+        style="-.",
+        color=6,
+    )
+
+
+def losses(share: float) -> dict[str, partial[GaussianMixture] | Curve]:
+    return {loss: partial(binary, loss=loss, share=share) for loss in LOSSES} | {"Bayes-optimal": optimum(share)}
+
+
+EXPERIMENT = Experiment(
+    title=r"Gaussian mixtures, $\lambda = 0.1$, biases trained",
+    panels=[
+        Panel(title="two clusters, equal shares", curves=losses(0.5)),
+        Panel(title="shares 1/4 and 3/4", curves=losses(0.25)),
+        Panel(
+            title="three classes, shares 0.5, 0.3, 0.2",
+            curves={
+                "softmax": Curve(model=partial(three, loss="softmax"), line=np.geomspace(0.3, 10, 6)),
+                "square": partial(three, loss="square"),
+            },
+            line=np.geomspace(0.3, 10, 13),
+            points=(0.5, 1.0, 3.0),
+            replicates=20,
+        ),
+    ],
+    theory=test_error,
+    replicate=replicate,
+    line=np.geomspace(0.2, 10, 41),
+    points=(0.3, 1.0, 3.0, 8.0),
+    d=50,
+    replicates=20,
+    xlabel=r"sample ratio $\alpha = n/p$",
+    ylabel="test error (share of wrong labels)",
+    xscale="log",
+    caption="Left and middle: means +-mu, |mu| = 1, variance 0.5; dash-dotted: the error of the posterior mean, shares "
+    "known. Right: means with the Gram matrix (1, .3, 0; .3, 1, .2; 0, .2, 1), variance 0.4. Lines: "
+    "p = infinity; markers: simulation at p = 50 and 100 extrapolated in 1/p.",
+)

@@ -1,0 +1,85 @@
+"""Double descent of random features: error against the number of features, with the separability threshold."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment, Panel
+from figures.glm.observables import test_error
+from simulate.glm import test_error as replicate
+from theory import glm
+from theory.models import RandomFeatures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+SAMPLES = 3.0  # n/d
+PROJECTIONS = ("gaussian", "orthogonal")
+LAMS = {1e-4: "", 1e-2: r", $\lambda = 10^{-2}$"}
+NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 31), np.linspace(0.3, 0.5, 11), np.linspace(0.9, 1.12, 7)]))
+
+
+def features(ratio: float, loss: str, projection: str, lam: float = 1e-4) -> RandomFeatures:
+    """The model with p/n = ratio."""
+    return glm.random_features(
+        "sign", samples_per_input=SAMPLES, features_per_input=SAMPLES * ratio, loss=loss, lam=lam, projection=projection
+    )
+
+
+def threshold(projection: str) -> list[float]:
+    return [glm.random_features_threshold(features(1.0, "logistic", projection)) / SAMPLES]
+
+
+def curves(loss: str) -> dict[str, Curve]:
+    return {
+        f"{projection.capitalize()} projection{label}": Curve(
+            model=partial(features, loss=loss, projection=projection, lam=lam)
+        )
+        for lam, label in LAMS.items()
+        for projection in (PROJECTIONS if lam == 1e-4 else PROJECTIONS[:1])
+    }
+
+
+def separable(projection: str, color: int) -> Curve:
+    model = partial(features, loss="logistic", projection=projection)
+    return Curve(model=model, replicate=NONE, line=(), points=partial(threshold, projection), color=color)
+
+
+def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
+    """Separability for the logistic loss, interpolation for the square loss; clear of the legends."""
+    for position, projection in enumerate(PROJECTIONS):
+        for x in rows.loc[rows["curve"] == f"_separable, {projection}", "x"]:
+            axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)
+    if "square loss" in set(rows["panel"]):
+        axes.axvline(1.0, color="0.6", linewidth=0.8, linestyle=":", ymin=0.3, zorder=0)
+
+
+EXPERIMENT = Experiment(
+    title=r"Random features, $v = \mathrm{sign}(F c)$, $n/d = 3$, $\lambda = 10^{-4}$ unless stated",
+    panels=[
+        Panel(
+            title="logistic loss",
+            curves=curves("logistic")
+            | {f"_separable, {name}": separable(name, color) for color, name in enumerate(PROJECTIONS)},
+        ),
+        Panel(title="square loss", curves=curves("square")),
+    ],
+    theory=test_error,
+    replicate=replicate,
+    line=NEAR,
+    points=(0.1, 0.2, 0.5, 1.0, 1.5, 2.5),
+    d=40,
+    replicates=16,
+    xlabel="features per sample $p/n$",
+    ylabel="test error (share of wrong signs)",
+    xscale="log",
+    ylim=(0.18, 0.52),
+    draw=mark_transitions,
+    caption="Labels sign(theta.c) of Gaussian inputs c in d dimensions, read from p features sign(F c). Lines: "
+    "d = infinity; markers: the nonlinear features themselves at d = 40 and 80, extrapolated in 1/d. Nearly "
+    "unregularized, the logistic error has its bump where the training set becomes separable (dotted, stars: "
+    "p/n = 0.368, and 0.326 for orthogonal F), the square loss its peak where it interpolates, p = n. A ridge of "
+    "0.01 removes the first and lowers the second; orthogonal projections are better everywhere.",
+)

@@ -1,0 +1,90 @@
+"""Training loss on random labels: at lam -> 0 one curve for all inputs, at a finite ridge one for each spectrum."""
+
+from functools import partial
+
+import numpy as np
+from scipy.optimize import linprog
+
+from figures.core import Curve, Experiment, Panel
+from figures.glm.observables import train_loss
+from simulate.glm import random_inputs
+from simulate.glm import train_loss as fitted_loss
+from theory import glm
+from theory.models import AR1, Covariance, Isotropic, RandomLabels
+
+RIDGE = 1.0
+LINE = np.unique(np.append(np.linspace(0.25, 8, 63), (2.01, 2.05)))
+POINTS = np.array([1.2, 2.4, 4.0])
+CORRELATED: Covariance = AR1(np.inf, 0.8)
+FAMILIES: dict[str, tuple[Covariance, str]] = {
+    "Gaussian, isotropic": (Isotropic(np.inf), "gaussian"),
+    "Gaussian, AR(1)": (CORRELATED, "gaussian"),
+    "two clusters, AR(1)": (CORRELATED, "mixture"),
+    "random features, AR(1)": (CORRELATED, "features"),
+    "Rademacher, AR(1)": (CORRELATED, "rademacher"),
+}
+
+
+def labels(alpha: float, covariance: Covariance, loss: str) -> RandomLabels:
+    return glm.random_labels(covariance, alpha, RIDGE, loss)
+
+
+def universal(model: RandomLabels) -> float:
+    return glm.random_labels_limit(model.alpha, model.loss).train_loss
+
+
+def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: str) -> float:
+    """Mean training loss without a ridge: least squares, or for hinge loss a linear program."""
+    X = random_inputs(model.covariance.resized(d), round(model.alpha * d), rng, inputs)
+    y = rng.choice((-1.0, 1.0), len(X))
+    if model.loss == "square":
+        return float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
+    # by duality the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0: d equations, not n
+    gain = -np.ones(len(X)) / len(X)
+    found = linprog(gain, A_eq=(y[:, None] * X).T, b_eq=np.zeros(d), bounds=(0, 1), method="highs-ds")
+    if not found.success:
+        raise RuntimeError(f"the linear program was not solved: {found.message}")
+    return float(-found.fun)
+
+
+def without_ridge(loss: str) -> Panel:
+    hidden = "_" if loss == "hinge" else ""  # one legend for both
+    curves = {
+        hidden + name: Curve(
+            model=partial(labels, covariance=covariance, loss=loss),
+            replicate=partial(least_loss, inputs=inputs),
+            line=LINE if position == 0 else np.empty(0),  # one theory for all
+            points=POINTS + 0.1 * position,  # side by side
+        )
+        for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
+    }
+    return Panel(title=rf"{loss} loss, $\lambda \to 0$", curves=curves, theory=universal)
+
+
+def with_ridge(loss: str) -> Panel:
+    """The first three families; the third has the theory of the second."""
+    curves = {
+        name: Curve(
+            model=partial(labels, covariance=covariance, loss=loss),
+            replicate=partial(fitted_loss, inputs=inputs),
+            line=LINE if inputs == "gaussian" else np.empty(0),
+        )
+        for name, (covariance, inputs) in list(FAMILIES.items())[:3]
+    }
+    return Panel(title=rf"{loss} loss, $\lambda = {RIDGE:g}$", curves=curves, theory=train_loss)
+
+
+EXPERIMENT = Experiment(
+    title="Random labels",
+    panels=[make(loss) for loss in ("square", "hinge") for make in (without_ridge, with_ridge)],
+    points=POINTS + 0.2,
+    d=40,
+    replicates=20,
+    xlabel=r"sample ratio $\alpha = n/p$",
+    ylabel="training loss per sample",
+    figsize=(11.0, 2.6),
+    caption="Labels drawn by a fair coin. Without a ridge inputs of any law and covariance have one loss, which rises "
+    "at alpha = 1 (square: (1 - 1/alpha)/2) and 2 (hinge: where labels stop being separable). At lambda = 1 it depends "
+    "on the spectrum, but not on the law: two clusters at +-mu, |mu| = 2, lie on the line of one Gaussian. Markers: "
+    "simulation at p = 40 and 80 extrapolated in 1/p.",
+)

@@ -1,0 +1,51 @@
+"""Generalized linear models, measured: fits of data, samples of every model, replicates for sweeps."""
+
+from simulate.glm.draw import Sample, draw
+from simulate.glm.features import FeatureTask
+from simulate.glm.fit import LinearFit, fit, fit_coupled
+from simulate.glm.measure import measure
+from simulate.glm.measured import Measured
+from simulate.glm.multiclass import MulticlassFit, fit_multiclass
+from simulate.glm.population import Group, Population, population
+from simulate.glm.random_labels import random_inputs
+from simulate.glm.replicate import (
+    accuracy_minus,
+    accuracy_plus,
+    bias,
+    disparate_impact,
+    squared_norm,
+    test_error,
+    train_loss,
+)
+from simulate.glm.resample import resampled
+from simulate.glm.transfer import Network, draw_task, random_network, scratch_error, train
+
+__all__ = [
+    "FeatureTask",
+    "Group",
+    "LinearFit",
+    "Measured",
+    "MulticlassFit",
+    "Network",
+    "Population",
+    "Sample",
+    "accuracy_minus",
+    "accuracy_plus",
+    "bias",
+    "disparate_impact",
+    "draw",
+    "draw_task",
+    "fit",
+    "fit_coupled",
+    "fit_multiclass",
+    "measure",
+    "population",
+    "random_inputs",
+    "random_network",
+    "resampled",
+    "scratch_error",
+    "squared_norm",
+    "test_error",
+    "train",
+    "train_loss",
+]

@@ -1,0 +1,65 @@
+"""Training samples of a population of Gaussian groups."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from simulate.glm.modes import apportion
+from simulate.glm.population import Group, Population
+from simulate.glm.weighted_ridge import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Inputs X (n, p), labels y (n,), the group of each row and the weight of its loss."""
+
+    X: Array = field(repr=False)
+    y: Array = field(repr=False)
+    groups: NDArray[np.intp] = field(repr=False)
+    weights: Array = field(repr=False)
+
+
+def draw(source: Population, n: int, rng: Generator) -> Sample:
+    """n rows, group after group. The number of rows of each group is fixed: its share of n, rounded.
+
+    Random numbers would move the bias by 1/sqrt(n), noise that the theory does not speak of.
+    """
+    if n < 1:
+        raise ValueError(f"alpha * d must round to at least 1 sample, got {n}")
+    counts = apportion(np.array([group.share for group in source.groups]), n)
+    parts = [draw_group(group, int(count), rng) for group, count in zip(source.groups, counts, strict=True)]
+    X, y = np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    own = np.repeat(np.arange(len(counts)), counts)
+    pairs = np.array([group.loss_weights for group in source.groups])[own]
+    return Sample(X, y, own, np.where(y > 0, pairs[:, 0], pairs[:, 1]))
+
+
+def draw_group(group: Group, n: int, rng: Generator) -> tuple[Array, Array]:
+    """n inputs (n, p) of one group and their labels."""
+    noise = gaussian(group.covariance, n, rng)
+    return noise + group.mean, _labels(group, noise, rng)
+
+
+def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
+    """n centered rows of a covariance, (p,) if diagonal, else (p, p); it may be singular."""
+    white = rng.standard_normal((n, len(covariance)))
+    if covariance.ndim == 1:
+        return np.asarray(white * np.sqrt(covariance))
+    try:
+        return np.asarray(white @ np.linalg.cholesky(covariance).T)
+    except np.linalg.LinAlgError:  # singular
+        values, vectors = np.linalg.eigh(covariance)
+        return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _labels(group: Group, noise: Array, rng: Generator) -> Array:
+    n = len(noise)
+    if group.labels == "cluster":
+        return np.full(n, float(group.label))
+    if group.labels == "random":
+        return np.where(rng.integers(0, 2, n) == 1, 1.0, -1.0)
+    assert group.teacher is not None  # the record requires one
+    nu = group.offset + noise @ group.teacher + np.sqrt(group.unseen + group.noise) * rng.standard_normal(n)
+    return nu if group.labels == "linear" else np.where(nu >= 0, 1.0, -1.0)

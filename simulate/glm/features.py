@@ -1,0 +1,49 @@
+"""Nonlinear random features of Gaussian inputs, as they are: nothing here assumes their Gaussian equivalent."""
+
+import numpy as np
+from numpy.random import Generator
+
+from simulate.glm.weighted_ridge import Array
+from theory.models.glm import RandomFeatures
+
+
+def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
+    """F (p, d), rows of unit norm on average: Gaussian with variance 1/d, or a Haar frame times sqrt(max(1, p/d)).
+
+    The frame is the Q of a Gaussian matrix with the signs of R's diagonal absorbed.
+    """
+    gaussian = rng.standard_normal((p, d))
+    if kind == "gaussian":
+        return np.asarray(gaussian / np.sqrt(d))
+    q, r = np.linalg.qr(gaussian if p >= d else gaussian.T)
+    frame = q * np.sign(np.diag(r))
+    return np.asarray(frame * np.sqrt(p / d) if p >= d else frame.T)
+
+
+def unit_teacher(d: int, rng: Generator) -> Array:
+    """A random direction theta (d,) with |theta|^2 = d."""
+    theta = rng.standard_normal(d)
+    return np.asarray(theta * np.sqrt(d) / np.linalg.norm(theta))
+
+
+class FeatureTask:
+    """One draw of the projection and of the teacher of a `RandomFeatures` model at d inputs."""
+
+    def __init__(self, model: RandomFeatures, d: int, rng: Generator) -> None:
+        p = round(model.features_per_input * d)
+        if d < 1 or p < 1:
+            raise ValueError(f"features_per_input * d must round to at least 1 feature, got {p} for d = {d}")
+        self.model, self.map, self.teacher = model, projection(model.projection, p, d, rng), unit_teacher(d, rng)
+
+    def draw(self, n: int, rng: Generator) -> tuple[Array, Array]:
+        """Features f(F c) - E f, (n, p), and labels (n,) with their noise."""
+        model, d = self.model, len(self.teacher)
+        inputs = rng.standard_normal((n, d))
+        features = np.asarray(model.function(inputs @ self.map.T), float) - model.moments[0]
+        return features, teacher_labels(inputs @ self.teacher / np.sqrt(d), model.labels, model.noise, rng)
+
+
+def teacher_labels(field: Array, labels: str, noise: float, rng: Generator) -> Array:
+    """The teacher's field with Gaussian noise of variance `noise`, or its sign."""
+    nu = field + np.sqrt(noise) * rng.standard_normal(len(field))
+    return nu if labels == "linear" else np.where(nu >= 0, 1.0, -1.0)

@@ -1,0 +1,125 @@
+"""Hinge loss and hard margin by an interior-point method on the dual: each direction is a weighted ridge fit."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulate.glm.weighted_ridge import Array, weighted_ridge
+
+MAX_STEPS = 100
+TOLERANCE = 1e-10  # of the products, relative to the risk: sum a = |u|^2 + the loss at the minimum
+TO_BOUNDARY = 0.99
+SOFTEST = 1e-14  # keeps the linear system positive definite in rounding
+
+
+def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
+    """Minimizes (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b; returns u and b."""
+    return _interior_point(Z, y, offsets, weights)
+
+
+def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array]:
+    """Minimizes |u|^2/2 with y_i h_i >= 1 for all i; RuntimeError where no (or hardly any) plane separates them."""
+    scale = math.sqrt(float(np.mean(np.sum(Z**2, axis=1)))) or 1.0  # rows of unit length: multipliers O(1)
+    u, b = _interior_point(Z / scale, y, offsets, np.full(len(y), np.inf))
+    return u / scale, b
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Dual variables a > 0, their room = weights - a > 0, offsets b, and the multipliers of the two bounds.
+
+    above_i is the loss of sample i, below_i what its margin has beyond 1; u = sum a y z, and sum a y offsets = 0
+    throughout. Both products, a below and room above, are driven to zero together. Without an upper bound `room` is 1
+    and `above` 0. The room is kept as a variable: weights - a would lose it to rounding.
+    """
+
+    a: Array
+    room: Array
+    b: Array
+    below: Array
+    above: Array
+    bounded: bool
+
+    def gap(self) -> float:
+        """Mean of both products."""
+        return float(np.mean(self.a * self.below + self.room * self.above))
+
+    def moved(self, step: "_Point", size: float) -> "_Point":
+        return _Point(
+            self.a + size * step.a,
+            self.room + size * step.room,
+            self.b + size * step.b,
+            self.below + size * step.below,
+            self.above + size * step.above,
+            self.bounded,
+        )
+
+    def longest(self, step: "_Point") -> float:
+        """The longest step below 1 that leaves everything positive."""
+        pairs = [(self.a, step.a), (self.below, step.below)]
+        if self.bounded:
+            pairs += [(self.room, step.room), (self.above, step.above)]
+        return min(_length(x, dx) for x, dx in pairs)
+
+
+def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
+    """Mehrotra's predictor and corrector: the first direction tells how far the second may aim, and its curvature."""
+    G, A = y[:, None] * Z, y[:, None] * offsets
+    point = _start(G, y, offsets, weights)
+    for _ in range(MAX_STEPS):
+        u = G.T @ point.a
+        lack, gap = 1 - G @ u - A @ point.b, point.gap()
+        violated = float(np.max(abs(lack + point.below - point.above)))
+        if gap <= TOLERANCE * float(np.mean(point.a)) and violated <= 1e-7:
+            return u, point.b
+        bounds = 2 if point.bounded else 1
+        zero = np.zeros(len(y))
+        probe = _direction(G, A, lack, point, zero, zero)
+        reached = max(point.moved(probe, point.longest(probe)).gap(), 0.0)
+        tau = min((reached / gap) ** 3, 1.0) * gap / bounds
+        upper = tau + probe.a * probe.above if point.bounded else zero
+        step = _direction(G, A, lack, point, tau - probe.a * probe.below, upper)
+        point = point.moved(step, point.longest(step))
+        if not np.isfinite(point.a).all() or point.a.max() > 1e12:
+            break
+    raise RuntimeError(f"the fit did not converge in {MAX_STEPS} steps: gap {gap:.2g}, violation {violated:.2g}")
+
+
+def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upper: Array) -> _Point:
+    """Newton step to margins that obey the multipliers and to products a below = lower, room above = upper."""
+    a, room = point.a, point.room
+    target = lack + lower / a - upper / room
+    stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
+    du, db = weighted_ridge(G, target, A, 1 / stiffness)
+    da = (target - G @ du - A @ db) / stiffness
+    below = lower / a - point.below - point.below / a * da
+    above = upper / room - point.above + point.above / room * da
+    return _Point(da, -da if point.bounded else 0 * da, db, below, above, point.bounded)
+
+
+def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
+    """Halfway between the bounds, with multipliers that obey the margins there.
+
+    sum a y = 0 in each column of offsets, which are indicators of disjoint sets.
+    """
+    bounded = bool(np.isfinite(weights[0]))
+    a = 0.5 * weights if bounded else np.ones(len(y))
+    for column in offsets.T:
+        plus, minus = (column > 0) & (y > 0), (column > 0) & (y < 0)
+        if not (plus.any() and minus.any()):
+            raise ValueError("a bias needs samples of both labels in its group")
+        least = min(a[plus].sum(), a[minus].sum())
+        a[plus] *= least / a[plus].sum()
+        a[minus] *= least / a[minus].sum()
+    lack = 1 - G @ (G.T @ a)
+    least = float(np.mean(abs(lack))) + 1e-3
+    below, above = np.maximum(-lack, 0) + least, np.maximum(lack, 0) + least
+    room = weights - a if bounded else np.ones(len(y))
+    return _Point(a, room, np.zeros(offsets.shape[1]), below, above if bounded else 0 * above, bounded)
+
+
+def _length(x: Array, dx: Array) -> float:
+    """The longest step below 1 that keeps x positive, with a margin."""
+    shrinking = dx < 0
+    return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))

@@ -1,0 +1,175 @@
+"""What a model's data are at a finite size p: groups of Gaussian inputs, each with its mean, covariance and labels."""
+
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from simulate.glm.modes import embed
+from simulate.glm.weighted_ridge import Array
+from theory.models.glm import (
+    Cluster,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    TeacherMixture,
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Group:
+    """x = mean + Gaussian of `covariance`, (p,) if diagonal, else (p, p); `share` of all samples.
+
+    A teacher sees nu = offset + teacher.(x - mean) + Gaussian of variance `unseen` + label noise `noise`.
+    """
+
+    share: float
+    covariance: Array = field(repr=False)
+    mean: Array = field(repr=False)
+    labels: str = "sign"
+    label: int = 1
+    teacher: Array | None = field(default=None, repr=False)
+    offset: float = 0.0
+    unseen: float = 0.0
+    noise: float = 0.0
+    loss_weights: tuple[float, float] = (1.0, 1.0)
+    learner: int = 0
+
+    def times_covariance(self, vectors: Array) -> Array:
+        """`vectors` (..., p) times the covariance."""
+        return np.asarray(vectors * self.covariance if self.covariance.ndim == 1 else vectors @ self.covariance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Population:
+    """The groups, and how one fits: `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel."""
+
+    groups: tuple[Group, ...]
+    alpha: float
+    loss: str
+    lam: float
+    bias: bool = False
+    coupling: float = 0.0
+    n_learners: int = 1
+
+
+@singledispatch
+def population(model: Any, p: int) -> Population:
+    """The groups of a Gaussian model with p inputs; ValueError for other records, or where p does not fit."""
+    raise ValueError(f"model must be a record of Gaussian inputs, got {type(model).__name__}")
+
+
+@population.register
+def _(model: GaussianCovariateModel, p: int) -> Population:
+    if p != model.p:
+        raise ValueError(f"the model has matrices of its own size: d must be {model.p}, got {p}")
+    teacher, explained = seen_teacher(model.covariance, model.signal)
+    group = Group(
+        share=1.0,
+        covariance=model.covariance,
+        mean=np.zeros(p),
+        labels=model.labels,
+        teacher=teacher,
+        unseen=max(model.power - explained, 0.0),
+        noise=model.noise,
+    )
+    return Population(groups=(group,), alpha=model.alpha, loss=model.loss, lam=model.lam)
+
+
+@population.register
+def _(model: GaussianMixture, p: int) -> Population:
+    covariances, signals = embed(model.modes, p)
+    own = len(covariances) > 1
+    groups = tuple(
+        Group(
+            share=share,
+            covariance=covariances[c if own else 0],
+            mean=signals[c] / np.sqrt(p),
+            labels="cluster",
+            label=label,
+        )
+        for c, (share, label) in enumerate(zip(model.probabilities, model.labels, strict=True))
+    )
+    return Population(groups=groups, alpha=model.alpha, loss=model.loss, lam=model.lam, bias=model.bias)
+
+
+@population.register
+def _(model: TeacherMixture, p: int) -> Population:
+    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, any vectors of that Gram will do."""
+    if p < 3:
+        raise ValueError(f"d must be at least 3 to hold v and both teachers, got {p}")
+    values, vectors = np.linalg.eigh(model.overlap_matrix)
+    v, *teachers = np.hstack((vectors * np.sqrt(np.maximum(values, 0)) * np.sqrt(p), np.zeros((3, p - 3))))
+    coupled = model.coupling is not None
+    groups = tuple(
+        Group(
+            share=(model.group_fraction, 1 - model.group_fraction)[c],
+            covariance=np.full(p, model.variances[c]),
+            mean=sign * v / np.sqrt(p),
+            teacher=teachers[c] / np.sqrt(p),
+            offset=float(sign * teachers[c] @ v / p + model.teacher_biases[c]),
+            loss_weights=model.loss_weights[c],
+            learner=c if coupled else 0,
+        )
+        for c, sign in enumerate((1, -1))
+    )
+    return Population(
+        groups=groups,
+        alpha=model.alpha,
+        loss=model.loss,
+        lam=model.lam,
+        bias=True,
+        coupling=model.coupling or 0.0,
+        n_learners=2 if coupled else 1,
+    )
+
+
+@population.register
+def _(model: GeneralizedLinearModel, p: int) -> Population:
+    covariances, signals = embed(model.modes, p)
+    groups = tuple(_group(cluster, covariances, signals, p) for cluster in model.clusters)
+    return Population(
+        groups=groups,
+        alpha=model.alpha,
+        loss=model.loss,
+        lam=model.lam,
+        bias=model.bias,
+        coupling=model.coupling,
+        n_learners=model.n_learners,
+    )
+
+
+def _group(cluster: Cluster, covariances: Array, signals: Array, p: int) -> Group:
+    covariance = covariances[cluster.covariance]
+    teacher, explained = None, 0.0
+    if cluster.teacher_signal is not None:
+        teacher, explained = seen_teacher(covariance, signals[cluster.teacher_signal])
+    mean = np.zeros(p)
+    if cluster.mean_signal is not None:
+        mean = cluster.mean_sign * signals[cluster.mean_signal] / np.sqrt(p)
+    return Group(
+        share=cluster.probability,
+        covariance=covariance,
+        mean=mean,
+        labels=cluster.labels,
+        label=cluster.label,
+        teacher=teacher,
+        offset=cluster.teacher_mean,
+        unseen=max(cluster.teacher_variance - explained, 0.0),
+        noise=cluster.noise,
+        loss_weights=cluster.loss_weights,
+        learner=cluster.learner,
+    )
+
+
+def seen_teacher(covariance: Array, signal: Array) -> tuple[Array, float]:
+    """The combination a of the inputs with Cov(x, a.x) = signal/sqrt(p), and its variance."""
+    target = signal / np.sqrt(len(signal))
+    if covariance.ndim == 1:
+        a = np.divide(target, covariance, out=np.zeros_like(target), where=covariance > 0)
+    else:
+        values, vectors = np.linalg.eigh(covariance)
+        seen = values > 1e-12 * values[-1]
+        a = vectors[:, seen] @ ((target @ vectors[:, seen]) / values[seen])
+    return a, float(a @ target)

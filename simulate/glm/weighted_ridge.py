@@ -1,0 +1,45 @@
+"""The one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+Array = NDArray[np.float64]
+
+
+def weighted_ridge(Z: Array, target: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
+    """Minimizes (1/2) |u|^2 + (1/2) sum_i weights_i (target_i - (Z u + offsets b)_i)^2; returns u and b.
+
+    Z: (n, p), offsets: (n, k) columns that are not penalized, target: (n,) or (n, outputs), weights: (n,), positive.
+    Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces.
+    """
+    root = np.sqrt(weights)[:, None]
+    columns = target.reshape(len(target), -1)
+    A, t, E = root * Z, root * columns, root * offsets
+    u, b = _primal(A, t, E) if Z.shape[1] <= len(Z) else _dual(A, t, E)
+    return u.reshape(Z.shape[1], *target.shape[1:]), b.reshape(offsets.shape[1], *target.shape[1:])
+
+
+def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
+    gram = A.T @ A
+    gram.flat[:: len(gram) + 1] += 1
+    factor = cho_factor(gram, overwrite_a=True)
+    # what the ridge leaves of the target and of the offsets; exact elimination of b
+    solved_t, solved_E = cho_solve(factor, A.T @ t), cho_solve(factor, A.T @ E)
+    b = _offsets(E, t - A @ solved_t, E - A @ solved_E)
+    return solved_t - solved_E @ b, b
+
+
+def _dual(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
+    kernel = A @ A.T
+    kernel.flat[:: len(kernel) + 1] += 1
+    factor = cho_factor(kernel, overwrite_a=True)
+    rest_t, rest_E = cho_solve(factor, t), cho_solve(factor, E)
+    b = _offsets(E, rest_t, rest_E)
+    return A.T @ (rest_t - rest_E @ b), b
+
+
+def _offsets(E: Array, rest_t: Array, rest_E: Array) -> Array:
+    if E.shape[1] == 0:
+        return np.zeros((0, rest_t.shape[1]))
+    return np.asarray(np.linalg.solve(E.T @ rest_E, E.T @ rest_t))

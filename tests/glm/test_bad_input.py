@@ -1,0 +1,119 @@
+"""Every wrong argument has an error that names it and what is allowed."""
+
+import numpy as np
+import pytest
+
+from tests.glm.settings import teacher_problem
+from theory import glm
+from theory.models import (
+    AR1,
+    Cluster,
+    DenseModes,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    Modes,
+    RandomFeatures,
+    RandomLabels,
+    TeacherMixture,
+)
+
+INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
+EYE = np.eye(2)
+HALF_LINEAR = Cluster(teacher_signal=0, probability=0.5, labels="linear")
+COMMON = {"alpha": 1.0, "lam": 0.1}
+
+
+def problem(clusters=None, modes=None, **options):
+    modes = Modes([1.0], [[1.0]], [[[1.0]]]) if modes is None else modes
+    clusters = clusters or [Cluster(teacher_signal=0)]
+    return GeneralizedLinearModel(modes=modes, clusters=clusters, **{**COMMON, "loss": "hinge"} | options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Modes.of_matrix(INDEFINITE), "covariance must be positive semi-definite"),
+        (lambda: Modes.of_matrix(np.ones((2, 3))), "covariance must be square"),
+        (lambda: Modes.of_matrix([[1, 0.5], [0, 1]]), "covariance must be symmetric"),
+        (lambda: Modes.of_matrix(EYE, [1.0, 2.0, 3.0]), r"signals must have shape \(A, 2\)"),
+        (lambda: Modes([0.5, 0.4], [[1.0, 1.0]]), "sum to 1"),
+        (lambda: Modes([1.5, -0.5], [[1.0, 1.0]]), "non-negative and sum to 1"),
+        (lambda: Modes([1.0], [[1.0, 2.0]]), r"covariances must have shape \(C, 1\)"),
+        (lambda: Modes([1.0], [[-1.0]]), "positive semi-definite"),
+        (lambda: Modes([1.0], [[1.0]], [[1.0]]), "gram must be a non-empty array with 3 axes"),
+        (lambda: Modes([1.0], [[1.0]], np.ones((2, 1, 1))), r"gram must have shape \(A, A, 1\)"),
+        (lambda: Modes([1.0], [[1.0]], INDEFINITE[:, :, None]), "gram must be positive semi-definite in every mode"),
+        (lambda: Modes([1.0], [[1.0]], np.array([[1.0, 0.5], [0, 1]])[:, :, None]), "gram must be symmetric"),
+        (lambda: Modes([1.0], [[np.nan]]), "must be finite"),
+        (lambda: DenseModes([INDEFINITE]), r"covariances\[0\] must be positive semi-definite"),
+        (lambda: DenseModes([EYE], np.ones(3)), "signals must have shape"),
+        (lambda: Cluster(), "need a teacher"),
+        (lambda: Cluster(labels="linear"), "need a teacher"),
+        (lambda: Cluster(labels="fair"), "one of linear, sign, random, cluster"),
+        (lambda: Cluster(labels="cluster", label=0), "label must be -1 or 1"),
+        (lambda: Cluster(labels="random", probability=0.0), "probability must lie in"),
+        (lambda: Cluster(labels="random", noise=-1.0), "noise must lie in"),
+        (lambda: Cluster(labels="random", loss_weights=(0, 0)), "not both zero"),
+        (lambda: Cluster(labels="random", loss_weights=(1, 1, 1)), "must be two numbers"),
+        (lambda: problem(lam=0.0), "lam must be positive"),
+        (lambda: problem(lam=-1.0), "lam must be positive"),
+        (lambda: problem(alpha=0.0), "alpha must lie in"),
+        (lambda: problem(coupling=-1.0), "coupling must lie in"),
+        (lambda: problem([Cluster(teacher_signal=0, teacher_variance=0.5)]), "teacher_variance must be at least"),
+        (lambda: problem(modes=Modes([1.0], [[0.0]], [[[1.0]]])), "teacher_variance must be at least"),
+        (lambda: problem(modes=EYE), "modes must be Modes or DenseModes"),
+        (lambda: problem([Cluster(teacher_signal=3)]), r"teacher_signal must lie in 0..0"),
+        (lambda: problem([Cluster(teacher_signal=0, covariance=1)]), r"covariance must lie in 0..0"),
+        (lambda: problem([Cluster(teacher_signal=0, learner=1)]), r"learner must lie in 0..0"),
+        (lambda: problem([Cluster(teacher_signal=0, probability=0.5)]), "sum to 1"),
+        (lambda: problem(["cluster"]), "clusters must be a record"),
+        (lambda: problem(signal_learners=(0, 1)), "signal_learners must have 1 entries"),
+        (
+            lambda: problem(
+                [
+                    Cluster(teacher_signal=0, probability=0.5),
+                    Cluster(teacher_signal=0, probability=0.5, labels="linear"),
+                ]
+            ),
+            "linear in all clusters or in none",
+        ),
+        (
+            lambda: GaussianCovariateModel.from_blocks(EYE, np.ones((3, 2)), EYE, [1, 1], **COMMON),
+            "Phi must have shape",
+        ),
+        (lambda: GaussianCovariateModel.from_blocks(INDEFINITE, EYE, EYE, [1, 1], **COMMON), "Psi must be positive"),
+        (lambda: GaussianCovariateModel.from_blocks(EYE, 2 * EYE, EYE, [1, 1], **COMMON), "power must be at least"),
+        (lambda: GaussianCovariateModel.from_data(np.ones((3, 2)), [1.0, 2.0], **COMMON), "one entry for each"),
+        (
+            lambda: RandomFeatures(activation="step", samples_per_input=1, features_per_input=1, lam=1),
+            "activation must",
+        ),
+        (lambda: RandomFeatures(samples_per_input=0, features_per_input=1, lam=1), "samples_per_input must lie"),
+        (
+            lambda: RandomFeatures(samples_per_input=1, features_per_input=1, lam=1, projection="haar"),
+            "projection must be",
+        ),
+        (lambda: GaussianMixture.opposite(probability=1.5, **COMMON), "probability must lie in"),
+        (lambda: GaussianMixture(modes=Modes([1.0], [[1.0]]), probabilities=(0.5, 0.5), **COMMON), "must have 2 means"),
+        (lambda: RandomLabels(covariance=EYE, **COMMON), "covariance must be a record"),
+        (lambda: TeacherMixture(group_fraction=1.0, **COMMON), "group_fraction must lie in"),
+        (lambda: TeacherMixture(group_fraction=0.5, mean_overlaps=(0.9, -0.9), **COMMON), "Gram matrix of v, W_"),
+        (lambda: glm.solve("model"), "model must be a record of a generalized linear model, got str"),
+        (lambda: glm.solve(problem(loss="ramp")), "loss must be one of"),
+        (lambda: glm.solve(teacher_problem(1.0, 0.1, "hinge", labels="linear")), "needs labels"),
+        (lambda: glm.learning_curve(problem(), [1.0, -1.0]), "alphas must be positive"),
+        (lambda: glm.learning_curve(problem(), [1.0], [0.0]), "lams must be positive"),
+        (lambda: glm.ridge_regression(problem()), "a closed form needs square loss"),
+        (lambda: glm.random_labels(AR1(5, 0.5), alpha=-1.0, lam=0.1), "alpha must lie in"),
+    ],
+)
+def test_errors(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match="no attribute 'solver_of'"):
+        glm.solver_of  # noqa: B018
+    assert set(glm.__all__) == {name for name in glm.__all__ if getattr(glm, name) is not None}

@@ -1,0 +1,215 @@
+"""What is drawn has the moments that the records promise, and errors are exact given the weights."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from simulate.core import stream
+from simulate.glm import (
+    FeatureTask,
+    LinearFit,
+    accuracy_minus,
+    accuracy_plus,
+    bias,
+    disparate_impact,
+    draw,
+    fit,
+    measure,
+    population,
+    random_inputs,
+    resampled,
+    squared_norm,
+    test_error,
+    train_loss,
+)
+from simulate.glm.draw import draw_group
+from simulate.glm.errors import both_positive, respond
+from simulate.glm.features import projection
+from simulate.glm.modes import apportion, embed
+from theory.models import (
+    AR1,
+    Cluster,
+    DenseModes,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    Modes,
+    MulticlassMixture,
+    RandomFeatures,
+    RandomLabels,
+    TeacherMixture,
+)
+
+GROUPS = TeacherMixture(
+    group_fraction=0.3,
+    alpha=2.0,
+    lam=0.1,
+    variances=(0.5, 1.0),
+    teacher_overlap=0.5,
+    mean_overlaps=(0.2, 0.4),
+    teacher_biases=(0.2, -0.3),
+    loss_weights=((2.0, 3.0), (0.5, 1.0)),
+)
+MIXTURE = GaussianMixture.opposite(
+    variances=[[0.3, 1.0], [0.8, 0.2]], probability=0.4, alpha=2.0, lam=0.1, weights=[0.25, 0.75]
+)
+
+
+def covariate(labels="sign", p=6, **options):
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((p, 2 * p)), rng.standard_normal(2 * p)
+    blocks = {"covariance": A @ A.T / p, "signal": A @ B / np.sqrt(2 * p), "power": float(B @ B)}
+    return GaussianCovariateModel(**blocks, alpha=3.0, lam=0.1, labels=labels, noise=0.3, **options)
+
+
+def general(labels="sign"):
+    rng = np.random.default_rng(1)
+    roots = rng.standard_normal((2, 5, 7)) / np.sqrt(5)
+    modes = DenseModes(roots @ roots.transpose(0, 2, 1), rng.standard_normal((2, 5)) / 4)
+    clusters = [
+        Cluster(probability=0.6, labels=labels, teacher_signal=0, teacher_variance=1.5, teacher_mean=0.2, noise=0.1),
+        Cluster(probability=0.4, labels="random" if labels == "sign" else labels, covariance=1, **TEACHER),
+    ]
+    return GeneralizedLinearModel(modes=modes, clusters=clusters, alpha=4.0, loss="square", lam=0.1, bias=True)
+
+
+TEACHER = {"mean_signal": 1, "mean_sign": -2.0, "teacher_signal": 0, "teacher_variance": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("model", "p"),
+    [(GROUPS, 5), (MIXTURE, 8), (covariate(), 6), (covariate("linear"), 6), (general(), 5), (general("linear"), 5)],
+)
+def test_errors_are_those_of_fresh_samples(model, p):
+    source, rng = population(model, p), np.random.default_rng(2)
+    n = 200_000
+    for group in source.groups:
+        fitted = LinearFit(rng.standard_normal((1, p)), rng.standard_normal(1) / 4, 0.0)
+        X, y = draw_group(group, n, rng)
+        h = fitted.fields(X)
+        wrong = (y - h) ** 2 if group.labels == "linear" else (y * h < 0).astype(float)
+        predicted = respond(group, fitted)
+        assert abs(wrong.mean() - predicted.error) < 5 * wrong.std() / np.sqrt(n)
+        assert abs(np.mean(h > 0) - predicted.selection) < 2.5 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("shared", [-0.9, 0.0, 0.3, 1.19])
+@pytest.mark.parametrize(("x", "y"), [(0.0, 0.0), (0.7, -0.2), (-3.0, 1.0)])
+def test_both_positive_is_the_bivariate_normal(x, y, shared):
+    normal = multivariate_normal([-x, -y], [[1.0, shared], [shared, 1.44]])
+    assert both_positive(x, 1.0, y, 1.44, shared) == pytest.approx(float(normal.cdf([0, 0])), abs=2e-6)
+    if x == y == 0:
+        angle = np.arccos(shared / 1.2)
+        assert both_positive(x, 1.0, y, 1.44, shared) == pytest.approx(0.5 - angle / (2 * np.pi), abs=1e-10)
+
+
+def test_signals_have_their_gram_matrix_in_every_mode():
+    rng = np.random.default_rng(3)
+    roots = rng.standard_normal((2, 3, 2)) / 3
+    gram = np.stack([root @ root.T for root in roots], axis=-1)
+    covariances, signals = embed(Modes([0.3, 0.7], [[1.0, 2.0]], gram), 20)
+    for i, rows in enumerate((slice(0, 6), slice(6, 20))):
+        assert signals[:, rows] @ signals[:, rows].T / 20 == pytest.approx(gram[:, :, i])
+        assert (covariances[0, rows] == (1.0, 2.0)[i]).all()
+    with pytest.raises(ValueError, match="2 independent signals has 1 of d = 3"):
+        embed(Modes([0.3, 0.7], [[1.0, 2.0]], gram), 3)
+    v, plus, minus = population(GROUPS, 7).groups[0].mean, *(g.teacher for g in population(GROUPS, 7).groups)
+    vectors = np.stack((v, plus, minus))
+    assert vectors @ vectors.T == pytest.approx(GROUPS.overlap_matrix)
+
+
+def test_counts_are_fixed_and_sum_up():
+    assert apportion(np.array([0.5, 0.3, 0.2]), 10).tolist() == [5, 3, 2]
+    assert apportion(np.full(3, 1 / 3), 100).sum() == 100
+    sample = draw(population(GROUPS, 10), 20, np.random.default_rng(0))
+    assert np.bincount(sample.groups).tolist() == [6, 14]
+    assert sample.weights == pytest.approx(
+        np.where(sample.groups == 0, np.where(sample.y > 0, 2.0, 3.0), np.where(sample.y > 0, 0.5, 1.0))
+    )
+
+
+@pytest.mark.parametrize("law", ["gaussian", "mixture", "rademacher", "features"])
+def test_random_inputs_share_the_covariance(law):
+    p, n = 30, 20_000
+    covariance = AR1(p, 0.6)
+    X = random_inputs(covariance, n, np.random.default_rng(4), law)
+    found = np.cov(X.T)
+    if law == "mixture":  # plus the means: one large eigenvalue more, |mu|^2 = 4
+        excess = np.linalg.eigvalsh(found - covariance.matrix)
+        assert excess[-1] == pytest.approx(4, rel=0.05)
+        assert abs(excess[:-1]).max() < 0.2
+    else:  # "features" have theirs only for p -> infinity
+        assert np.linalg.norm(found - covariance.matrix, 2) < (0.6 if law == "features" else 0.25)
+    with pytest.raises(ValueError, match="inputs must be one of"):
+        random_inputs(covariance, n, np.random.default_rng(4), "cauchy")
+
+
+@pytest.mark.parametrize(("p", "d"), [(8, 5), (5, 8)])
+def test_projections_have_unit_rows_on_average(p, d):
+    rng = np.random.default_rng(5)
+    singular = np.linalg.svd(projection("orthogonal", p, d, rng), compute_uv=False)
+    assert singular == pytest.approx(np.full(5, np.sqrt(max(1, p / d))))
+    norms = [np.mean(np.sum(projection("gaussian", p, d, rng) ** 2, axis=1)) for _ in range(2000)]
+    assert np.mean(norms) == pytest.approx(1, abs=0.02)
+
+
+def test_features_are_centered_and_labeled_by_the_inputs():
+    model = RandomFeatures(activation="relu", samples_per_input=3.0, features_per_input=1.5, lam=0.1, labels="linear")
+    rng = np.random.default_rng(6)
+    task = FeatureTask(model, 400, rng)
+    X, y = task.draw(4000, rng)
+    assert X.shape == (4000, 600)
+    assert abs(X.mean()) < 0.01
+    _, linear, rest = model.moments
+    assert np.mean(X**2) == pytest.approx(linear**2 + rest**2, rel=0.02)
+    assert np.mean(y**2) == pytest.approx(1, rel=0.1)
+    assert X.T @ y / 4000 == pytest.approx(linear * task.map @ task.teacher / 20, abs=0.06)
+
+
+def test_replicates_are_the_entries_of_what_is_measured():
+    rngs = [stream(0, "entries") for _ in range(8)]
+    measured = measure(GROUPS, 20, rngs[0])
+    assert train_loss(GROUPS, 20, rngs[1]) == measured.train_loss
+    assert test_error(GROUPS, 20, rngs[2]) == measured.test_error
+    assert squared_norm(GROUPS, 20, rngs[3]) == measured.squared_norm[0]
+    assert bias(GROUPS, 20, rngs[4]) == measured.bias[0]
+    assert accuracy_plus(GROUPS, 20, rngs[5]) == 1 - measured.group_errors[0]
+    assert accuracy_minus(GROUPS, 20, rngs[6]) == 1 - measured.group_errors[1]
+    assert disparate_impact(GROUPS, 20, rngs[7]) == measured.selection_rates[1] / measured.selection_rates[0]
+    assert measured.test_error == pytest.approx(0.3 * measured.group_errors[0] + 0.7 * measured.group_errors[1])
+
+
+def test_bad_sizes_and_records():
+    rng = np.random.default_rng(7)
+    features = RandomFeatures(samples_per_input=3.0, features_per_input=0.01, lam=0.1)
+    classes = MulticlassMixture(
+        modes=Modes([1.0], [[1.0]], np.eye(2)[..., None]), probabilities=(0.5, 0.5), alpha=1e-3, lam=1
+    )
+    for wrong, model, d in (
+        ("d must be 6, got 7", covariate(), 7),
+        ("d must be 5, got 7", general(), 7),
+        ("d must be at least 3", GROUPS, 2),
+        ("at least 1 feature", features, 10),
+        ("at least 1 sample", classes, 10),
+        ("at least 1 sample", RandomLabels(covariance=AR1(np.inf, 0.5), alpha=0.01, lam=0.1), 10),
+        ("record of Gaussian inputs", "mixture", 10),
+        ("loss must be one of", covariate(loss="absolute"), 6),
+        ("two groups", None, 0),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            accuracy_plus(covariate(), 6, rng) if model is None else measure(model, d, rng)
+
+
+def test_resampled_data_are_judged_on_all_rows():
+    rng = np.random.default_rng(8)
+    v = rng.standard_normal((50, 4))
+    y = v @ [1.0, 2.0, 0.0, 0.0] + 0.1 * rng.standard_normal(50)
+    result = resampled(v, y, 40, 1e-6, np.random.default_rng(9))
+    chosen = np.random.default_rng(9).integers(0, 50, 40)
+    fitted = fit(v[chosen], y[chosen], "square", 1e-6)
+    assert result.test_error == pytest.approx(np.mean((y - fitted.fields(v)) ** 2))
+    assert result.train_loss == fitted.train_loss
+    with pytest.raises(ValueError, match="one entry for each"):
+        resampled(v, y[:-1], 40, 1e-6, rng)
+    with pytest.raises(ValueError, match="n must be"):
+        resampled(v, y, 0, 1e-6, rng)

@@ -1,0 +1,106 @@
+"""Replica saddle points of generalized linear models on structured Gaussian data: one solver, six systems.
+
+`solve` takes any record of theory.models.glm and returns its training loss, test error and overlaps; `learning_curve`
+solves a grid, each point from its neighbor.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from theory.glm.builders import (
+        covariate_model,
+        gaussian_mixture,
+        multiclass_mixture,
+        random_features,
+        random_labels,
+        teacher_mixture,
+    )
+    from theory.glm.curves import LearningCurve, learning_curve
+    from theory.glm.fairness import FairnessTable, bivariate_normal, fairness_table
+    from theory.glm.losses import ConvexMargin, Loss
+    from theory.glm.masked import (
+        masked_classification,
+        masked_color,
+        masked_regression_problem,
+        mixture_separability_threshold,
+    )
+    from theory.glm.multiclass import MulticlassSaddlePoint
+    from theory.glm.ridge import RidgeRegression, ridge_regression
+    from theory.glm.saddle_point import SaddlePoint
+    from theory.glm.separability import (
+        is_separable,
+        random_features_threshold,
+        separability_threshold,
+        teacher_alignment,
+    )
+    from theory.glm.solver import solve
+    from theory.glm.systems import as_problem
+    from theory.glm.universality import UniversalRandomLabels, random_labels_limit
+
+_ROOMS = {
+    "builders": (
+        "covariate_model",
+        "gaussian_mixture",
+        "multiclass_mixture",
+        "random_features",
+        "random_labels",
+        "teacher_mixture",
+    ),
+    "fairness": ("FairnessTable", "bivariate_normal", "fairness_table"),
+    "curves": ("LearningCurve", "learning_curve"),
+    "losses": ("ConvexMargin", "Loss"),
+    "masked": (
+        "masked_classification",
+        "masked_color",
+        "masked_regression_problem",
+        "mixture_separability_threshold",
+    ),
+    "multiclass": ("MulticlassSaddlePoint",),
+    "universality": ("UniversalRandomLabels", "random_labels_limit"),
+    "ridge": ("RidgeRegression", "ridge_regression"),
+    "saddle_point": ("SaddlePoint",),
+    "separability": ("is_separable", "random_features_threshold", "separability_threshold", "teacher_alignment"),
+    "solver": ("solve",),
+    "systems": ("as_problem",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "ConvexMargin",
+    "FairnessTable",
+    "LearningCurve",
+    "Loss",
+    "MulticlassSaddlePoint",
+    "RidgeRegression",
+    "SaddlePoint",
+    "UniversalRandomLabels",
+    "as_problem",
+    "bivariate_normal",
+    "covariate_model",
+    "fairness_table",
+    "gaussian_mixture",
+    "is_separable",
+    "learning_curve",
+    "masked_classification",
+    "masked_color",
+    "masked_regression_problem",
+    "mixture_separability_threshold",
+    "multiclass_mixture",
+    "random_features",
+    "random_features_threshold",
+    "random_labels",
+    "random_labels_limit",
+    "ridge_regression",
+    "separability_threshold",
+    "solve",
+    "teacher_alignment",
+    "teacher_mixture",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Solvers are loaded when first used: importing `theory` stays cheap."""
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)

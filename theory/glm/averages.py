@@ -1,0 +1,140 @@
+"""Averages over one sample of a cluster: what it exerts on the weights, and how well it is predicted.
+
+Within the cluster h = mean + sqrt(q) z, z standard normal, and the teacher field given h is normal with mean
+t + r_t z/sqrt(q) and variance rho - r_t^2/q, to which label noise adds.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from theory.glm.labels import LabelLaw
+from theory.glm.losses import Loss, residual_form
+from theory.glm.overlaps import Overlaps
+from theory.glm.quadrature import normal_nodes
+from theory.models.glm import Cluster
+from theory.models.glm.modes import Array
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Of -df/dh, f^2, f and of the derivative of f by the teacher's mean, f the force of a sample on h."""
+
+    response: float
+    square: float
+    force: float
+    teacher: float
+
+
+@dataclass(frozen=True)
+class Field:
+    """Law of h in a cluster: response V, variance q, mean with the bias; `teacher`: covariance r_t with nu."""
+
+    V: float
+    q: float
+    mean: float
+    teacher: float
+
+    @classmethod
+    def of(cls, cluster: Cluster, x: Overlaps, bias: float) -> Self:
+        """The field at given overlaps and bias."""
+        shift = 0.0 if cluster.mean_signal is None else cluster.mean_sign * float(x.r[cluster.mean_signal])
+        teacher = 0.0 if cluster.teacher_signal is None else float(x.r[cluster.teacher_signal])
+        return cls(float(x.V[cluster.covariance]), float(x.q[cluster.covariance]), bias + shift, teacher)
+
+
+def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
+    """What the conjugates need."""
+    if cluster.labels == "linear":
+        return _residual_averages(cluster, loss, field)
+    if _is_odd(cluster, field):  # both labels give the same, but for the sign of the force
+        response, square, _, teacher = 2 * _label_averages(cluster, loss, field, 1, cluster.loss_weights[0])
+        return Averages(response, square, 0.0, teacher)
+    labels = zip((1, -1), cluster.loss_weights, strict=True)
+    plus, minus = (_label_averages(cluster, loss, field, y, kappa) for y, kappa in labels)
+    return Averages(*(plus + minus).tolist())
+
+
+def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, float]:
+    """Mean weighted loss of a training sample; P(y h < 0), or with linear labels E (y - h)^2."""
+    if cluster.labels == "linear":
+        kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
+        residual_loss = residual_form(loss)
+        value = residual_loss.value(residual_loss.prox(e, kappa * field.V))
+        return kappa * float(weights @ value), center**2 + spread
+    mean_loss = error = 0.0
+    for y, kappa in zip((1, -1), cluster.loss_weights, strict=True):
+        law = LabelLaw(cluster, field.q, field.teacher)
+        if not law.occurs(y):
+            continue
+        z, h, weights = _nodes(field, law, loss, y, kappa, [0.0])
+        weights = weights * law(y, z)[0]
+        error += float(weights @ (y * h < 0))
+        if kappa:
+            mean_loss += kappa * float(weights @ loss.value(loss.prox(y * h, kappa * field.V)))
+    return mean_loss, error
+
+
+def _is_odd(cluster: Cluster, field: Field) -> bool:
+    centered = field.mean == 0 and (cluster.labels == "random" or cluster.teacher_mean == 0)
+    return centered and cluster.labels != "cluster" and cluster.loss_weights[0] == cluster.loss_weights[1]
+
+
+def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: float) -> Array:
+    """(response, square, force, teacher) of the label y."""
+    law = LabelLaw(cluster, field.q, field.teacher)
+    if kappa == 0 or not law.occurs(y):
+        return np.zeros(4)
+    z, h, weights = _nodes(field, law, loss, y, kappa)
+    chance, shift = law(y, z)
+    response = kappa * field.V
+    prox = loss.prox(y * h, response)
+    f = y * kappa * loss.force(y * h, prox, response)
+    slope = loss.slope(y * h, prox, response)
+    teacher = float(weights @ (shift * f)) if shift is not None else 0.0
+    weights = weights * chance
+    if slope is None:  # integrated by parts
+        falls = -(weights @ (z * f)) / np.sqrt(field.q) + field.teacher / field.q * teacher
+    else:
+        falls = -kappa * (weights @ slope)
+    return np.array([falls, weights @ f**2, weights @ f, teacher])
+
+
+def _nodes(
+    field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float, jumps: Sequence[float] = ()
+) -> tuple[Array, Array, Array]:
+    """z, h and weights; `jumps`: where the integrand jumps in h."""
+    s = float(np.sqrt(field.q))
+    bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
+    if kappa:
+        bends += _in_z(loss.breakpoints(kappa * field.V), y, field.mean, s)
+    z, weights = normal_nodes(bends)
+    return z, field.mean + s * z, weights
+
+
+def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
+    """Regression depends on y - h alone: normal, of mean t - mean and variance rho + noise + q - 2 r_t."""
+    kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
+    residual_loss, response = residual_form(loss), kappa * field.V
+    prox = residual_loss.prox(e, response)
+    pull = -kappa * residual_loss.force(e, prox, response)  # of the sample on h: grows with the residual
+    slope = residual_loss.slope(e, prox, response)
+    rise = -kappa * float(weights @ slope) if slope is not None else float(weights @ ((e - center) * pull)) / spread
+    return Averages(response=rise, square=float(weights @ pull**2), force=float(weights @ pull), teacher=rise)
+
+
+def _residual(cluster: Cluster, loss: Loss, field: Field) -> tuple[tuple[Array, Array], tuple[float, float]]:
+    """Nodes and weights of the residual, its mean and its variance."""
+    center = cluster.teacher_mean - field.mean
+    total = cluster.teacher_variance + cluster.noise + field.q
+    spread = max(total - 2 * field.teacher, 1e-16 * total)
+    size = float(np.sqrt(spread))
+    bends = residual_form(loss).breakpoints(cluster.loss_weights[0] * field.V)
+    z, weights = normal_nodes(_in_z(bends, 1.0, center, size))
+    return (center + size * z, weights), (center, spread)
+
+
+def _in_z(breakpoints: list[tuple[float, float]], y: float, mean: float, s: float) -> Iterator[tuple[float, float]]:
+    return (((y * t - mean) / s, width / s) for t, width in breakpoints)

@@ -1,0 +1,82 @@
+"""From overlaps to conjugates: the sum over clusters of what their samples exert on the weights."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error
+from theory.glm.losses import Loss
+from theory.glm.overlaps import Conjugates, Overlaps
+from theory.models.glm import Cluster, GeneralizedLinearModel
+from theory.models.glm.modes import Array
+
+ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones
+FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs
+
+
+def channel(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> Conjugates:
+    """Conjugates at the overlaps; trained biases are solved for, starting from `bias`."""
+    bias = np.array(bias, float)
+    found: dict[int, Averages] = {}
+    for learner in range(problem.n_learners):
+        own = {k: cluster for k, cluster in enumerate(problem.clusters) if cluster.learner == learner}
+        if own:
+            bias[learner], averages = _balanced(own, loss, x, float(bias[learner]), problem.bias)
+            found |= averages
+    Vhat, qhat, rhat = np.zeros_like(x.V), np.zeros_like(x.q), np.zeros_like(x.r)
+    for k, cluster in enumerate(problem.clusters):
+        share = problem.alpha * cluster.probability
+        Vhat[cluster.covariance] += share * found[k].response
+        qhat[cluster.covariance] += share * found[k].square
+        if cluster.mean_signal is not None:
+            rhat[cluster.mean_signal] += share * cluster.mean_sign * found[k].force
+        if cluster.teacher_signal is not None:
+            rhat[cluster.teacher_signal] += share * found[k].teacher
+    return Conjugates(Vhat, qhat, rhat, bias)
+
+
+def losses_and_errors(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> tuple[Array, Array]:
+    """Mean training loss and test error of each cluster, (clusters,)."""
+    pairs = [loss_and_error(c, loss, Field.of(c, x, float(bias[c.learner]))) for c in problem.clusters]
+    return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
+
+
+def _balanced(
+    clusters: dict[int, Cluster], loss: Loss, x: Overlaps, b: float, trained: bool
+) -> tuple[float, dict[int, Averages]]:
+    """The bias of one learner, root of the total force, which falls with it: Newton, then Brent; and its averages."""
+
+    def at(b: float) -> dict[int, Averages]:
+        return {k: cluster_averages(cluster, loss, Field.of(cluster, x, b)) for k, cluster in clusters.items()}
+
+    def total(averages: dict[int, Averages], name: str) -> float:
+        return sum(clusters[k].probability * float(getattr(mean, name)) for k, mean in averages.items())
+
+    averages = at(b)
+    if not trained:
+        return b, averages
+    for _ in range(30):
+        force, response = total(averages, "force"), total(averages, "response")
+        if abs(force) <= ROUNDING * np.sqrt(total(averages, "square")):
+            return b, averages
+        step = force / response if response > 0 else np.inf
+        if abs(step) <= ROUNDING * (1 + abs(b)):
+            return b, averages
+        if not abs(step) < FARTHEST:
+            break
+        tried = at(b + step)
+        if not abs(total(tried, "force")) < abs(force):
+            break
+        b, averages = b + step, tried
+    b = _bracketed(lambda b: total(at(b), "force"), b)
+    return b, at(b)
+
+
+def _bracketed(force: Callable[[float], float], b: float) -> float:
+    reach = 0.5
+    while force(b - reach) < 0 or force(b + reach) > 0:
+        reach *= 2
+        if reach > FARTHEST:
+            return float("nan")
+    return float(brentq(force, b - reach, b + reach, xtol=1e-14, rtol=1e-14))

@@ -1,0 +1,90 @@
+"""Learning curves: the saddle points of one model on a grid of sample ratios and ridges."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.glm.saddle_point import SaddlePoint
+from theory.glm.solver import solve_problem
+from theory.glm.systems import as_problem
+from theory.models import checks
+from theory.models.frames import table
+from theory.models.glm import MulticlassMixture
+from theory.models.glm.modes import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Observables on the grid `lams` (rows) by `alphas` (columns), (n_lams, n_alphas); `points` holds all the rest."""
+
+    model: Any
+    alphas: Array
+    lams: Array
+    train_loss: Array = field(repr=False)
+    test_error: Array = field(repr=False)
+    points: tuple[tuple[SaddlePoint, ...], ...] = field(repr=False)
+    residual: float
+    iterations: int
+    converged: bool
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a point: lam, alpha, train_loss, test_error, V, q, r and bias of the first of each, squared_norm."""
+        lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
+        points = [point for row in self.points for point in row]
+        return table(
+            lam=lam,
+            alpha=alpha,
+            train_loss=self.train_loss.ravel(),
+            test_error=self.test_error.ravel(),
+            V=[point.V[0] for point in points],
+            q=[point.q[0] for point in points],
+            r=[point.r[0] if len(point.r) else np.nan for point in points],
+            bias=[point.bias[0] for point in points],
+            squared_norm=[point.squared_norm[0] for point in points],
+        )
+
+
+def learning_curve(model: Any, alphas: ArrayLike, lams: ArrayLike | None = None, **options: Any) -> LearningCurve:
+    """`solve` at alpha = n/p in `alphas` and `lams` (default: that of the model), each point started from its neighbor.
+
+    The modes stay those of `model`: for random features alpha varies by the number of samples. Points are solved in the
+    order given, rows of `lams` from the row before. `options` go to `solve`. Raises ConvergenceError.
+    """
+    if isinstance(model, MulticlassMixture):
+        raise ValueError(
+            "learning_curve needs a model with labels +-1 or real ones, got a MulticlassMixture: use solve"
+        )
+    problem = as_problem(model)
+    alphas, lams = _grid("alphas", alphas), _grid("lams", problem.lam if lams is None else lams)
+    rows: list[list[SaddlePoint]] = []
+    for lam in lams:
+        row: list[SaddlePoint] = []
+        for alpha in alphas:
+            near = row[-1] if row else (rows[-1][0] if rows else None)
+            point = replace(problem, alpha=float(alpha), lam=float(lam))
+            row.append(solve_problem(point, start=near, **options))
+        rows.append(row)
+    points = [point for row in rows for point in row]
+    return LearningCurve(
+        model,
+        alphas,
+        lams,
+        train_loss=np.array([[point.train_loss for point in row] for row in rows]),
+        test_error=np.array([[point.test_error for point in row] for row in rows]),
+        points=tuple(tuple(row) for row in rows),
+        residual=max(point.residual for point in points),
+        iterations=sum(point.iterations for point in points),
+        converged=all(point.converged for point in points),
+    )
+
+
+def _grid(name: str, values: ArrayLike) -> Array:
+    array = checks.finite_array(name, np.atleast_1d(values), 1)
+    if array.min() <= 0:
+        raise ValueError(f"{name} must be positive, got {array.min()}")
+    return array

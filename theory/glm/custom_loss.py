@@ -1,0 +1,115 @@
+"""A user's own convex loss, from its derivative or from its proximal operator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.models.glm.modes import Array
+
+REACH = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
+NEAR = 1e-7  # the step, relative, of one-sided differences
+
+
+@dataclass(frozen=True)
+class ConvexMargin:
+    """A convex loss of the margin t = y h, or with linear labels of the residual y - h.
+
+    `function` l(t) and either `derivative` l'(t), for which the prox is solved for, or `proximal` (t, V) -> x, all
+    elementwise on arrays. `kinks`: where l' jumps. The loss should vary on a scale of order 1. Convexity is checked
+    wherever the prox is evaluated: it must rise, and no faster than its argument; ValueError otherwise.
+    """
+
+    function: Callable[[Array], Array]
+    derivative: Callable[[Array], Array] | None = None
+    proximal: Callable[[Array, float], Array] | None = None
+    kinks: tuple[float, ...] = ()
+    name: str = field(default="custom")
+
+    def __post_init__(self) -> None:
+        if (self.derivative is None) == (self.proximal is None):
+            raise ValueError("give exactly one of derivative and proximal")
+        if not callable(self.function) or not callable(self.derivative or self.proximal):
+            raise ValueError("function, derivative and proximal must be functions of arrays")
+
+    def value(self, t: Array) -> Array:
+        return np.asarray(self.function(t), float)
+
+    def prox(self, t: Array, V: float) -> Array:
+        x = np.asarray(self.proximal(t, V), float) if self.proximal else self._solved(t, V)
+        if x.shape != t.shape or not np.isfinite(x).all():
+            raise ValueError(
+                f"loss {self.name!r} has a proximal operator that is not finite or of wrong shape, V = {V:g}"
+            )
+        order = np.argsort(t)
+        rise, run = np.diff(x[order]), np.diff(t[order])
+        slack = 1e-9 * (1 + abs(x).max() + abs(t).max())
+        if wrong := np.flatnonzero((rise < -slack) | (rise > run + slack)).tolist():
+            raise ValueError(
+                f"loss {self.name!r} must be convex: its proximal operator falls, or rises faster than its argument, "
+                f"near t = {float(t[order][wrong[0]]):g}, V = {V:g}"
+            )
+        return x
+
+    def force(self, t: Array, prox: Array, V: float) -> Array:
+        return (prox - t) / V
+
+    def slope(self, t: Array, prox: Array, V: float) -> Array | None:
+        return None
+
+    def breakpoints(self, V: float) -> list[tuple[float, float]]:
+        """The images t = x + V l'(x) of a grid of x and of both sides of a kink, between which the prox is flat."""
+        grid = np.concatenate((-REACH[:0:-1], REACH))
+        sides = [k + side * NEAR * (1 + abs(k)) for k in self.kinks for side in (-2, 2)]
+        images = np.append(grid + V * self._rate(grid), [])
+        if sides:
+            kinks = np.repeat(np.array(self.kinks, float), 2)
+            images = np.append(images, kinks + V * self._rate(np.array(sides)))
+        return [(float(t), 0.0) for t in images if np.isfinite(t)]
+
+    def _rate(self, x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            if self.derivative is not None:
+                return np.asarray(self.derivative(x), float)
+            step = NEAR * (1 + abs(x))
+            return np.asarray((self.value(x + step) - self.value(x - step)) / (2 * step))
+
+    def _solved(self, t: Array, V: float) -> Array:
+        """x - t + V l'(x) rises with a slope of at least 1, so that its root lies no farther from t than its value."""
+        derivative = self.derivative
+        assert derivative is not None
+
+        def gap(x: Array) -> Array:
+            return np.asarray(x - t + V * derivative(x), float)
+
+        at = gap(t)
+        far = t - at
+        rounding = 1e-12 * (1 + abs(t) + abs(at))
+        if not np.isfinite(at).all() or np.any(gap(far) * np.sign(at) > rounding):
+            raise ValueError(f"loss {self.name!r} must be convex with a finite derivative: no proximal operator found")
+        return bracketed_root(gap, t, far)
+
+
+def bracketed_root(function: Callable[[Array], Array], a: Array, b: Array) -> Array:
+    """Elementwise roots between a and b, where the signs differ (Chandrupatla: inverse quadratic steps or halvings)."""
+    fa, fb = function(a), function(b)
+    c, fc, share = a, fa, np.full_like(a, 0.5)
+    for _ in range(100):
+        with np.errstate(all="ignore"):
+            x = a + share * (b - a)
+            fx = function(x)
+            same = np.sign(fx) == np.sign(fa)
+            c, fc = np.where(same, a, b), np.where(same, fa, fb)
+            b, fb = np.where(same, b, a), np.where(same, fb, fa)
+            a, fa = x, fx
+            best = np.where(abs(fa) < abs(fb), a, b)
+            least = np.where(a == b, 1.0, 2e-16 * (abs(best) + 1e-3) / abs(b - a))
+            done = (least > 0.5) | (np.minimum(abs(fa), abs(fb)) == 0)
+            if done.all():
+                break
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            smooth = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+            quadratic = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+            share = np.where(smooth & np.isfinite(quadratic), quadratic, 0.5)
+            share = np.where(done, 0.0, np.clip(share, least, 1 - least))
+    return np.asarray(best)

@@ -1,0 +1,36 @@
+"""Law of a label +-1 given the student's field h = mean + sqrt(q) z."""
+
+import numpy as np
+from scipy.special import ndtr
+
+from theory.models.glm import Cluster
+from theory.models.glm.modes import Array
+
+DENSITY = 1 / np.sqrt(2 * np.pi)
+LEAST = 1e-15  # of the teacher's variance: what rounding leaves of the conditional one
+
+
+class LabelLaw:
+    """P(y | z), and its derivative by the mean of the teacher field, whose conditional mean is t + tilt z."""
+
+    def __init__(self, cluster: Cluster, q: float, teacher: float) -> None:
+        self.cluster = cluster
+        self.tilt = teacher / np.sqrt(q)
+        total = cluster.teacher_variance + cluster.noise
+        self.width = float(np.sqrt(max(total - self.tilt**2, LEAST * total)))
+
+    def occurs(self, y: int) -> bool:
+        """Whether the label y can arise."""
+        return self.cluster.labels != "cluster" or y == self.cluster.label
+
+    def bends(self) -> list[tuple[float, float]]:
+        """The label turns where the teacher's conditional mean changes sign, on the scale of its conditional spread."""
+        if self.cluster.labels != "sign" or abs(self.tilt) < 0.01 * self.width:  # flat over the whole range
+            return []
+        return [(-self.cluster.teacher_mean / self.tilt, self.width / abs(self.tilt))]
+
+    def __call__(self, y: int, z: Array) -> tuple[Array, Array | None]:
+        if self.cluster.labels != "sign":
+            return np.full_like(z, 1.0 if self.cluster.labels == "cluster" else 0.5), None
+        argument = (self.cluster.teacher_mean + self.tilt * z) / self.width
+        return ndtr(y * argument), y * DENSITY / self.width * np.exp(-0.5 * argument**2)

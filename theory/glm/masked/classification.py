@@ -1,0 +1,134 @@
+"""A masked site as the hidden cluster of a Gaussian mixture: the site's value is the label, its neighbors the inputs.
+
+In a dense model at high temperature the other sites, given the masked one, are nearly Gaussian: its value moves their
+mean and, to leading order, leaves their covariance. Logistic regression of a spin, or softmax regression of a color,
+is one site of the pseudo-likelihood fit, so that its learning curve is that of a mixture (arXiv:2106.03791 for the
+mixture, arXiv:1705.05403 for dense Ising models). The picture
+is exact for dense models in the paramagnet as p grows, with corrections of order 1/p; on a graph of mean degree c the
+mixture's own floor is too low by a share of order 1/c that no size removes (`random_graph_floors`: 0.1, 1.8 and 8 % at
+c = 3 and 0.3, 0.6 and 0.9 of the critical inverse temperature).
+
+The ridge: sum over samples of the loss + (lam/2) |w|^2, fields h = w.x/sqrt(p). In couplings J = w/sqrt(p), the
+pseudo-likelihood that takes the mean over n samples and a penalty l2 |J|^2 has l2 = lam p/(2 n) = lam/(2 alpha).
+Contrasts are orthonormal, hence |J|^2 is that of the zero-sum blocks. Two colors as contrasts (+-1/sqrt 2, softmax) and
+as spins (+-1, logistic) are the same problem at the same lam.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from theory.glm.multiclass.channel import contrasts
+from theory.models import checks
+from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
+from theory.models.glm.modes import Array, covariance_matrix
+
+LEAST = 1e-12  # of a probability: a color that does not occur is no class
+
+
+def masked_classification(
+    inputs: Any,
+    cross: Any,
+    *,
+    alpha: float,
+    lam: float,
+    mean: Any = None,
+    label_mean: float = 0.0,
+    loss: Any = "logistic",
+    bias: bool = False,
+) -> GaussianMixture:
+    """Two clusters x | y with the exact means of a label y = +-1 and the common within-label covariance.
+
+    `inputs` Cov(x) (p, p), `cross` Cov(x, y) (p,), `mean` E x (default 0), `label_mean` E y. Then
+    E[x | y] = E x + cross (y - E y)/Var y and Omega = Cov(x) - cross cross^T/Var y; for centered Ising data
+    x | y ~ N(y mu, Omega) with mu = E[y x] and Omega = Cov(x) - mu mu^T. alpha = n/p. ValueError where these are no
+    moments of any data.
+    """
+    covariance, c = covariance_matrix("inputs", inputs), checks.finite_array("cross", cross, 1)
+    center = _center(mean, len(covariance))
+    if c.shape != center.shape:
+        raise ValueError(f"cross must have shape ({len(center)},), got {c.shape}")
+    m = checks.between("label_mean", label_mean, -1, 1)
+    variance = 1 - m**2
+    clusters = [center + c * (y - m) / variance for y in (1, -1)]
+    return GaussianMixture(
+        modes=_modes(covariance - np.outer(c, c) / variance, clusters),
+        probabilities=((1 + m) / 2, (1 - m) / 2),
+        alpha=alpha,
+        lam=lam,
+        loss=loss,
+        bias=bias,
+    )
+
+
+def masked_color(
+    inputs: Any,
+    cross: Any,
+    *,
+    alpha: float,
+    lam: float,
+    mean: Any = None,
+    label_mean: Any = None,
+    loss: str = "softmax",
+    bias: bool = True,
+) -> MulticlassMixture:
+    """C clusters x | s = a with the exact means of a color s and the common within-color covariance.
+
+    The site's color is given by its C - 1 orthonormal contrasts t, one-hot = 1/C + H t with Helmert's H (C, C-1):
+    `cross` Cov(x, t) (p, C-1), `label_mean` E t (default 0: equal colors), `inputs` Cov(x) (p, p), `mean` E x.
+    P_a = 1/C + H_a.E t, E[x | a] = E x + cross H_a/P_a. The inputs are best the contrasts of the other sites, p =
+    (L-1)(C-1). alpha = n/p.
+    """
+    covariance, c = covariance_matrix("inputs", inputs), checks.finite_array("cross", cross, 2)
+    center = _center(mean, len(covariance))
+    if len(c) != len(center) or c.shape[1] < 1:
+        raise ValueError(f"cross must have shape ({len(center)}, n_colors - 1), got {c.shape}")
+    H = contrasts(c.shape[1] + 1).T
+    t = np.zeros(c.shape[1]) if label_mean is None else checks.finite_array("label_mean", label_mean, 1)
+    if t.shape != (c.shape[1],):
+        raise ValueError(f"label_mean must have shape ({c.shape[1]},), got {t.shape}")
+    shares = 1 / len(H) + H @ t
+    if shares.min() < LEAST:
+        raise ValueError(f"label_mean must give every color a positive probability, got {shares.tolist()}")
+    shifts = (c @ H.T / shares).T
+    return MulticlassMixture(
+        modes=_modes(covariance - (shifts.T * shares) @ shifts, center + shifts),
+        probabilities=shares / shares.sum(),
+        alpha=alpha,
+        lam=lam,
+        loss=loss,
+        bias=bias,
+    )
+
+
+def split_site(covariance: Any, site: int, width: int = 1) -> tuple[Array, Array]:
+    """Cov(x) and Cov(x, t) of the other sites x and a site t with `width` numbers a site, in the order of the sites.
+
+    The second is (p,) for width 1 (spins), else (p, width) (contrasts, width = C - 1).
+    """
+    matrix = covariance_matrix("covariance", covariance)
+    width = int(checks.dimension(width, name="width"))
+    if len(matrix) % width or len(matrix) < 2 * width:
+        raise ValueError(f"covariance must have {width} rows for each of 2 or more sites, got {len(matrix)}")
+    k = int(checks.dimension(site, least=0, name="site"))
+    if k >= len(matrix) // width:
+        raise ValueError(f"site must lie in 0..{len(matrix) // width - 1}, got {site!r}")
+    own = np.arange(k * width, (k + 1) * width)
+    others = np.delete(np.arange(len(matrix)), own)
+    cross = matrix[np.ix_(others, own)]
+    return matrix[np.ix_(others, others)], cross[:, 0] if width == 1 else cross
+
+
+def _center(mean: Any, p: int) -> Array:
+    center = np.zeros(p) if mean is None else checks.finite_array("mean", mean, 1)
+    if center.shape != (p,):
+        raise ValueError(f"mean must have shape ({p},), got {center.shape}")
+    return center
+
+
+def _modes(within: Array, means: Any) -> Modes:
+    """Signals sqrt(p) mean in the eigenbasis of the covariance within the clusters."""
+    try:
+        return Modes.of_matrix((within + within.T) / 2, np.sqrt(len(within)) * np.asarray(means))
+    except ValueError as error:
+        raise ValueError(f"cross is too large for the covariance of the inputs: {error}") from None

@@ -1,0 +1,67 @@
+"""What a trained classifier loses on samples it has not seen, and what any classifier must lose."""
+
+import math
+
+import numpy as np
+
+from theory.glm.averages import Field
+from theory.glm.losses import loss_of
+from theory.glm.quadrature import normal_nodes
+from theory.glm.saddle_point import SaddlePoint
+from theory.models.glm import GaussianMixture, Modes
+from theory.models.glm.modes import Array
+
+
+def fresh_loss(point: SaddlePoint) -> float:
+    """Mean loss of a fresh sample, E loss(y (r + b + sqrt(q) z)), where the label is that of the cluster.
+
+    For logistic loss the cross entropy in nats. ValueError for other label laws.
+    """
+    problem, loss = point.problem, loss_of(point.problem.loss)
+    total = 0.0
+    for cluster in problem.clusters:
+        if cluster.labels != "cluster":
+            raise ValueError(f"fresh_loss needs labels that are those of the cluster, got {cluster.labels!r}")
+        field = Field.of(cluster, point.overlaps, float(point.bias[cluster.learner]))
+        size = math.sqrt(field.q)
+        bends = [((y_t - cluster.label * field.mean) / size, width / size) for y_t, width in loss.breakpoints(1.0)]
+        bends.append((-cluster.label * field.mean / size, 1 / size))  # the logistic loss bends on the scale 1
+        z, weights = normal_nodes(bends)
+        total += cluster.probability * float(weights @ loss.value(cluster.label * field.mean + size * z))
+    return total
+
+
+def mixture_floor(model: GaussianMixture) -> float:
+    """H(y | x) in nats of two clusters with a common covariance: no classifier has a smaller cross entropy.
+
+    The log-likelihood ratio is normal with mean +-D^2/2 and variance D^2, D the Mahalanobis distance of the means.
+    """
+    if len(model.probabilities) != 2 or set(model.labels) != {-1, 1}:
+        raise ValueError(f"the floor needs two clusters with labels 1 and -1, got {tuple(model.labels)}")
+    K = whitened_gram(model)
+    distance = float(K[0, 0] - 2 * K[0, 1] + K[1, 1])
+    if distance <= 0:
+        return -float(sum(share * math.log(share) for share in model.probabilities))
+    if math.isinf(distance):
+        return 0.0
+    size, total = math.sqrt(distance), 0.0
+    for own, other in (model.probabilities, model.probabilities[::-1]):
+        center = math.log(own / other) + distance / 2
+        z, weights = normal_nodes([(-center / size, 1 / size)])
+        total += own * float(weights @ np.logaddexp(0, -(center + size * z)))
+    return total
+
+
+def whitened_gram(model: GaussianMixture) -> Array:
+    """mu_a.Omega^-1.mu_b, (clusters, clusters), of a mixture with one common covariance in commuting modes.
+
+    Infinite entries where a mean has a component that the covariance lacks.
+    """
+    modes = model.modes
+    if not isinstance(modes, Modes) or modes.n_covariances != 1:
+        raise ValueError("needs one covariance for all clusters, given as Modes")
+    om, gram = modes.covariances[0], modes.gram
+    seen = om > 0
+    if np.any(abs(gram[..., ~seen]) > 1e-14 * max(float(abs(gram).max()), 1e-300)):
+        return np.full(gram.shape[:2], np.inf)
+    return np.asarray(np.sum(gram[..., seen] / om[seen], axis=-1))

@@ -1,0 +1,47 @@
+"""The ridge that predicts best."""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scipy.optimize import minimize_scalar
+
+from theory.glm.masked.fresh_loss import fresh_loss
+from theory.glm.saddle_point import SaddlePoint
+from theory.glm.solver import solve
+from theory.models import checks
+from theory.models.glm import GaussianMixture
+
+
+@dataclass(frozen=True)
+class BestRidge:
+    """`lam` with the least mean loss of a fresh sample, that `loss`, and the saddle `point` there.
+
+    `at_bound`: the least loss lies at an end of the interval searched.
+    """
+
+    lam: float
+    loss: float
+    point: SaddlePoint = field(repr=False)
+    at_bound: bool
+
+
+def best_ridge(model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3), **options: Any) -> BestRidge:
+    """Bounded search in log lam; the fresh loss has one minimum there. `options` go to `solve`; ConvergenceError."""
+    checks.record("model", model, GaussianMixture)
+    low, high = (checks.positive("bounds", bound) for bound in bounds)
+    if not low < high:
+        raise ValueError(f"bounds must increase, got {bounds!r}")
+    points: dict[float, SaddlePoint] = {}
+
+    def loss(log_lam: float) -> float:
+        near = min(points, key=lambda other: abs(other - log_lam), default=None)
+        start = points[near] if near is not None else None
+        points[log_lam] = solve(replace(model, lam=math.exp(log_lam)), start=start, **options)
+        return fresh_loss(points[log_lam])
+
+    ends = (math.log(low), math.log(high))
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-4})
+    at = float(found.x)
+    near_end = min(at - ends[0], ends[1] - at) < 1e-3
+    return BestRidge(math.exp(at), float(found.fun), points[at], near_end)

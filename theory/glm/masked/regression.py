@@ -1,0 +1,46 @@
+"""Masked ridge regression of one coordinate as a linear teacher with square loss."""
+
+import math
+
+import numpy as np
+
+from theory.models import MaskedRidge, checks
+from theory.models.conventions import ridge_per_unknown, samples_per_unknown
+from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
+
+RESOLVED = 1e-13  # eigenvalues below this share of the largest are rounding
+
+
+def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> GeneralizedLinearModel:
+    """Coordinate y given the others x, p = d - 1: teacher field a.x with Var(a.x) = c.S^-1.c, the rest of y is noise.
+
+    S = Cov(x), c = Cov(x, y); the signal is sqrt(p) c. (1/n) |y - X a|^2 + lam_masked |a|^2 is 2/n times the sum here
+    with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions). Test errors are equal; the training
+    loss here is half the masked one. ValueError for a covariance of infinite dimension: give it a size.
+    """
+    checks.record("model", model, MaskedRidge)
+    if not model.covariance.is_finite or model.d < 2:
+        raise ValueError(f"masked regression needs a covariance of finite dimension d >= 2, got {model.covariance}")
+    d = int(model.d)
+    k = int(checks.dimension(coordinate, least=0, name="coordinate"))
+    if k >= d:
+        raise ValueError(f"coordinate must lie in 0..{d - 1}, got {coordinate!r}")
+    matrix, others = model.covariance.matrix, np.delete(np.arange(d), k)
+    values, basis = np.linalg.eigh(matrix[np.ix_(others, others)])
+    resolved = values > RESOLVED * values[-1]
+    om = np.where(resolved, values, 0.0)
+    gram = np.where(resolved, (basis.T @ matrix[others, k]) ** 2, 0.0)
+    explained = math.fsum(gram[resolved] / om[resolved])
+    teacher = Cluster(
+        labels="linear",
+        teacher_signal=0,
+        teacher_variance=explained,
+        noise=max(float(matrix[k, k]) - explained, 0.0),
+    )
+    return GeneralizedLinearModel(
+        modes=Modes(np.full(d - 1, 1 / (d - 1)), om[None], gram[None, None]),
+        clusters=[teacher],
+        alpha=samples_per_unknown(model.alpha, d),
+        loss="square",
+        lam=ridge_per_unknown(model.lam, model.alpha, d),
+    )

@@ -1,0 +1,48 @@
+"""What the mixture misses on sparse graphs: a spin with few neighbors does not see Gaussian inputs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from theory.glm.quadrature import normal_nodes
+from theory.models import checks
+
+
+@dataclass(frozen=True)
+class TreeFloors:
+    """H(spin | others) in nats, `true` and of the `mixture` with the same means and covariance."""
+
+    true: float
+    mixture: float
+
+
+def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
+    """A spin with k neighbors on a tree without fields, couplings +-1; only the neighbors tell of it.
+
+    Given the spin y they are independent, J x = y with probability (1 + t)/2, t = tanh(beta): the true log-odds are
+    2 beta sum J x. The mixture has means y t J and the variance 1 - t^2, hence k t^2/(1 - t^2) = mu.Omega^-1.mu.
+    """
+    k, b = int(checks.dimension(n_neighbors, least=0, name="n_neighbors")), checks.non_negative("beta", beta)
+    t, up = math.tanh(b), np.arange(k + 1)
+    log_count = gammaln(k + 1) - gammaln(up + 1) - gammaln(k - up + 1)
+    with np.errstate(divide="ignore"):
+        chance = np.exp(log_count + up * np.log((1 + t) / 2) + (k - up) * np.log((1 - t) / 2))
+    true = float(chance @ np.logaddexp(0, -2 * b * (2 * up - k)))
+    distance = math.sqrt(k * t * t / (1 - t * t))
+    z, weights = normal_nodes([(-distance, 1 / distance)] if distance else [])
+    return TreeFloors(true, float(weights @ np.logaddexp(0, -2 * (distance**2 + distance * z))))
+
+
+def random_graph_floors(mean_degree: float, beta: float) -> TreeFloors:
+    """Means over the Poisson degrees of a large random graph, a tree around almost every site; paramagnet.
+
+    That is mean_degree tanh(beta)^2 < 1 for couplings of random sign. The relative gap true/mixture - 1 falls as
+    1/mean_degree at a fixed share of the critical temperature: it is what dense graphs do not have.
+    """
+    c = checks.positive("mean_degree", mean_degree)
+    degrees = np.arange(math.ceil(c + 12 * math.sqrt(c) + 12))
+    shares = np.exp(degrees * math.log(c) - c - gammaln(degrees + 1))
+    floors = [star_floors(int(k), beta) for k in degrees]
+    return TreeFloors(float(shares @ [f.true for f in floors]), float(shares @ [f.mixture for f in floors]))

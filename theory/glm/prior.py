@@ -1,0 +1,74 @@
+"""From conjugates to overlaps: the Gaussian average over the weights under the ridge.
+
+G = (ridge + sum_c Vhat_c Omega_c)^-1 acts in every mode; the weights have mean G sum_a rhat_a s_a and covariance
+G (sum_c qhat_c Omega_c) G.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from theory.glm.overlaps import Overlaps
+from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
+from theory.models.glm.modes import Array
+
+
+def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Overlaps, Array]:
+    """Overlaps, and the Gram matrix of the learners' weights over p, (learners, learners)."""
+    return _prior(problem.modes, problem, Vhat, qhat, rhat)
+
+
+@singledispatch
+def _prior(
+    modes: Any, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
+) -> tuple[Overlaps, Array]:
+    raise TypeError(type(modes))
+
+
+@_prior.register
+def _(modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Overlaps, Array]:
+    if problem.n_learners > 1:
+        return _coupled(modes, problem, Vhat, qhat, rhat)
+    G = 1 / (problem.lam + Vhat @ modes.covariances)
+    pulled = np.einsum("abm,b->am", modes.gram, rhat)  # signal a with the mean of the weights, before G
+    core = (modes.weights * (qhat @ modes.covariances) + rhat @ pulled) * G * G
+    V = modes.covariances @ (modes.weights * G)
+    return Overlaps(V, modes.covariances @ core, pulled @ G), np.array([[core.sum()]])
+
+
+def _coupled(
+    modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
+) -> tuple[Overlaps, Array]:
+    """Several learners: in each mode a matrix over learners takes the place of a number."""
+    S = problem.n_learners
+    learner = np.eye(S)
+    of_covariance = learner[list(problem.covariance_learners)]  # (C, S)
+    of_signal = learner[list(problem.signal_learners or ())].reshape(-1, S)  # (A, S)
+    diagonal = np.einsum("c,cm,cs->ms", Vhat, modes.covariances, of_covariance)
+    G = np.linalg.inv(problem.ridge + diagonal[:, :, None] * learner)
+    noise = modes.weights[:, None] * np.einsum("c,cm,cs->ms", qhat, modes.covariances, of_covariance)
+    pull = np.einsum("a,b,abm,as,bt->mst", rhat, rhat, modes.gram, of_signal, of_signal)
+    core = G @ (noise[:, :, None] * learner + pull) @ G
+    V = np.einsum("m,cm,cs,mss->c", modes.weights, modes.covariances, of_covariance, G)
+    q = np.einsum("cm,cs,mss->c", modes.covariances, of_covariance, core)
+    r = np.einsum("b,abm,as,bt,mst->a", rhat, modes.gram, of_signal, of_signal, G)
+    return Overlaps(V, q, r), core.sum(axis=0)
+
+
+@_prior.register
+def _(
+    modes: DenseModes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
+) -> tuple[Overlaps, Array]:
+    if problem.n_learners > 1:
+        raise ValueError(f"DenseModes serve one learner, got n_learners = {problem.n_learners}; give commuting Modes")
+    Omega = modes.covariances
+    p = Omega.shape[1]
+    factor = cho_factor(problem.lam * np.eye(p) + np.einsum("c,cij->ij", Vhat, Omega))
+    G = cho_solve(factor, np.eye(p))
+    mean = G @ (rhat @ modes.signals)
+    core = G @ np.einsum("c,cij->ij", qhat, Omega) @ G
+    V = np.einsum("cij,ij->c", Omega, G) / p
+    q = (np.einsum("cij,ij->c", Omega, core) + np.einsum("i,cij,j->c", mean, Omega, mean)) / p
+    return Overlaps(V, q, modes.signals @ mean / p), np.array([[(np.trace(core) + mean @ mean) / p]])

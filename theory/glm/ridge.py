@@ -1,0 +1,66 @@
+"""Ridge regression of a linear teacher in closed form: one scalar equation instead of an iteration."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.models import Spectrum
+from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models.glm.modes import Array
+from theory.random_matrix import solve_effective_ridge
+
+
+@dataclass(frozen=True)
+class RidgeRegression:
+    """Observables of ridge regression; `effective_ridge` kappa solves lam = kappa (alpha - df1(kappa))."""
+
+    effective_ridge: float
+    V: float
+    q: float
+    r: float
+    train_loss: float
+    test_error: float
+
+
+def has_closed_form(problem: GeneralizedLinearModel) -> bool:
+    """One Gaussian cluster without a mean, a linear teacher, square loss, no bias."""
+    (cluster, *others), modes = problem.clusters, problem.modes
+    return (
+        problem.loss == "square"
+        and not (others or problem.bias or problem.n_learners > 1)
+        and isinstance(modes, Modes)
+        and (modes.n_covariances, modes.n_signals) == (1, 1)
+        and cluster.labels == "linear"
+        and cluster.mean_signal is None
+        and cluster.teacher_mean == 0
+        and cluster.loss_weights[0] == 1
+    )
+
+
+def ridge_regression(problem: GeneralizedLinearModel, lam: float | None = None) -> RidgeRegression:
+    """At the problem's lam, or at another `lam` >= 0 (0: the minimum-norm limit). ValueError for other problems.
+
+    With modes (w, om, gram) and G = 1/(om + kappa): r = sum gram G, bias = rho - 2 r + sum gram om G^2,
+    test error (bias + noise)/(1 - df2/alpha), train loss half of it times (1 - df1/alpha)^2 (Marchenko-Pastur form of
+    the saddle point). V is infinite at lam = 0 where the data are interpolated.
+    """
+    if not has_closed_form(problem):
+        raise ValueError("a closed form needs square loss, linear labels, one centered cluster and no bias")
+    modes, cluster, alpha = problem.modes, problem.clusters[0], problem.alpha
+    assert isinstance(modes, Modes)
+    om, gram = modes.covariances[0], modes.gram[0, 0]
+    ridge = problem.lam if lam is None else lam
+    kappa = _effective_ridge(om, modes.weights, alpha, ridge)
+    p = np.divide(om, om + kappa, out=np.zeros_like(om), where=om > 0)
+    carried = np.divide(gram, om, out=np.zeros_like(om), where=om > 0)  # of the teacher's variance, in each mode
+    df1, df2 = float(modes.weights @ p), float(modes.weights @ p**2)
+    r, square = float(carried @ p), float(carried @ p**2)
+    rho, noise = cluster.teacher_variance, cluster.noise
+    test = (rho - 2 * r + square + noise) / (1 - df2 / alpha)
+    free = 1 - df1 / alpha
+    V = kappa * df1 / ridge if ridge > 0 else (df1 / (alpha - df1) if kappa == 0 else np.inf)
+    return RidgeRegression(kappa, V, test - rho - noise + 2 * r, r, 0.5 * test * max(free, 0.0) ** 2, test)
+
+
+def _effective_ridge(om: Array, weights: Array, alpha: float, lam: float) -> float:
+    return float(solve_effective_ridge(Spectrum(om, weights), np.asarray(alpha), np.asarray(lam / alpha)).value)

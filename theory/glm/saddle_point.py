@@ -1,0 +1,60 @@
+"""What is known at a saddle point."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from theory.glm.overlaps import Overlaps
+from theory.models.frames import table
+from theory.models.glm import GeneralizedLinearModel
+from theory.models.glm.modes import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class SaddlePoint:
+    """Overlaps, conjugates and observables. `V`, `q` one per covariance, `r` one per signal, `bias` one per learner.
+
+    `train_loss` is the mean loss of a training sample without the ridge; `test_error` is E (y - h)^2 with label noise
+    for linear labels, P(y h < 0) otherwise; `cluster_errors` and `cluster_losses` are within each cluster. `energy` =
+    alpha train_loss + (1/2) tr ridge W, per parameter, with W the Gram matrix of the weights, `squared_norm` its
+    diagonal |w_l|^2/p. `residual` is that of the saddle-point equations in log V, log q, r; `iterations` counts
+    evaluations of them.
+    """
+
+    problem: GeneralizedLinearModel = field(repr=False)
+    V: Array
+    q: Array
+    r: Array
+    bias: Array
+    Vhat: Array
+    qhat: Array
+    rhat: Array
+    train_loss: float
+    test_error: float
+    cluster_losses: Array
+    cluster_errors: Array
+    squared_norm: Array
+    energy: float
+    residual: float
+    iterations: int
+    converged: bool
+
+    @property
+    def overlaps(self) -> Overlaps:
+        """V, q and r together."""
+        return Overlaps(self.V, self.q, self.r)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a cluster: probability, loss and error, and the overlaps of its covariance."""
+        clusters = self.problem.clusters
+        own = [cluster.covariance for cluster in clusters]
+        return table(
+            probability=[cluster.probability for cluster in clusters],
+            loss=self.cluster_losses,
+            error=self.cluster_errors,
+            V=self.V[own],
+            q=self.q[own],
+            bias=self.bias[[cluster.learner for cluster in clusters]],
+        )

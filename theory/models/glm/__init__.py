@@ -1,0 +1,27 @@
+"""Records of generalized linear models trained on structured Gaussian data."""
+
+from theory.models.glm.cluster import Cluster, LabelLaw
+from theory.models.glm.covariate import GaussianCovariateModel
+from theory.models.glm.mixture import GaussianMixture, MulticlassMixture
+from theory.models.glm.modes import DenseModes, Modes
+from theory.models.glm.problem import GeneralizedLinearModel
+from theory.models.glm.random_features import RandomFeatures
+from theory.models.glm.random_labels import RandomLabels
+from theory.models.glm.teacher_mixture import TeacherMixture
+from theory.models.glm.transfer import HiddenManifold, TransferModel
+
+__all__ = [
+    "Cluster",
+    "DenseModes",
+    "GaussianCovariateModel",
+    "GaussianMixture",
+    "GeneralizedLinearModel",
+    "HiddenManifold",
+    "LabelLaw",
+    "Modes",
+    "MulticlassMixture",
+    "RandomFeatures",
+    "RandomLabels",
+    "TeacherMixture",
+    "TransferModel",
+]

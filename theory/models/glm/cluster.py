@@ -1,0 +1,54 @@
+"""One cluster of the data: where its mean lies and how its labels arise."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+
+LabelLaw = Literal["linear", "sign", "random", "cluster"]
+LAWS = ("linear", "sign", "random", "cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Samples x = mean + Gaussian of covariance Omega_c, of a share `probability` of all samples.
+
+    The mean is `mean_sign` times the mean that belongs to the signal `mean_signal`. The teacher field nu belongs to the
+    signal `teacher_signal`, has mean `teacher_mean` and variance `teacher_variance` within the cluster. Labels:
+    "linear" y = nu + noise, "sign" y = sign(nu + noise) with Gaussian noise of variance `noise` (a probit), "random"
+    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1.
+    """
+
+    probability: float = 1.0
+    labels: LabelLaw = "sign"
+    label: int = 1
+    covariance: int = 0
+    learner: int = 0
+    mean_signal: int | None = None
+    mean_sign: float = 1.0
+    teacher_signal: int | None = None
+    teacher_variance: float = 1.0
+    teacher_mean: float = 0.0
+    noise: float = 0.0
+    loss_weights: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.labels not in LAWS:
+            raise ValueError(f"labels must be one of {', '.join(LAWS)}, got {self.labels!r}")
+        if self.labels in ("linear", "sign") and self.teacher_signal is None:
+            raise ValueError(f"labels={self.labels!r} need a teacher: give teacher_signal, got None")
+        if self.label not in (-1, 1):
+            raise ValueError(f"label must be -1 or 1, got {self.label!r}")
+        weights = tuple(checks.non_negative("loss_weights", weight) for weight in self.loss_weights)
+        if len(weights) != 2 or max(weights) == 0:
+            raise ValueError(f"loss_weights must be two numbers, not both zero, got {self.loss_weights!r}")
+        set_checked(
+            self,
+            probability=checks.between("probability", self.probability, 0, 1, closed=(False, True)),
+            mean_sign=checks.real("mean_sign", self.mean_sign),
+            teacher_variance=checks.non_negative("teacher_variance", self.teacher_variance),
+            teacher_mean=checks.real("teacher_mean", self.teacher_mean),
+            noise=checks.non_negative("noise", self.noise),
+            loss_weights=weights,
+        )

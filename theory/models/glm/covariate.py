@@ -1,0 +1,75 @@
+"""Teacher and student that see different features of the same Gaussian latent."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.glm.modes import Array, covariance_matrix
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GaussianCovariateModel:
+    """Teacher field nu = theta.u/sqrt(k) and student v in R^p, (u, v) jointly Gaussian (arXiv:2102.08127).
+
+    `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu), `covariance` Omega = E v v^T (p, p); made from Psi, Phi,
+    Omega and theta by `from_blocks`, from data by `from_data`. Labels "sign" or "linear" with noise variance `noise`.
+    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    """
+
+    covariance: Any = field(repr=False)
+    signal: Any = field(repr=False)
+    power: float
+    alpha: float
+    lam: float
+    loss: Any = "logistic"
+    labels: str = "sign"
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        covariance = covariance_matrix("covariance", self.covariance)
+        signal = checks.finite_array("signal", self.signal, 1)
+        if signal.shape != (len(covariance),):
+            raise ValueError(f"signal must have shape ({len(covariance)},), got {signal.shape}")
+        power = checks.positive("power", self.power)
+        explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
+        if explained > power * (1 + 1e-8):
+            raise ValueError(f"power must be at least what the features explain, {explained:g}, got {power!r}")
+        set_checked(
+            self, covariance=covariance, signal=signal, power=power, noise=checks.non_negative("noise", self.noise)
+        )
+
+    @classmethod
+    def from_blocks(cls, Psi: Any, Phi: Any, Omega: Any, teacher: Any, **options: Any) -> Self:
+        """Psi = E u u^T (k, k), Phi = E u v^T (k, p), Omega = E v v^T (p, p), `teacher` theta (k,)."""
+        Psi, Omega = covariance_matrix("Psi", Psi), covariance_matrix("Omega", Omega)
+        Phi, theta = checks.finite_array("Phi", Phi, 2), checks.finite_array("teacher", teacher, 1)
+        k, p = len(Psi), len(Omega)
+        if Phi.shape != (k, p) or theta.shape != (k,):
+            raise ValueError(f"Phi must have shape ({k}, {p}) and teacher ({k},), got {Phi.shape} and {theta.shape}")
+        return cls(covariance=Omega, signal=np.sqrt(p / k) * (theta @ Phi), power=theta @ Psi @ theta / k, **options)
+
+    @classmethod
+    def from_data(cls, features: Any, targets: Any, **options: Any) -> Self:
+        """Empirical moments of features (n, p) and real targets (n,), labels "linear": all that square loss needs."""
+        v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
+        if len(v) != len(y):
+            raise ValueError(f"targets must have one entry for each of {len(v)} rows of features, got {len(y)}")
+        moments = {
+            "covariance": v.T @ v / len(v),
+            "signal": np.sqrt(v.shape[1]) * (y @ v) / len(v),
+            "power": y @ y / len(y),
+        }
+        return cls(**moments, **{"loss": "square", "labels": "linear", **options})
+
+    @property
+    def p(self) -> int:
+        """Number of the student's features."""
+        return len(self.covariance)
+
+
+def explained_power(covariance: Array, signal: Array) -> float:
+    """Variance of the teacher field that the best linear predictor explains."""
+    return float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)

@@ -1,0 +1,99 @@
+"""Gaussian mixtures whose clusters carry the labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.glm.modes import DenseModes, Modes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GaussianMixture:
+    """K clusters x ~ N(mu_c, Omega_c) with labels y_c = +-1 (arXiv:2106.03791).
+
+    `modes`: signal c is sqrt(p) mu_c, with covariances one for all clusters or one for each. Biases are trained by
+    default. alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    """
+
+    modes: Modes | DenseModes = field(repr=False)
+    probabilities: Sequence[float]
+    labels: Sequence[int] = (1, -1)
+    alpha: float
+    lam: float
+    loss: Any = "logistic"
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        set_checked(self, probabilities=mixture_shares(self.probabilities, self.modes), labels=tuple(self.labels))
+        if len(self.labels) != len(self.probabilities) or set(self.labels) - {-1, 1}:
+            raise ValueError(
+                f"labels must be -1 or 1 for each of {len(self.probabilities)} clusters, got {self.labels!r}"
+            )
+
+    @classmethod
+    def opposite(
+        cls,
+        *,
+        mean_power: float = 1.0,
+        variances: Any = 1.0,
+        weights: Any = None,
+        probability: float = 0.5,
+        **options: Any,
+    ) -> Self:
+        """Means +-mu with |mu|^2 = `mean_power` spread evenly; `probability` of the label 1.
+
+        `variances`: one number; (M,) blocks of shares `weights`; or (2, M), for the clusters +1 and -1.
+        """
+        table = np.atleast_2d(np.asarray(variances, float))
+        shares = np.full(table.shape[1], 1 / table.shape[1]) if weights is None else np.asarray(weights, float)
+        signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        power = checks.non_negative("mean_power", mean_power)
+        share = checks.between("probability", probability, 0, 1)
+        modes = Modes(shares, table, power * signs[:, :, None] * shares)
+        return cls(modes=modes, probabilities=(share, 1 - share), **options)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MulticlassMixture:
+    """K clusters x ~ N(mu_c, Omega_c), each a class; W (K, p) is trained on one-hot targets (arXiv:2106.03791).
+
+    `loss` "square": (1/2) |e_y - h|^2, or "softmax": cross-entropy of softmax(h); penalty (lam/2) |W|^2 and free biases
+    (K,). `modes` as in GaussianMixture. The prediction is the largest h.
+    """
+
+    modes: Modes = field(repr=False)
+    probabilities: Sequence[float]
+    alpha: float
+    lam: float
+    loss: str = "square"
+    bias: bool = True
+
+    def __post_init__(self) -> None:
+        if self.loss not in ("square", "softmax"):
+            raise ValueError(f"loss must be 'square' or 'softmax', got {self.loss!r}")
+        set_checked(
+            self,
+            probabilities=mixture_shares(self.probabilities, self.modes),
+            alpha=checks.positive("alpha", self.alpha),
+            lam=checks.positive("lam", self.lam),
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return len(self.probabilities)
+
+
+def mixture_shares(probabilities: Any, modes: Modes | DenseModes) -> tuple[float, ...]:
+    """Positive probabilities that sum to 1, one for each mean in `modes`."""
+    shares = checks.finite_array("probabilities", probabilities, 1)
+    if shares.min() <= 0 or abs(shares.sum() - 1) > 1e-9:
+        raise ValueError(f"probabilities must be positive and sum to 1, got {shares.tolist()}")
+    if modes.n_signals != len(shares) or modes.n_covariances not in (1, len(shares)):
+        found = f"{modes.n_signals} means and {modes.n_covariances} covariances"
+        raise ValueError(f"modes must have {len(shares)} means and 1 or {len(shares)} covariances, got {found}")
+    return tuple(float(share) for share in shares)

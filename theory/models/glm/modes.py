@@ -1,0 +1,122 @@
+"""Covariances of the clusters and the signals hidden in them, in common eigenmodes or as dense matrices."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Commuting covariances in their common eigenbasis, and the Gram matrix of the signals in each mode.
+
+    `weights` (M,): share of the p dimensions in each mode, summing to 1. `covariances` (C, M): eigenvalues Omega_c.
+    `gram` (A, A, M): (1/p) sum over the dimensions of a mode of s_a s_b, of A signal vectors with entries O(1); a
+    cluster mean mu has the signal sqrt(p) mu, a teacher field nu the signal sqrt(p) Cov(x, nu).
+    """
+
+    weights: Any = field(repr=False)
+    covariances: Any = field(repr=False)
+    gram: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        weights = checks.finite_array("weights", self.weights, 1)
+        if weights.min() < 0 or abs(weights.sum() - 1) > 1e-9:
+            raise ValueError(
+                f"weights must be non-negative and sum to 1, got sum {weights.sum()} and least {weights.min()}"
+            )
+        covariances = checks.finite_array("covariances", self.covariances, 2)
+        if covariances.shape[1] != len(weights):
+            raise ValueError(f"covariances must have shape (C, {len(weights)}) (modes), got {covariances.shape}")
+        if covariances.min() < 0:
+            raise ValueError(f"covariances must be positive semi-definite, got an eigenvalue {covariances.min()}")
+        gram = _checked_gram(self.gram, len(weights))
+        set_checked(self, weights=weights, covariances=covariances, gram=gram)
+
+    @classmethod
+    def of_matrix(cls, covariance: Any, signals: Any = ()) -> "Modes":
+        """From one covariance (p, p) and signals (A, p), by its eigendecomposition."""
+        matrix = covariance_matrix("covariance", covariance)
+        eigenvalues, basis = np.linalg.eigh(matrix)
+        s = signal_array(signals, len(matrix)) @ basis
+        gram = s[:, None, :] * s[None, :, :] / len(matrix)
+        return cls(np.full(len(matrix), 1 / len(matrix)), np.maximum(eigenvalues, 0)[None], gram)
+
+    @property
+    def n_covariances(self) -> int:
+        """C."""
+        return len(self.covariances)
+
+    @property
+    def n_signals(self) -> int:
+        """A."""
+        return len(self.gram)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseModes:
+    """Covariances (C, p, p) that need not commute, and signals (A, p)."""
+
+    covariances: Any = field(repr=False)
+    signals: Any = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        stacked = checks.finite_array("covariances", self.covariances, 3)
+        matrices = np.stack([covariance_matrix(f"covariances[{c}]", matrix) for c, matrix in enumerate(stacked)])
+        set_checked(self, covariances=matrices, signals=signal_array(self.signals, matrices.shape[1]))
+
+    @property
+    def n_covariances(self) -> int:
+        """C."""
+        return len(self.covariances)
+
+    @property
+    def n_signals(self) -> int:
+        """A."""
+        return len(self.signals)
+
+
+def covariance_matrix(name: str, value: Any) -> Array:
+    """A symmetric positive semi-definite matrix (p, p); ValueError names the least eigenvalue otherwise."""
+    matrix = checks.finite_array(name, value, 2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} must be square, got shape {matrix.shape}")
+    if abs(matrix - matrix.T).max() > ROUNDING * abs(matrix).max():
+        raise ValueError(f"{name} must be symmetric, got a difference of {abs(matrix - matrix.T).max()}")
+    least = float(np.linalg.eigvalsh(matrix)[0])
+    if least < -ROUNDING * abs(matrix).max():
+        raise ValueError(f"{name} must be positive semi-definite, got an eigenvalue {least}")
+    return (matrix + matrix.T) / 2
+
+
+def signal_array(signals: Any, p: int) -> Array:
+    """Signals as (A, p), possibly none."""
+    if np.size(signals) == 0:
+        return np.zeros((0, p))
+    array = checks.finite_array("signals", np.atleast_2d(signals), 2)
+    if array.shape[1] != p:
+        raise ValueError(f"signals must have shape (A, {p}) (signals, dimensions), got {array.shape}")
+    return array
+
+
+def _checked_gram(value: Any, n_modes: int) -> Array:
+    if value is None or np.size(value) == 0:
+        return np.zeros((0, 0, n_modes))
+    gram = checks.finite_array("gram", value, 3)
+    if gram.shape[0] != gram.shape[1] or gram.shape[2] != n_modes:
+        raise ValueError(f"gram must have shape (A, A, {n_modes}) (signals, signals, modes), got {gram.shape}")
+    per_mode = np.moveaxis(gram, 2, 0)
+    if abs(per_mode - per_mode.transpose(0, 2, 1)).max() > ROUNDING * abs(gram).max():
+        raise ValueError("gram must be symmetric in its first two axes")
+    least = float(gram.min() if len(gram) == 1 else np.linalg.eigvalsh(per_mode).min())
+    if least < -ROUNDING * abs(gram).max():
+        raise ValueError(f"gram must be positive semi-definite in every mode, got an eigenvalue {least}")
+    return gram

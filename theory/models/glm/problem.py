@@ -1,0 +1,95 @@
+"""The general problem: clusters of Gaussian data, one or several linear learners, a convex loss and a ridge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.glm.cluster import Cluster
+from theory.models.glm.modes import ROUNDING, Array, DenseModes, Modes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GeneralizedLinearModel:
+    """n = alpha p samples x in R^p; learner l predicts from h = w_l.x/sqrt(p) + b_l, w_l with entries O(1).
+
+    Minimizes sum_mu kappa_mu loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m (a sum over samples, not a mean), where
+    ridge = lam 1 for one learner; coupled ones have in addition (coupling/2) |w_l - w_m|^2 for each pair. Biases b_l
+    are trained, and not penalized, if `bias`. `loss`: "square" (y - h)^2/2, "logistic" log(1 + exp(-y h)), "hinge"
+    max(0, 1 - y h), "hard_margin" (y h >= 1), or a loss of theory.glm.losses.
+    """
+
+    modes: Modes | DenseModes
+    clusters: Sequence[Cluster]
+    alpha: float
+    loss: Any
+    lam: float
+    bias: bool = False
+    coupling: float = 0.0
+    n_learners: int = 1
+    signal_learners: tuple[int, ...] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.modes, Modes | DenseModes):
+            raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
+        clusters = tuple(checks.record("clusters", cluster, Cluster) for cluster in self.clusters)
+        total = sum(cluster.probability for cluster in clusters)
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"probabilities of the clusters must sum to 1, got {total}")
+        lam = checks.real("lam", self.lam)
+        if lam <= 0:
+            raise ValueError(f"lam must be positive, got {self.lam!r}; limits lam -> 0 have functions of their own")
+        for cluster in clusters:
+            _require_index("covariance", cluster.covariance, self.modes.n_covariances)
+            _require_index("learner", cluster.learner, self.n_learners)
+            for name in ("mean_signal", "teacher_signal"):
+                if (index := getattr(cluster, name)) is not None:
+                    _require_index(name, index, self.modes.n_signals)
+            _require_explained(self.modes, cluster)
+        if len({cluster.labels == "linear" for cluster in clusters}) > 1:
+            raise ValueError("labels must be linear in all clusters or in none")
+        learners = self.signal_learners or (0,) * self.modes.n_signals
+        if len(learners) != self.modes.n_signals:
+            raise ValueError(f"signal_learners must have {self.modes.n_signals} entries, got {learners}")
+        set_checked(
+            self,
+            clusters=clusters,
+            lam=lam,
+            alpha=checks.positive("alpha", self.alpha),
+            coupling=checks.non_negative("coupling", self.coupling),
+            signal_learners=tuple(learners),
+        )
+
+    @property
+    def ridge(self) -> Array:
+        """The matrix of the quadratic penalty, (learners, learners)."""
+        S = self.n_learners
+        return np.asarray((self.lam + S * self.coupling) * np.eye(S) - self.coupling * np.ones((S, S)))
+
+    @property
+    def covariance_learners(self) -> tuple[int, ...]:
+        """The learner that each covariance belongs to; a covariance seen by several learners is listed for each."""
+        of = {cluster.covariance: cluster.learner for cluster in self.clusters}
+        return tuple(of.get(c, 0) for c in range(self.modes.n_covariances))
+
+
+def _require_index(name: str, index: int, count: int) -> None:
+    if not 0 <= index < count:
+        raise ValueError(f"{name} must lie in 0..{count - 1}, got {index!r}")
+
+
+def _require_explained(modes: Modes | DenseModes, cluster: Cluster) -> None:
+    """A teacher cannot have less variance than the inputs explain of it: s.Omega^-1.s/p."""
+    if not isinstance(modes, Modes) or (a := cluster.teacher_signal) is None:
+        return
+    om, gram = modes.covariances[cluster.covariance], modes.gram[a, a]
+    lost = bool(np.any(gram[om == 0] > ROUNDING))
+    explained = np.inf if lost else float(np.sum(np.divide(gram, om, out=np.zeros_like(om), where=om > 0)))
+    if explained > cluster.teacher_variance * (1 + 1e-6):
+        raise ValueError(
+            f"teacher_variance must be at least what the inputs explain of it, {explained:g}, "
+            f"got {cluster.teacher_variance:g}"
+        )

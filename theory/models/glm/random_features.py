@@ -1,0 +1,80 @@
+"""Random features of a Gaussian input, and their Gaussian equivalent."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.glm.modes import Array
+from theory.numerics.quadrature import panelled_legendre
+
+
+def _relu(z: Array) -> Array:
+    return np.maximum(z, 0)
+
+
+def _erf(z: Array) -> Array:
+    from scipy.special import erf
+
+    return np.asarray(erf(z))
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf, "tanh": np.tanh, "relu": _relu}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomFeatures:
+    """Features v = f(F c) of c ~ N(0, I_d), labels from nu = theta.c/sqrt(d), |theta|^2 = d (arXiv:2002.09339).
+
+    F (p, d) has rows of unit norm on average: "gaussian" entries of variance 1/d, or "orthogonal": a Haar matrix times
+    sqrt(max(1, p/d)). f is centered. samples_per_input = n/d, features_per_input = p/d. Hidden manifolds are the same.
+    """
+
+    activation: str | Callable[[Array], Array] = "sign"
+    samples_per_input: float
+    features_per_input: float
+    loss: Any = "logistic"
+    lam: float
+    labels: Literal["sign", "linear"] = "sign"
+    noise: float = 0.0
+    projection: Literal["gaussian", "orthogonal"] = "gaussian"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.activation, str) and self.activation not in ACTIVATIONS:
+            raise ValueError(
+                f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {self.activation!r}"
+            )
+        if self.projection not in ("gaussian", "orthogonal"):
+            raise ValueError(f"projection must be 'gaussian' or 'orthogonal', got {self.projection!r}")
+        if self.labels not in ("sign", "linear"):
+            raise ValueError(f"labels must be 'sign' or 'linear', got {self.labels!r}")
+        set_checked(
+            self,
+            samples_per_input=checks.positive("samples_per_input", self.samples_per_input),
+            features_per_input=checks.positive("features_per_input", self.features_per_input),
+            noise=checks.non_negative("noise", self.noise),
+        )
+
+    @property
+    def alpha(self) -> float:
+        """n/p."""
+        return self.samples_per_input / self.features_per_input
+
+    @property
+    def function(self) -> Callable[[Array], Array]:
+        """The activation, not centered."""
+        return ACTIVATIONS[self.activation] if isinstance(self.activation, str) else self.activation
+
+    @cached_property
+    def moments(self) -> tuple[float, float, float]:
+        """(E f, E z f, sqrt(E f^2 - (E f)^2 - (E z f)^2)) for standard normal z; f may have a kink or jump at zero."""
+        z, weights = panelled_legendre(np.linspace(-12, 12, 25), 32)
+        weights = weights * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+        f = np.asarray(self.function(z), float)
+        mean, linear, square = float(weights @ f), float(weights @ (z * f)), float(weights @ f**2)
+        return mean, linear, math.sqrt(max(square - mean**2 - linear**2, 0.0))

@@ -1,0 +1,25 @@
+"""Labels that know nothing of the inputs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from theory.models import checks
+from theory.models.covariance import Covariance, set_checked
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RandomLabels:
+    """Inputs of a population `covariance` of the toolkit, labels +-1 drawn by a fair coin (arXiv:2205.13303).
+
+    A mixture whose clusters share the covariance, with labels independent of the cluster, has the same training loss.
+    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    """
+
+    covariance: Covariance
+    alpha: float
+    lam: float
+    loss: Any = "square"
+
+    def __post_init__(self) -> None:
+        checks.record("covariance", self.covariance, Covariance)
+        set_checked(self, alpha=checks.positive("alpha", self.alpha))

@@ -1,0 +1,55 @@
+"""Two groups, each with a teacher of its own: fairness of what is learned from both."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+from theory.models.glm.modes import Array
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeacherMixture:
+    """Groups c = +-: x = c v/sqrt(d) + sqrt(Delta_c) z, labels sign(W_c.x/sqrt(d) + b_c) (arXiv:2205.15935).
+
+    |v|^2 = |W_c|^2 = d. `group_fraction`: share of group +; pairs list + then -: `variances` Delta_c, `mean_overlaps`
+    W_c.v/d, `teacher_biases` b_c; `teacher_overlap` = W_+.W_-/d. One student with a bias, or, with `coupling` not None,
+    two students trained each on its own group with the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights`: for each
+    group the weights of its samples with y = +1 and y = -1 (reweighing). alpha = n/d.
+    """
+
+    group_fraction: float
+    alpha: float
+    lam: float
+    loss: Any = "logistic"
+    variances: Pair = (0.5, 0.5)
+    teacher_overlap: float = 1.0
+    mean_overlaps: Pair = (0.0, 0.0)
+    teacher_biases: Pair = (0.0, 0.0)
+    loss_weights: tuple[Pair, Pair] = ((1.0, 1.0), (1.0, 1.0))
+    coupling: float | None = None
+
+    def __post_init__(self) -> None:
+        set_checked(
+            self,
+            group_fraction=checks.between("group_fraction", self.group_fraction, 0, 1),
+            alpha=checks.positive("alpha", self.alpha),
+            variances=tuple(checks.positive("variances", value) for value in self.variances),
+            teacher_overlap=checks.between("teacher_overlap", self.teacher_overlap, -1, 1, closed=(True, True)),
+        )
+        least = float(np.linalg.eigvalsh(self.overlap_matrix)[0])
+        if least < -1e-10:
+            raise ValueError(
+                "teacher_overlap and mean_overlaps must be those of three vectors: their Gram matrix of v, W_+, W_- "
+                f"must be positive semi-definite, got an eigenvalue {least:g}"
+            )
+
+    @property
+    def overlap_matrix(self) -> Array:
+        """Gram matrix over d of v, W_+, W_-."""
+        plus, minus = self.mean_overlaps
+        return np.array([[1, plus, minus], [plus, 1, self.teacher_overlap], [minus, self.teacher_overlap, 1]], float)
