@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
     from theory.glm.builders import (
         covariate_model,
         gaussian_mixture,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from theory.glm.universality import UniversalRandomLabels, random_labels_limit
 
 _ROOMS = {
+    "bayes_optimal": ("bayes_optimal_linear", "bayes_optimal_mixture", "bayes_optimal_sign"),
     "builders": (
         "covariate_model",
         "gaussian_mixture",
@@ -76,6 +78,9 @@ __all__ = [
     "SaddlePoint",
     "UniversalRandomLabels",
     "as_problem",
+    "bayes_optimal_linear",
+    "bayes_optimal_mixture",
+    "bayes_optimal_sign",
     "bivariate_normal",
     "covariate_model",
     "fairness_table",
