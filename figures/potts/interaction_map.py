@@ -75,5 +75,5 @@ EXPERIMENT = Experiment(
     figsize=(9.6, 3.1),
     caption="Equilibrium samples of a sparse Potts model with four letters. Left: masked loss of held-out sequences. "
     "Middle: score of each pair, the Frobenius norm of its learned couplings with the average-product correction "
-    "(dark: strong); circles mark the pairs that interact in the model. Right: share of these among the strongest pairs",
+    "(dark: strong); circles mark pairs that interact in the model. Right: share of these among the strongest pairs",
 )
