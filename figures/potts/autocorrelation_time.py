@@ -51,7 +51,7 @@ def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) ->
 
 def compute(context: Context) -> list[Row]:
     n = context.replicates(3)
-    sweeps = {kind: count // 10 if context.is_draft else count for kind, count in SWEEPS.items()}
+    sweeps = {kind: count // 20 if context.is_draft else count for kind, count in SWEEPS.items()}
     cases = [
         (name, model, ratio, kind)
         for name, model in models().items()

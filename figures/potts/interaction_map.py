@@ -1,6 +1,6 @@
 """An alignment with known interactions: the map that a user gets, judged by the pairs that really interact."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 0.1))  # below the curves, above the floor
     true = rows[rows["curve"] == TRUE]
     if len(true):
-        ring = {"color": "C1", "markerfacecolor": "none", "markersize": 4, "markeredgewidth": 0.6}
+        ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": 4, "markeredgewidth": 0.6}
         axes.plot(true["theory"], true["x"], "o", **ring, label="interact in the model")
         axes.legend(loc="lower left", fontsize=6, frameon=True, framealpha=0.9, borderpad=0.3)
 
@@ -75,5 +75,5 @@ EXPERIMENT = Experiment(
     figsize=(9.6, 3.1),
     caption="Equilibrium samples of a sparse Potts model with four letters. Left: masked loss of held-out sequences. "
     "Middle: score of each pair, the Frobenius norm of its learned couplings with the average-product correction "
-    "(dark: strong); circles mark the pairs that interact in the model. Right: share of these among the strongest pairs",
+    "(dark: strong); circles mark pairs that interact in the model. Right: share of these among the strongest pairs",
 )

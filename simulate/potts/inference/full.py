@@ -125,8 +125,8 @@ def pseudo_likelihood(
     )
     if options.l2 == 0 and fit.converged:
         strengths = (share * float(np.sum(data.weights**2)) for share in WEAK)
-        limits = {"tol": WEAK_TOL, "max_iter": WEAK_ITERATIONS}
-        weak, weaker = (fitted(data, replace(options, l2=k, field_l2=k, **limits))[0] for k in strengths)
+        limited = replace(options, tol=WEAK_TOL, max_iter=WEAK_ITERATIONS)
+        weak, weaker = (fitted(data, replace(limited, l2=k, field_l2=k))[0] for k in strengths)
         counted = data.columns.T[data.weights > 0]
         reason = still_growing(drift(weak.log_conditionals, weaker.log_conditionals, counted))
         fit = replace(fit, converged=False, reason=reason) if reason else fit
