@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate
@@ -43,7 +44,7 @@ def regression(alpha: float, lam: float) -> GaussianCovariateModel:
 
 
 CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
-EXPERIMENT = Experiment(
+DECLARED = Experiment(
     title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
     panels=[
         Panel(
@@ -82,3 +83,4 @@ EXPERIMENT = Experiment(
     "these covariances at their own size p = 120, without extrapolation; the error bars do not show its effect of "
     "order 1/p.",
 )
+EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from figures.core import Curve, Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import accuracy, fairness
 from simulate.glm import accuracy_minus, accuracy_plus, disparate_impact
 from theory import glm
@@ -45,7 +46,7 @@ def both(name: str, model: object, color: int) -> dict[str, Curve]:
     return {f"{name}, group {sign}": group(number, model, color) for number, sign in enumerate("+-")}
 
 
-EXPERIMENT = Experiment(
+DECLARED = Experiment(
     title=r"Two groups with different teachers, logistic loss, $\alpha = 2$, $\lambda = 0.1$",
     panels=[
         Panel(
@@ -89,3 +90,4 @@ EXPERIMENT = Experiment(
     "0.01, 0.722 at 0.16, 0.713 at 100). Lines: d = infinity; markers: simulation at d = 60 and 120 extrapolated in "
     "1/d, bars of two standard errors.",
 )
+EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED, line=3, points=1))

@@ -1,6 +1,7 @@
 """Learning curves of pseudo-likelihood as those of a Gaussian mixture: a masked spin of a spin glass."""
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,14 @@ from figures.core import Context, Curve, Experiment, Panel, Row, row
 from figures.glm.masked_classification_data import spin_glass_fits
 from simulate.core import Estimate, Task, extrapolate
 from theory import glm
-from theory.glm.masked import best_ridge, fresh_loss, mixture_floor, mixture_separability_threshold, spin_glass_site
+from theory.glm.masked import (
+    BestRidge,
+    best_ridge,
+    fresh_loss,
+    mixture_floor,
+    mixture_separability_threshold,
+    spin_glass_site,
+)
 from theory.models.glm.modes import Array
 
 if TYPE_CHECKING:
@@ -40,20 +48,26 @@ def compute(context: Context) -> list[Row]:
 
 def best_at(context: Context) -> dict[float, float]:
     """alpha -> the ridge of the least test loss at beta = 0.6."""
-    return {a: best_ridge(spin_glass_site(MIDDLE, alpha=a, lam=1.0)).lam for a in context.thin(ALPHAS, 2)}
+    return {a: best(a).lam for a in context.thin(ALPHAS, 2)}
+
+
+@lru_cache(maxsize=64)
+def best(alpha: float) -> BestRidge:
+    return best_ridge(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
 
 
 class Measured:
     """Fits to sampled spins of every problem of the figure, at both sizes."""
 
     def __init__(self, context: Context, best: dict[float, float]) -> None:
-        self.best, self.p, self.replicates = best, context.size(P), range(context.replicates(8))
+        self.best, self.p, self.replicates = best, context.size(P, 12), range(context.replicates(8))
         alphas = context.thin(ALPHAS, 2)
         self.problems = {beta: [(a, lam) for lam in (1.0, SMALL) for a in alphas] for beta in BETAS}
         self.problems[MIDDLE] += [(5.0, 1.0), (5.0, SMALL), *best.items()]
         self.problems[MIDDLE] += [(a, lam) for a in SCANNED for lam in SCAN if lam not in (1.0, SMALL)]
+        sites = context.size(3, 1)
         tasks = [
-            Task(f"{beta}/{p}/{r}", spin_glass_fits, (p, beta, self.problems[beta], 3, sweeps, r))
+            Task(f"{beta}/{p}/{r}", spin_glass_fits, (p, beta, self.problems[beta], sites, context.size(sweeps, 5), r))
             for p in (2 * self.p, self.p)
             for beta, sweeps in zip(BETAS, SWEEPS, strict=True)
             for r in self.replicates
@@ -72,6 +86,7 @@ class Measured:
         return [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
 
 
+@lru_cache(maxsize=256)
 def predictions(beta: float, alpha: float, lam: float) -> Array:
     """Test loss, excess over the floor and training loss."""
     model = spin_glass_site(beta, alpha=alpha, lam=lam)
@@ -88,7 +103,7 @@ def line(beta: float, alphas: list[float], lam: float) -> Array:
 
 
 def losses(context: Context, measured: Measured, beta: float) -> list[Row]:
-    alphas = context.thin(LINE[LINE < 3.5])
+    alphas = context.thin(LINE[LINE < 3.5], 3)
     name, floor = rf"$\beta = {beta}$", mixture_floor(spin_glass_site(beta, alpha=1.0, lam=1.0))
     rows = [row(name, a, panel=LOSS, theory=v[TEST]) for a, v in zip(alphas, line(beta, alphas, 1.0), strict=True)]
     rows += [row(f"_floor {beta}", a, panel=LOSS, theory=floor) for a in (alphas[0], alphas[-1])]
@@ -98,7 +113,7 @@ def losses(context: Context, measured: Measured, beta: float) -> list[Row]:
 
 
 def transition(context: Context, measured: Measured, beta: float) -> list[Row]:
-    alphas, name = context.thin(LINE[LINE < 3.5]), rf"$\beta = {beta}$"
+    alphas, name = context.thin(LINE[LINE < 3.5], 3), rf"$\beta = {beta}$"
     values = line(beta, alphas, SMALL)[:, TRAIN]
     rows = [row(name, a, panel=TRANSITION, theory=v) for a, v in zip(alphas, values, strict=True)]
     sharper = line(beta, alphas, SMALLER)[:, TRAIN]
@@ -111,29 +126,26 @@ def transition(context: Context, measured: Measured, beta: float) -> list[Row]:
 
 
 def excesses(context: Context, measured: Measured) -> list[Row]:
-    alphas, rows = context.thin(LINE), []
+    alphas, rows = context.thin(LINE, 3), []
     for name, lam in ((r"$\lambda = 0.01$", SMALL), (r"$\lambda = 1$", 1.0)):
         values = line(MIDDLE, alphas, lam)[:, ABOVE]
         rows += [row(name, a, panel=EXCESS, theory=v) for a, v in zip(alphas, values, strict=True)]
         for a in [*context.thin(ALPHAS, 2), 5.0]:
             rows += measured.rows(name, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     floor = mixture_floor(spin_glass_site(MIDDLE, alpha=1.0, lam=1.0))
-    for a in context.thin(LINE[::3]):
-        best = best_ridge(spin_glass_site(MIDDLE, alpha=a, lam=1.0)).loss
-        rows.append(row(BEST, a, panel=EXCESS, theory=best - floor))
+    rows += [row(BEST, a, panel=EXCESS, theory=best(a).loss - floor) for a in context.thin(LINE[::3], 2)]
     for a, lam in measured.best.items():
         rows += measured.rows(BEST, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     return rows + [row(LAW, a, panel=EXCESS, theory=1 / (2 * a)) for a in (3.0, 25.0)]
 
 
 def scan(context: Context, measured: Measured) -> list[Row]:
-    lams, rows = context.thin(LAMS), []
-    for alpha in SCANNED:
+    lams, rows = context.thin(LAMS, 3), []
+    for alpha in context.thin(SCANNED, 1):
         name = rf"$\alpha = {alpha:g}$"
         rows += [row(name, lam, panel=RIDGE, theory=predictions(MIDDLE, alpha, lam)[ABOVE]) for lam in lams]
-        best = best_ridge(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
         floor = mixture_floor(spin_glass_site(MIDDLE, alpha=alpha, lam=1.0))
-        rows.append(row(f"_best {alpha:g}", best.lam, panel=RIDGE, theory=best.loss - floor, d=math.inf))
+        rows.append(row(f"_best {alpha:g}", best(alpha).lam, panel=RIDGE, theory=best(alpha).loss - floor, d=math.inf))
         for lam in SCAN:
             if (alpha, lam) in measured.problems[MIDDLE]:
                 rows += measured.rows(name, lam, RIDGE, (MIDDLE, alpha, lam), ABOVE)

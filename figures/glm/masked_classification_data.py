@@ -19,6 +19,7 @@ from theory.models.potts.one_hot_contrasts import contrasts, helmert
 Array = NDArray[np.float64]
 States = NDArray[np.int16]
 
+RECORDS, TRAININGS = 10, 8
 SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color 1 = spin -1
 
 
@@ -97,11 +98,19 @@ def spin_glass_fits(
 
 
 def masked_gap(
-    family: str, x: float, n_sites: int, alpha: float, lam: float, effort: tuple[int, int, int], replicate: int
+    family: str,
+    x: float,
+    n_sites: int,
+    alpha: float,
+    lam: float,
+    effort: tuple[int, int, int],
+    replicate: int,
+    trainings: int = TRAININGS,
+    **options: Any,
 ) -> Array:
     """(4,): test loss of fits, that of the mixture with the model's moments, entropy of the site, floor of the mixture.
 
-    Means over one or two sites of one model of `family` at `x`, and over `TRAININGS` fits of each. `effort`: chains,
+    Means over one or two sites of one model of `family` at `x`, and over `trainings` fits of each. `effort`: chains,
     sweeps to forget the start, sweeps between the `RECORDS` records of each chain. These are the population: its
     covariance, and the moments of a site with the others, where the true mean of the site takes the place of the site,
     which has less noise. Fits are to other states. The floor is computed for spins; for colors the entropy is repeated.
@@ -111,28 +120,32 @@ def masked_gap(
     C, (chains, burn_in, apart) = model.n_colors, effort
     population = drawn(model, chains, burn_in, RECORDS, apart, rng)
     n = round(alpha * (n_sites - 1) * (C - 1))
-    trainings = drawn(model, n * TRAININGS, burn_in, 1, 1, rng)
+    fitted = drawn(model, n * trainings, burn_in, 1, 1, rng)
     P = model.conditionals(population)
     sites = range(2 if C == 2 else 1)  # three colors take longer to solve
-    return np.asarray(np.mean([_site_gap(k, population, trainings, P[:, k], n, alpha, lam) for k in sites], axis=0))
+    return np.asarray(
+        np.mean([_site_gap(k, population, fitted, P[:, k], n, alpha, lam, **options) for k in sites], axis=0)
+    )
 
 
-def _site_gap(site: int, population: States, trainings: States, P: Array, n: int, alpha: float, lam: float) -> Array:
+def _site_gap(
+    site: int, population: States, trainings: States, P: Array, n: int, alpha: float, lam: float, **options: Any
+) -> Array:
     C = P.shape[1]
     others = np.delete(np.arange(population.shape[1] * (C - 1)), np.arange(site * (C - 1), (site + 1) * (C - 1)))
     X, fitted = numbers(population, C)[:, others], numbers(trainings, C)[:, others]
     t = P @ (np.array([[1.0], [-1.0]]) if C == 2 else helmert(C))
     cross = (X - X.mean(axis=0)).T @ t / len(t)
     judge: dict[str, Any] = {"test_inputs": X, "conditionals": P, "bias": C > 2}
-    parts = [slice(k * n, (k + 1) * n) for k in range(TRAININGS)]
+    parts = [slice(start, start + n) for start in range(0, len(fitted), n)]
     losses = [fit_masked_site(fitted[part], trainings[part, site], lam, **judge).test_loss for part in parts]
     common: dict[str, Any] = {"alpha": alpha, "lam": lam}
     entropy = conditional_entropy(P)
     if C == 2:  # centered, without a bias
         spins = masked_classification(np.cov(X.T), cross[:, 0], **common)
-        return np.array([np.mean(losses), fresh_loss(glm.solve(spins)), entropy, mixture_floor(spins)])
+        return np.array([np.mean(losses), fresh_loss(glm.solve(spins, **options)), entropy, mixture_floor(spins)])
     colors = masked_color(np.cov(X.T), cross, mean=X.mean(axis=0), label_mean=t.mean(axis=0), **common)
-    return np.array([np.mean(losses), glm.solve(colors).test_loss, entropy, entropy])
+    return np.array([np.mean(losses), glm.solve(colors, **options).test_loss, entropy, entropy])
 
 
 DENSE, COLORS, SPARSE, DEGREES = "dense spins", "dense, three colors", "spins, degree 3", "spins at 0.6, by degree"
@@ -142,4 +155,3 @@ FAMILIES: dict[str, Callable[[int, float, Generator], PottsModel]] = {
     SPARSE: lambda n_sites, reduced, rng: sparse_glass(n_sites, 3.0, reduced, rng),
     DEGREES: lambda n_sites, degree, rng: sparse_glass(n_sites, degree, 0.6, rng),
 }
-RECORDS, TRAININGS = 10, 8

@@ -1,6 +1,7 @@
 """Where masked classification is that of a Gaussian mixture: temperature, density of the graph, number of colors."""
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,12 +26,13 @@ BURN_IN = {0.3: (15, 3), 0.6: (30, 5), 0.9: (100, 12)}  # sweeps; between record
 
 
 def compute(context: Context) -> list[Row]:
-    replicates, rows = range(context.replicates(5)), []
-    points = [(family, x) for family in SIZE for x in context.thin(AT[family], 2)]
-    sites = {(family, k): k * (context.size(SIZE[family], 16) - 1) + 1 for family in SIZE for k in (1, 2)}
-    chains = context.size(CHAINS, 100)
+    replicates, rows = range(context.size(context.replicates(5), 2)), []
+    points = [(family, x) for family in SIZE for x in context.thin(AT[family], 1)]
+    sites = {(family, k): k * (context.size(SIZE[family], 8) - 1) + 1 for family in SIZE for k in (1, 2)}
+    chains = context.size(CHAINS, 50)
+    gap = partial(masked_gap, trainings=2, tol=1e-3) if context.is_draft else masked_gap
     tasks = [
-        Task(f"{family}/{x}/{k}/{r}", masked_gap, (family, x, sites[family, k], ALPHA, LAM, (chains, *pace(x)), r))
+        Task(f"{family}/{x}/{k}/{r}", gap, (family, x, sites[family, k], ALPHA, LAM, (chains, *pace(x)), r))
         for k in (2, 1)
         for family, x in points
         for r in replicates

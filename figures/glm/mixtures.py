@@ -1,10 +1,12 @@
 """Gaussian mixtures: error against the sample ratio for three losses, equal or unequal shares, and three classes."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm
@@ -19,8 +21,9 @@ def binary(alpha: float, loss: str, share: float) -> GaussianMixture:
     return glm.gaussian_mixture(1.0, VARIANCE, probability=share, alpha=alpha, lam=LAM, loss=loss)
 
 
-def three(alpha: float, loss: str) -> MulticlassMixture:
-    return glm.multiclass_mixture(Modes([1.0], [[0.4]], MEANS), (0.5, 0.3, 0.2), alpha=alpha, lam=LAM, loss=loss)
+def classes(alpha: float, loss: str, shares: tuple[float, ...]) -> MulticlassMixture:
+    modes = Modes([1.0], [[0.4]], MEANS[: len(shares), : len(shares)])
+    return glm.multiclass_mixture(modes, shares, alpha=alpha, lam=LAM, loss=loss)
 
 
 def optimum(share: float) -> Curve:
@@ -38,22 +41,26 @@ def losses(share: float) -> dict[str, partial[GaussianMixture] | Curve]:
     return {loss: partial(binary, loss=loss, share=share) for loss in LOSSES} | {"Bayes-optimal": optimum(share)}
 
 
-EXPERIMENT = Experiment(
+def multiclass(shares: tuple[float, ...]) -> Panel:
+    return Panel(
+        title="three classes, shares 0.5, 0.3, 0.2",
+        curves={
+            "softmax": Curve(model=partial(classes, loss="softmax", shares=shares), line=np.geomspace(0.3, 10, 6)),
+            "square": partial(classes, loss="square", shares=shares),
+        },
+        line=np.geomspace(0.3, 10, 13),
+        points=(0.5, 1.0, 3.0),
+        replicates=20,
+    )
+
+
+BINARY = [
+    Panel(title="two clusters, equal shares", curves=losses(0.5)),
+    Panel(title="shares 1/4 and 3/4", curves=losses(0.25)),
+]
+DECLARED = Experiment(
     title=r"Gaussian mixtures, $\lambda = 0.1$, biases trained",
-    panels=[
-        Panel(title="two clusters, equal shares", curves=losses(0.5)),
-        Panel(title="shares 1/4 and 3/4", curves=losses(0.25)),
-        Panel(
-            title="three classes, shares 0.5, 0.3, 0.2",
-            curves={
-                "softmax": Curve(model=partial(three, loss="softmax"), line=np.geomspace(0.3, 10, 6)),
-                "square": partial(three, loss="square"),
-            },
-            line=np.geomspace(0.3, 10, 13),
-            points=(0.5, 1.0, 3.0),
-            replicates=20,
-        ),
-    ],
+    panels=[*BINARY, multiclass((0.5, 0.3, 0.2))],
     theory=test_error,
     replicate=replicate,
     line=np.geomspace(0.2, 10, 41),
@@ -67,3 +74,11 @@ EXPERIMENT = Experiment(
     "known. Right: means with the Gram matrix (1, .3, 0; .3, 1, .2; 0, .2, 1), variance 0.4. Lines: "
     "p = infinity; markers: simulation at p = 50 and 100 extrapolated in 1/p.",
 )
+
+
+def draft() -> Experiment:
+    """Two classes: with three softmax takes averages over the plane, half a second for every point of its line."""
+    return thinned(replace(DECLARED, panels=[*BINARY, multiclass((0.6, 0.4))]), line=3, points=1)
+
+
+EXPERIMENT = with_draft(DECLARED, draft)

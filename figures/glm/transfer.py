@@ -1,52 +1,64 @@
 """A first layer trained on one task and frozen for another: error against the correlations of the two tasks."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Curve, Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from simulate.core import stream
 from simulate.glm import draw_task, random_network, scratch_error, test_error, train
 from theory import glm
 from theory.models import HiddenManifold, TransferModel
 
-LATENT, INPUTS, HIDDEN, SOURCE_SAMPLES = 60, 120, 90, 1200
 ALPHA, LAM = 1.0, 0.01
-INSTANCES = 2  # sources, targets and first layers drawn; everything shown is their mean
 Array = NDArray[np.float64]
 Instances = tuple[TransferModel, ...]
 
 
-@lru_cache(maxsize=INSTANCES)
-def source(number: int) -> tuple[HiddenManifold, Array, Array]:
+@dataclass(frozen=True)
+class Sizes:
+    latent: int
+    inputs: int
+    hidden: int
+    source_samples: int
+    instances: int  # sources, targets and first layers drawn; everything shown is their mean
+
+
+FULL, TOY = Sizes(60, 120, 90, 1200, instances=2), Sizes(10, 20, 15, 200, instances=1)
+
+
+@lru_cache(maxsize=FULL.instances)
+def source(number: int, sizes: Sizes) -> tuple[HiddenManifold, Array, Array]:
     """A source task, the first layer that was trained on it, and that layer before."""
     rng = stream(0, "transfer", "source", number)
-    task = HiddenManifold.random(INPUTS, LATENT, rng)
-    start = random_network(HIDDEN, INPUTS, rng)
-    return task, train(start, *draw_task(task, SOURCE_SAMPLES, rng)).first_layer, start.first_layer
+    task = HiddenManifold.random(sizes.inputs, sizes.latent, rng)
+    start = random_network(sizes.hidden, sizes.inputs, rng)
+    return task, train(start, *draw_task(task, sizes.source_samples, rng)).first_layer, start.first_layer
 
 
-def targets(features: float, teacher: float, trained: bool, alpha: float = ALPHA) -> Instances:
+def targets(sizes: Sizes, features: float, teacher: float, trained: bool, alpha: float = ALPHA) -> Instances:
     models = []
-    for number in range(INSTANCES):
-        task, after, before = source(number)
+    for number in range(sizes.instances):
+        task, after, before = source(number, sizes)
         own = task.correlated(features, teacher, stream(0, "transfer", "target", number))
         models.append(TransferModel(task=own, first_layer=after if trained else before, alpha=alpha, lam=LAM))
     return tuple(models)
 
 
-def along_features(correlation: float, trained: bool) -> Instances:
-    return targets(correlation, 1.0, trained)
+def along_features(correlation: float, trained: bool, sizes: Sizes) -> Instances:
+    return targets(sizes, correlation, 1.0, trained)
 
 
-def along_teacher(correlation: float, trained: bool) -> Instances:
-    return targets(1.0, correlation, trained)
+def along_teacher(correlation: float, trained: bool, sizes: Sizes) -> Instances:
+    return targets(sizes, 1.0, correlation, trained)
 
 
-def along_samples(alpha: float, trained: bool) -> Instances:
-    return targets(0.9, 0.9, trained, alpha)
+def along_samples(alpha: float, trained: bool, sizes: Sizes) -> Instances:
+    return targets(sizes, 0.9, 0.9, trained, alpha)
 
 
 def frozen(models: Instances) -> float:
@@ -61,10 +73,10 @@ def error_from_scratch(models: Instances, d: int, rng: np.random.Generator) -> f
     return float(np.mean([scratch_error(model, d, rng) for model in models]))
 
 
-def curves(at: Callable[..., Instances]) -> dict[str, Curve]:
+def curves(at: Callable[..., Instances], sizes: Sizes) -> dict[str, Curve]:
     return {
-        "transferred features": Curve(model=partial(at, trained=True)),
-        "random features": Curve(model=partial(at, trained=False)),
+        "transferred features": Curve(model=partial(at, trained=True, sizes=sizes)),
+        "random features": Curve(model=partial(at, trained=False, sizes=sizes)),
     }
 
 
@@ -72,10 +84,10 @@ def no_theory(models: Instances) -> None:
     """Feature learning is not in it."""
 
 
-def scratch() -> Curve:
+def scratch(sizes: Sizes) -> Curve:
     """Both layers trained on the target samples alone: simulated, there is no theory."""
     return Curve(
-        model=partial(along_samples, trained=False),
+        model=partial(along_samples, trained=False, sizes=sizes),
         theory=no_theory,
         replicate=error_from_scratch,
         line=(),
@@ -84,25 +96,37 @@ def scratch() -> Curve:
     )
 
 
-EXPERIMENT = Experiment(
-    title=rf"Transfer of erf features between hidden manifolds, $p = {HIDDEN}$, logistic loss, $\lambda = {LAM}$",
-    panels=[
-        Panel(title=r"$\alpha = 1$, same teacher", curves=curves(along_features), xlabel="correlation of inputs $r_F$"),
-        Panel(title=r"$\alpha = 1$, same inputs", curves=curves(along_teacher), xlabel="correlation of teachers $r_T$"),
+def panels(sizes: Sizes) -> list[Panel]:
+    return [
+        Panel(
+            title=r"$\alpha = 1$, same teacher",
+            curves=curves(along_features, sizes),
+            xlabel="correlation of inputs $r_F$",
+        ),
+        Panel(
+            title=r"$\alpha = 1$, same inputs",
+            curves=curves(along_teacher, sizes),
+            xlabel="correlation of teachers $r_T$",
+        ),
         Panel(
             title="$r_F = r_T = 0.9$",
-            curves=curves(along_samples) | {"trained from scratch": scratch()},
+            curves=curves(along_samples, sizes) | {"trained from scratch": scratch(sizes)},
             line=np.geomspace(0.25, 8, 13),
             points=(0.3, 1.0, 3.0, 8.0),
             xlabel=r"target samples per feature $\alpha = n/p$",
             xscale="log",
         ),
-    ],
+    ]
+
+
+DECLARED = Experiment(
+    title=rf"Transfer of erf features between hidden manifolds, $p = {FULL.hidden}$, logistic loss, $\lambda = {LAM}$",
+    panels=panels(FULL),
     theory=frozen,
     replicate=frozen_error,
     line=np.linspace(0, 1, 13),
     points=(0.0, 0.3, 0.6, 0.8, 1.0),
-    d=HIDDEN,
+    d=FULL.hidden,
     extrapolate=False,
     replicates=8,
     judged=lambda model: False,
@@ -115,3 +139,4 @@ EXPERIMENT = Experiment(
     "since the first layer lies along the source teacher and responds nonlinearly. Features help from a correlation of "
     "about 0.3 on; with many target samples training both layers from scratch does better.",
 )
+EXPERIMENT = with_draft(DECLARED, lambda: thinned(replace(DECLARED, panels=panels(TOY), d=TOY.hidden)))
