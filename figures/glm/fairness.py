@@ -53,6 +53,7 @@ DECLARED = Experiment(
             title="one classifier",
             curves=both("plain", plain, 0) | both("reweighed", reweighed, 1),
             ylabel="accuracy (share of right signs)",
+            ylim=(0.55, 0.83),
             replicates=32,
         ),
         Panel(
@@ -65,6 +66,7 @@ DECLARED = Experiment(
             theory=fairness("disparate_impact"),
             replicate=disparate_impact,
             ylabel="disparate impact",
+            ylim=(0.2, 0.8),
             replicates=32,
         ),
         Panel(
