@@ -19,6 +19,7 @@ from theory.models.potts import (
 from theory.models.spectrum import Spectrum
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
+from theory.models.topics import Masking, TopicMixture, TopicModel
 
 __all__ = [
     "AR1",
@@ -34,6 +35,7 @@ __all__ = [
     "Isotropic",
     "ManyBodyPottsModel",
     "MaskedRidge",
+    "Masking",
     "Potts",
     "PottsModel",
     "PowerLaw",
@@ -43,6 +45,8 @@ __all__ = [
     "SquareLatticePotts",
     "TeacherStudent",
     "Toeplitz",
+    "TopicMixture",
+    "TopicModel",
     "TridiagonalPrecision",
     "TwoLevel",
     "Wishart",

@@ -1,11 +1,11 @@
 """Matrices over tokens that treat all topics and all words alike."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.topics import TopicModel
+from theory.models.topics import Topics
 
 Array = NDArray[np.float64]
 
@@ -15,7 +15,7 @@ class BlockMatrix:
     """W[out, in] by classes of entries: word rows `diagonal`, `same` (topic), `different`, `mask_column`; row 0 of
     [MASK] `mask_row` (on words) and `mask_mask`; and the bias of words and of [MASK]."""
 
-    model: TopicModel
+    model: Topics = field(repr=False)
     diagonal: float
     same: float
     different: float

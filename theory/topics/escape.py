@@ -1,11 +1,11 @@
 """How fast attention leaves uniformity once the value matrix has converged."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, log, sqrt
 
 from theory.models import checks
 from theory.models.topics import Masking, TopicModel
-from theory.topics.sectors import sectors
+from theory.topics.sectors import require, same_topic_gap, sectors
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,26 @@ class EscapeRate:
     @property
     def separation(self) -> float:
         """value_rate/rate, infinite where attention does not move."""
-        return self.value_rate / self.rate if self.rate else float("inf")
+        return self.value_rate / self.rate if self.rate else inf
+
+    def onset(self, initial_scale: float) -> float:
+        """Time log(1/scale)/rate at which weights of that initial scale become of order one."""
+        scale = checks.between("initial_scale", initial_scale, 0, 1)
+        return log(1 / scale) / self.rate if self.rate else inf
 
 
 def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | None = None) -> EscapeRate:
     """sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)), the T - 1 equal singular values of -dL/dG.
 
     Squared loss summed over outputs, any bias convention; G = W_K^T W_Q/sqrt(d_a) the attention logits, d_a the number
-    of tokens by default.
+    of tokens by default. p_c is `masking.kept`.
     """
+    require(model, masking, TopicModel)
+    same_topic_gap(model, masking)  # an error at tau = T, where there is no stage 1
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
-    d_a = int(checks.dimension(attention_dimension or model.n_tokens, name="attention_dimension"))
-    if T < 2:
-        raise ValueError(f"n_topics must be at least 2, got {T}")
+    d_a = model.n_tokens
+    if attention_dimension is not None:
+        d_a = int(checks.dimension(attention_dimension, name="attention_dimension"))
     spread = 1 / tau + masking.random_fraction / (masking.true_fraction * T)
     sigma = 2 * masking.kept * (tau - 1) * spread / (tau * v**2 * (T - 1))
     return EscapeRate(sigma, sigma / sqrt(d_a), 2 * sectors(model, masking).topic)

@@ -1,157 +1,98 @@
-"""Stage 1 in time: gradient flow and gradient descent of the value matrix from zero, and the cross-entropy flow."""
+"""Stage 1 in time, squared loss: gradient flow and gradient descent of the value matrix from zero."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import minimize
 
 from theory.models import checks
-from theory.models.topics import Masking, TopicModel
-from theory.numerics import ConvergenceError, Solution
+from theory.models.frames import table
+from theory.models.topics import Masking, Topics
 from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.cross_entropy import cross_entropy_flow
 from theory.topics.sectors import same_topic_gap, sectors
+from theory.topics.value_matrix import mean_and_gap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FlowBias = Literal["none", "trained"]
 
 
 @dataclass(frozen=True, eq=False)
 class Stage1Flow:
-    """`gap` and `loss` at each of `times`; `.matrix(k)` is the value matrix at times[k]."""
+    """`gap` and `loss` at each of `times` (or numbers of steps); `matrices[k]` is the value matrix at times[k]."""
 
-    model: TopicModel = field(repr=False)
+    model: Topics = field(repr=False)
     times: Array
     gap: Array
     loss: Array
     matrices: tuple[BlockMatrix, ...] = field(repr=False)
 
+    def to_frame(self) -> "pd.DataFrame":
+        """Columns time, gap, loss."""
+        return table(time=self.times, gap=self.gap, loss=self.loss)
+
 
 def stage1_flow(
-    model: TopicModel,
+    model: Topics,
     masking: Masking,
     times: Any,
     *,
     loss: Literal["squared", "cross_entropy"] = "squared",
     step: float | None = None,
+    bias: FlowBias = "none",
 ) -> Stage1Flow:
-    """dW/dt = -grad of the population loss from W = 0, uniform attention, no bias.
+    """dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained"), uniform attention.
 
-    Squared loss in closed form: the topic sector relaxes at rate 2 L1, the mean at 2 L0. With `step`, gradient descent
-    of that step instead: `times` are numbers of iterations and exp(-2 L t) becomes (1 - 2 step L)^k; ValueError where
-    that diverges. A loss averaged over the D outputs divides every rate by D. Cross-entropy: two scalar equations,
-    integrated to 1e-12.
+    Squared loss in closed form: the topic sector relaxes at rate 2 L1, the mean at 2 L0, with a bias 2 (L0 + 1). With
+    `step`, gradient descent of that step instead: `times` are numbers of iterations and exp(-2 L t) becomes
+    (1 - 2 step L)^k; ValueError where that diverges. A loss averaged over the D outputs divides every rate by D.
+    Cross-entropy (no bias, no step): two scalar equations, integrated to 1e-12.
     """
     t = checks.finite_array("times", np.atleast_1d(times), 1)
     if t.min() < 0:
         raise ValueError(f"times must be >= 0, got {t.min()}")
+    if bias not in ("none", "trained"):
+        raise ValueError(f"bias must be 'none' or 'trained', got {bias!r}")
     if loss == "squared":
-        return _squared(model, masking, t, step)
+        return _squared(model, masking, t, step, bias)
     if loss != "cross_entropy":
         raise ValueError(f"loss must be 'squared' or 'cross_entropy', got {loss!r}")
-    if step is not None:
-        raise ValueError(f"step must be None for cross-entropy, got {step!r}")
-    return _cross_entropy(model, masking, t)
+    if step is not None or bias != "none":
+        raise ValueError(f"cross-entropy has neither step nor bias, got step = {step!r}, bias = {bias!r}")
+    path = cross_entropy_flow(model, masking, t)
+    return Stage1Flow(model, t, path.gap, path.loss, path.matrices)
 
 
-def _squared(model: TopicModel, masking: Masking, t: Array, step: float | None) -> Stage1Flow:
-    at, delta = sectors(model, masking), same_topic_gap(model, masking)
-    T, v, tau, q = model.n_topics, model.words_per_topic, model.topics_per_document, masking.mask_fraction
-    if step is not None and not 0 < step < 1 / max(at.topic, at.mean):
-        raise ValueError(f"step must lie in (0, {1 / max(at.topic, at.mean):g}) to be stable, got {step!r}")
-    topic_left, mean_left = (_decay(rate, t, step) for rate in (at.topic, at.mean))
-    gap = delta * (1 - topic_left)
-    mean = (1 - mean_left) / (T * v * at.mean)
-    matrices = tuple(
-        _value_matrix(model, float(g), (1 - q) / (T * v) * float(m), q * float(m))
-        for g, m in zip(gap, mean, strict=True)
+def stability_limit(model: Topics, masking: Masking, *, bias: FlowBias = "none") -> float:
+    """Gradient descent on the squared loss converges for steps below this, 1/max(L1, L0); L0 + 1 for L0 with a bias."""
+    at = sectors(model, masking)
+    return 1 / max(at.topic, at.mean + (bias == "trained"))
+
+
+def _squared(model: Topics, masking: Masking, t: Array, step: float | None, bias: FlowBias) -> Stage1Flow:
+    at, delta, words = sectors(model, masking), same_topic_gap(model, masking), model.n_words
+    mean_power = at.mean + (bias == "trained")
+    topic_left, mean_left = (
+        _left(rate, t, step, stability_limit(model, masking, bias=bias)) for rate in (at.topic, mean_power)
     )
-    loss = 1 - 1 / (tau * v) + (T - tau) / (tau * T * v) * topic_left**2 + mean_left**2 / (T * v)
+    gap, mean = delta * (1 - topic_left), (1 - mean_left) / (words * mean_power)
+    matrices = tuple(
+        mean_and_gap(model, masking, float(m), float(g), word_bias=float(m) if bias == "trained" else 0.0)
+        for m, g in zip(mean, gap, strict=True)
+    )
+    topics_left = (model.n_topics - 1) * at.topic_variance
+    loss = 1 - 1 / words - topics_left * (1 - topic_left**2) + mean_left**2 / words
     return Stage1Flow(model, t, gap, loss, matrices)
 
 
-def _decay(rate: float, t: Array, step: float | None) -> Array:
-    return np.exp(-2 * rate * t) if step is None else (1 - 2 * step * rate) ** t
-
-
-def _value_matrix(model: TopicModel, gap: float, mean: float, mask_column: float) -> BlockMatrix:
-    different = mean - gap / model.n_topics
-    return BlockMatrix(model, gap + different, gap + different, different, mask_column=mask_column)
-
-
-def _cross_entropy(model: TopicModel, masking: Masking, t: Array) -> Stage1Flow:
-    """The gap and y0, the amplitude of row 0 along E xbar; y_w = -y0/(T v) in every word row."""
-    solved = solve_ivp(
-        lambda _, x: _slopes(model, masking, x),
-        (0, max(float(t.max()), 1e-12)),
-        [0.0, 0.0],
-        t_eval=np.unique(t),
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-14,
-    )
-    if not solved.success:
-        raise ConvergenceError("cross-entropy flow", Solution(solved.y[:, -1], "diverged", np.inf, 1e-12, solved.nfev))
-    at = np.searchsorted(np.unique(t), t)
-    gap, y0 = solved.y[0][at], solved.y[1][at]
-    losses = np.array([_loss(model, masking, g, y) for g, y in zip(gap, y0, strict=True)])
-    matrices = tuple(_cross_entropy_matrix(model, masking, float(g), float(y)) for g, y in zip(gap, y0, strict=True))
-    return Stage1Flow(model, t, gap, losses, matrices)
-
-
-def _logits(model: TopicModel, masking: Masking, gap: float, y0: float) -> tuple[Array, Array]:
-    """Logits of words inside S, outside, and of [MASK]; and how many tokens there are of each."""
-    T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
-    mean, kappa = sectors(model, masking).mean, masking.true_fraction
-    y_word = -y0 / (T * v)
-    z = np.array([kappa * gap * (1 / tau - 1 / T) + mean * y_word, -kappa * gap / T + mean * y_word, mean * y0])
-    return z, np.array([tau * v, (T - tau) * v, 1.0])
-
-
-def _slopes(model: TopicModel, masking: Masking, x: Array) -> list[float]:
-    z, counts = _logits(model, masking, float(x[0]), float(x[1]))
-    p = np.exp(z - z.max())
-    p /= counts @ p
-    T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
-    pull = 1 / (tau * v) - p[0] + p[1]
-    return [pull * masking.true_fraction * (T - tau) / (T * (T - 1) * v), -p[2]]
-
-
-def _loss(model: TopicModel, masking: Masking, gap: float, y0: float) -> float:
-    z, counts = _logits(model, masking, gap, y0)
-    return float(z.max() + np.log(counts @ np.exp(z - z.max())) - z[0])
-
-
-def _cross_entropy_matrix(model: TopicModel, masking: Masking, gap: float, y0: float) -> BlockMatrix:
-    q, words = masking.mask_fraction, model.n_words
-    y_word = -y0 / words
-    different = y_word * (1 - q) / words - gap / model.n_topics
-    return BlockMatrix(
-        model,
-        gap + different,
-        gap + different,
-        different,
-        mask_column=y_word * q,
-        mask_row=y0 * (1 - q) / words,
-        mask_mask=y0 * q,
-    )
-
-
-def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
-    """Minimizer of the cross-entropy + (lam/2) |W|^2, no bias: two unknowns. Without a ridge there is none: the gap
-    grows without end while the loss falls to log(tau v)."""
-    lam = checks.positive("lam", lam)
-    mean, words, T, v = sectors(model, masking).mean, model.n_words, model.n_topics, model.words_per_topic
-    weights = lam * np.array([v**2 * (T - 1), mean * (1 + 1 / words)])
-
-    def objective(x: Array) -> tuple[float, Array]:
-        slopes = np.array(_slopes(model, masking, x))
-        slopes[0] *= v**2 * (T - 1)  # the metric of the flow, taken out again
-        slopes[1] *= mean * (1 + 1 / words)
-        return _loss(model, masking, *x) + 0.5 * float(weights @ x**2), weights * x - slopes
-
-    found = minimize(objective, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 2000})
-    residual = float(np.max(abs(found.jac)))
-    if not residual < 1e-8:
-        raise ConvergenceError(
-            f"regularized cross-entropy, lam={lam:g}", Solution(found.x, "max_iter", residual, 1e-8, found.nit)
-        )
-    return _cross_entropy_matrix(model, masking, float(found.x[0]), float(found.x[1]))
+def _left(rate: float, t: Array, step: float | None, limit: float) -> Array:
+    """The part of a mode that is not learned yet."""
+    if step is None:
+        return np.exp(-2 * rate * t)
+    if not 0 < step < limit:
+        raise ValueError(f"step must lie in (0, {limit:g}) to be stable, got {step!r}")
+    if (t != np.round(t)).any():
+        raise ValueError(f"times must be whole numbers of steps, got {t[t != np.round(t)][0]}")
+    return (1 - 2 * step * rate) ** np.round(t)

@@ -1,13 +1,13 @@
 """The second moments of what uniform attention sees of a document, and the gap that they determine.
 
 With attention uniform and documents long, a document of topics S shows xbar = kappa mu_S + (r/(T v)) 1_words + q e_0:
-kappa, r and q are the shares of true, random and masked tokens, mu_S the uniform law on the words of S.
+kappa, r and q are the shares of true, random and masked tokens, mu_S the word frequencies of the topics S.
 """
 
 from dataclasses import dataclass
 
 from theory.models import checks
-from theory.models.topics import Masking, TopicModel
+from theory.models.topics import Masking, TopicModel, Topics
 
 
 @dataclass(frozen=True)
@@ -22,28 +22,30 @@ class Sectors:
     topic_variance: float
 
 
-def sectors(model: TopicModel, masking: Masking) -> Sectors:
-    """zeta = (T - tau)/(tau T (T - 1) v), topic kappa^2 zeta, mean (1 - q)^2/(T v) + q^2."""
-    _require(model, masking)
-    T, v, tau, q = model.n_topics, model.words_per_topic, model.topics_per_document, masking.mask_fraction
-    zeta = (T - tau) / (tau * T * (T - 1) * v) if T > 1 else 0.0
-    return Sectors(masking.true_fraction**2 * zeta, (1 - q) ** 2 / (T * v) + q * q, zeta)
+def sectors(model: Topics, masking: Masking) -> Sectors:
+    """topic kappa^2 zeta, mean (1 - q)^2/(T v) + q^2."""
+    require(model, masking, Topics)
+    zeta, q = model.topic_variance, masking.mask_fraction
+    return Sectors(masking.true_fraction**2 * zeta, (1 - q) ** 2 / model.n_words + q * q, zeta)
 
 
-def same_topic_gap(model: TopicModel, masking: Masking) -> float:
+def same_topic_gap(model: Topics, masking: Masking) -> float:
     """delta = 1/(v kappa): how much more, on average, every optimal matrix gives to words of the same topic.
 
-    ValueError at tau = T: all documents look alike and nothing determines the gap.
+    ValueError where all documents have the same proportions, as at tau = T: nothing determines the gap.
     """
-    _require(model, masking)
-    if model.topics_per_document == model.n_topics:
+    require(model, masking, Topics)
+    if isinstance(model, TopicModel) and model.topics_per_document == model.n_topics:
         raise ValueError(
             f"topics_per_document must be below n_topics = {model.n_topics} for a gap: all documents look alike, "
             f"got {model.topics_per_document}"
         )
+    if model.topic_variance == 0:
+        raise ValueError(f"topic proportions must vary for a gap: all documents look alike, got {model}")
     return 1 / (model.words_per_topic * masking.true_fraction)
 
 
-def _require(model: TopicModel, masking: Masking) -> None:
-    checks.record("model", model, TopicModel)
+def require(model: Topics, masking: Masking, kind: type) -> None:
+    """ValueError unless both are records of these kinds."""
+    checks.record("model", model, kind)
     checks.record("masking", masking, Masking)

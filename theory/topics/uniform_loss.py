@@ -11,12 +11,13 @@ from scipy.special import logsumexp
 from theory.models import checks
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.sectors import require
 
 Kind = Literal["squared", "cross_entropy"]
 MOST_SETS = 200_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Documents:
     """All topic sets: `visible` xbar_S and `words` mu_S, both (D, number of sets)."""
 
@@ -26,6 +27,7 @@ class Documents:
 
 def documents(model: TopicModel, masking: Masking) -> Documents:
     """ValueError where there are more than 200 000 sets, with their number."""
+    require(model, masking, TopicModel)
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
     if comb(T, tau) > MOST_SETS:
         raise ValueError(f"n_topics over topics_per_document must be at most {MOST_SETS} sets, got {comb(T, tau)}")
@@ -42,20 +44,12 @@ def documents(model: TopicModel, masking: Masking) -> Documents:
 def population_loss_uniform(
     model: TopicModel, masking: Masking, matrix: Any, bias: Any = None, *, kind: Kind = "squared"
 ) -> float:
-    """Loss of f = W xbar_S + b, averaged over all topic sets S. W (D, D), b (D,) or zero.
+    """Loss of f = W xbar_S + b, averaged over all topic sets S. W (D, D) or a BlockMatrix, b (D,) or its own, or zero.
 
     "squared": E |f - e_word|^2, summed over the D outputs. "cross_entropy": -log softmax(f)[word], in nats.
     """
-    W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
-    D = model.n_tokens
-    if W.shape != (D, D):
-        raise ValueError(f"matrix must have shape ({D}, {D}) (tokens), got {W.shape}")
-    if bias is None:
-        bias = matrix.bias if isinstance(matrix, BlockMatrix) else np.zeros(D)
-    b = checks.finite_array("bias", bias, 1)
-    if b.shape != (D,):
-        raise ValueError(f"bias must have shape ({D},) (tokens), got {b.shape}")
     seen = documents(model, masking)
+    W, b = weights_of(model, matrix, bias)
     f = W @ seen.visible + b[:, None]
     if kind == "squared":
         spread = 1 - 1 / (model.topics_per_document * model.words_per_topic)
@@ -65,9 +59,26 @@ def population_loss_uniform(
     raise ValueError(f"kind must be 'squared' or 'cross_entropy', got {kind!r}")
 
 
+def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]:
+    """W (D, D) and b (D,), checked; without a bias, the one of a BlockMatrix, else zero."""
+    W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
+    D = model.n_tokens
+    if W.shape != (D, D):
+        raise ValueError(f"matrix must have shape ({D}, {D}) (tokens), got {W.shape}")
+    if bias is None:
+        bias = matrix.bias if isinstance(matrix, BlockMatrix) else np.zeros(D)
+    b = checks.finite_array("bias", bias, 1)
+    if b.shape != (D,):
+        raise ValueError(f"bias must have shape ({D},) (tokens), got {b.shape}")
+    return W, b
+
+
 def block_loss_uniform(masking: Masking, W: BlockMatrix, *, kind: Kind = "squared") -> float:
     """The same for a block matrix, any number of topics: three outputs, inside S, outside, and [MASK]."""
+    checks.record("W", W, BlockMatrix)
     model = W.model
+    require(model, masking, TopicModel)
+    assert isinstance(model, TopicModel)
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
     kappa, r, q = masking.true_fraction, masking.random_fraction, masking.mask_fraction
     s, d = W.different + W.gap, W.different
