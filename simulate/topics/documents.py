@@ -1,16 +1,13 @@
 """Documents of disjoint topics, drawn."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from simulate.topics.counts import Counts
 from theory.models import checks
 from theory.models.topics import TopicModel
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -50,23 +47,6 @@ def sample_topic_documents(
     v = model.words_per_topic
     counts = rng.multinomial(of_topic, np.full(v, 1 / v)).reshape(n, model.n_words)
     return TopicDocuments(model, counts, proportions)
-
-
-def word_counts(documents: Any) -> Counts:
-    """Counts (documents, words) of what was sampled, of an array or of a sparse matrix of whole numbers >= 0."""
-    given: Any = documents.counts if isinstance(documents, TopicDocuments) else documents
-    array = given.toarray() if sparse.issparse(given) else np.asarray(given)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"documents must be counts of shape (documents, words), got shape {array.shape}")
-    if array.dtype.kind not in "iuf" or not (np.isfinite(array).all() and (array == np.floor(array)).all()):
-        raise ValueError(f"documents must be whole numbers (counts), got {array.dtype} with other values")
-    if (array < 0).any():
-        raise ValueError(f"documents must be counts >= 0, got {array.min()}")
-    counts: Counts = array.astype(np.int64)
-    empty = np.flatnonzero(counts.sum(axis=1) == 0)
-    if empty.size:
-        raise ValueError(f"documents must have words, got {empty.size} empty ones, the first at index {empty[0]}")
-    return counts
 
 
 def _lengths(length: int | tuple[int, int], n: int, rng: np.random.Generator) -> Counts:

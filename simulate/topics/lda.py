@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from simulate.core.progress import progress_bar
-from simulate.topics.documents import Counts, word_counts
+from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
 from theory.models import checks
 
 Array = NDArray[np.float64]
+CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def gibbs_lda(
                 log_joint[chain, record] = runs[chain].log_joint()
                 advance()
     best = int(log_joint[:, -1].argmax())
-    perplexity = np.array([run.perplexity(counts) for run in runs])
+    perplexity = np.array([run.perplexity() for run in runs])
     return LdaFit(runs[best].topic_words(), runs[best].document_topics(), recorded, log_joint, perplexity, best)
 
 
@@ -73,12 +74,11 @@ class LdaChain:
     """One chain: every token's topic, started at random, and the counts they make."""
 
     def __init__(
-        self, counts: Counts, n_topics: int, rng: np.random.Generator, document_prior: float, word_prior: float
+        self, counts: AnyCounts, n_topics: int, rng: np.random.Generator, document_prior: float, word_prior: float
     ) -> None:
-        document, word = np.nonzero(counts)
-        times = counts[document, word]
+        self.occurrences = document, word, times = occurrences(counts)
         self.words = np.repeat(word, times).astype(np.int32)
-        self.starts = np.concatenate([[0], counts.sum(axis=1).cumsum()])
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(document, times, counts.shape[0]).astype(np.int64))])
         self.topics = rng.integers(n_topics, size=len(self.words)).astype(np.int32)
         self.generator = rng.integers(1, 2**64, size=2, dtype=np.uint64)
         self.document_prior, self.word_prior = document_prior, word_prior
@@ -117,12 +117,13 @@ class LdaChain:
         """log P(words, topics), the proportions integrated out."""
         return _log_evidence(self.of_document, self.document_prior) + _log_evidence(self.of_word.T, self.word_prior)
 
-    def perplexity(self, counts: Counts) -> float:
+    def perplexity(self) -> float:
         """exp(-mean log P(word | document)) with the proportions of this state."""
-        phi, total = self.topic_words(), 0.0
-        for theta, n in zip(self.document_topics(), counts, strict=True):
-            there = n > 0
-            total += n[there] @ np.log(theta @ phi[:, there])
+        theta, words, total = self.document_topics(), self.topic_words().T.copy(), 0.0
+        size = max(CHUNK_ENTRIES // theta.shape[1], 1)
+        for start in range(0, len(self.occurrences[0]), size):
+            document, word, times = (part[start : start + size] for part in self.occurrences)
+            total += times @ np.log((theta[document] * words[word]).sum(axis=1))
         return float(np.exp(-total / len(self.words)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.topics.documents import Counts, word_counts
+from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from theory.models.topics import Masking
 
 
@@ -36,11 +36,10 @@ def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -
     return mask_counts(word_counts(documents), masking, rng)
 
 
-def mask_counts(counts: Counts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
+def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
     """The same for counts that were checked before."""
     n_documents, n_words = counts.shape
-    document, word = np.nonzero(counts)
-    n = counts[document, word]
+    document, word, n = occurrences(counts)
     selected = rng.binomial(n, masking.selected)
     kept = rng.binomial(selected, masking.kept)
     hidden = selected - kept

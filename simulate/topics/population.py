@@ -22,9 +22,10 @@ def topic_sets(model: TopicModel) -> NDArray[np.float64]:
 
 
 def population_batch(model: TopicModel, masking: Masking, keys: Keys = "all") -> Batch:
-    """Exact gradients of the population: a selected position's target is a word of the document, whose query is
+    """All queries of infinitely long documents, with exact weights, so that gradients are those of the population.
 
-    itself with probability `kept`, any word with probability `randomized`, and [MASK] otherwise.
+    A selected position hides a word of the document. It shows that word with probability `kept`, any word with
+    probability `randomized`, and [MASK] otherwise. ValueError where there are too many topic sets.
     """
     n_sets = comb(model.n_topics, model.topics_per_document)
     if n_sets * model.n_tokens**2 > MOST_ENTRIES:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.attention import attention_by_class, topic_gap
-from simulate.topics.documents import Counts, sample_topic_documents
+from simulate.topics.counts import Counts
+from simulate.topics.documents import sample_topic_documents
 from simulate.topics.history import Record, TrainingRun
 from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_gradient
 from simulate.topics.masking import mask_counts

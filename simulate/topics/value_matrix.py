@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from simulate.topics.documents import word_counts
+from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
 from theory.models import checks
 from theory.models.topics import Masking

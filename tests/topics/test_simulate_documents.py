@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from simulate.core import Estimate, stream
 from simulate.topics import sample_topic_documents
-from simulate.topics.documents import word_counts
+from simulate.topics.counts import occurrences, word_counts
 from theory.models.topics import TopicModel
 
 SMALL = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
@@ -93,8 +93,14 @@ def test_bad_documents_are_refused(options, message):
 
 def test_counts_of_every_kind_are_read():
     counts = np.array([[1, 0, 2], [0, 3, 0]])
-    for given in (counts, counts.astype(float), sparse.csr_array(counts), counts.tolist()):
+    for given in (counts, counts.astype(float), counts.tolist()):
         assert np.array_equal(word_counts(given), counts)
+    twice = sparse.coo_array(([1, 1, 1, 3, 0], ([0, 0, 0, 1, 1], [0, 2, 2, 1, 2])), shape=(2, 3))
+    for given in (sparse.csr_array(counts), sparse.csc_matrix(counts), twice):
+        assert sparse.issparse(word_counts(given))
+        assert np.array_equal(word_counts(given).toarray(), counts)
+        for mine, other in zip(occurrences(word_counts(given)), occurrences(counts), strict=True):
+            assert np.array_equal(mine, other)
     documents = sample_topic_documents(SMALL, 3, stream(0))
     assert word_counts(documents) is not documents
     assert np.array_equal(word_counts(documents), documents.counts)
@@ -114,3 +120,6 @@ def test_counts_of_every_kind_are_read():
 def test_bad_counts_are_refused(counts, message):
     with pytest.raises(ValueError, match=message):
         word_counts(counts)
+    if np.ndim(counts) == 2 and np.asarray(counts).dtype.kind != "U":
+        with pytest.raises(ValueError, match=message):
+            word_counts(sparse.csr_array(counts))
