@@ -36,7 +36,7 @@ class NormalEquations:
     """Sums over selected positions, (D + 1)^2 numbers: inputs are the visible shares of tokens, and a constant 1."""
 
     def __init__(self, n_tokens: int) -> None:
-        checks.fits_in_memory("the least-squares fit", 4 * n_tokens**2)
+        checks.fits_in_memory("the least-squares fit", 8 * n_tokens**2)
         self.power = np.zeros((n_tokens, n_tokens))  # sum of x x'
         self.cross = np.zeros((n_tokens, n_tokens))  # sum of target x', [target, input]
         self.inputs = np.zeros(n_tokens)
@@ -68,20 +68,21 @@ class NormalEquations:
         if self.n_selected == 0:
             raise ValueError("no position was selected: more documents, longer ones or a larger `selected` are needed")
         n = self.n_selected
-        power, cross, x, y = self.power / n, self.cross / n, self.inputs / n, self.targets / n
+        power, cross, x, y, spread = self.power / n, self.cross / n, self.inputs / n, self.targets / n, 1.0
         if bias == "free":
-            matrix = _divided(cross - np.outer(y, x), power - np.outer(x, x), ridge)
-            b = y - matrix @ x
+            power -= np.outer(x, x)
+            cross -= np.outer(y, x)
+            spread -= float(y @ y)
         elif bias == "decayed":
-            both = np.block([[power, x[:, None]], [x[None, :], np.ones((1, 1))]])
-            solved = _divided(np.column_stack([cross, y]), both, ridge)
-            matrix, b = solved[:, :-1], solved[:, -1]
-        else:
-            matrix, b = _divided(cross, power, ridge), np.zeros(len(x))
-        output = matrix @ power  # E f x', without the bias
-        power_of_f = np.vdot(output, matrix) + 2 * b @ (matrix @ x) + b @ b
-        loss = power_of_f - 2 * (np.vdot(matrix, cross) + b @ y) + 1
-        return ValueMatrixFit(matrix, b, float(loss), n)
+            power = np.block([[power, x[:, None]], [x[None, :], np.ones((1, 1))]])
+            cross = np.column_stack([cross, y])
+        matrix = _divided(cross, power, ridge)
+        loss = spread - np.vdot(matrix, cross) - ridge * np.vdot(matrix, matrix)  # from matrix (power + ridge) = cross
+        if bias == "free":
+            return ValueMatrixFit(matrix, y - matrix @ x, float(loss), n)
+        if bias == "decayed":
+            return ValueMatrixFit(matrix[:, :-1].copy(), matrix[:, -1].copy(), float(loss), n)
+        return ValueMatrixFit(matrix, np.zeros(len(x)), float(loss), n)
 
 
 def fit_value_matrix(
@@ -110,11 +111,12 @@ def fit_value_matrix(
 
 
 def _divided(cross: Array, power: Array, ridge: float) -> Array:
-    """cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0."""
+    """cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0. `power` is used up."""
     if ridge > 0:
-        shifted = power + ridge * np.eye(len(power))
-        return np.asarray(linalg.solve(shifted, cross.T, assume_a="pos", overwrite_a=True).T)
-    values, vectors = linalg.eigh(power)
+        power[np.diag_indices_from(power)] += ridge
+        factor = linalg.cho_factor(power, overwrite_a=True, check_finite=False)
+        return np.asarray(linalg.cho_solve(factor, cross.T, check_finite=False).T)
+    values, vectors = linalg.eigh(power, overwrite_a=True)
     kept = vectors[:, values > RANK_TOLERANCE * max(values[-1], 0.0)]
     kept_values = values[values > RANK_TOLERANCE * max(values[-1], 0.0)]
     return np.asarray((cross @ kept / kept_values) @ kept.T)
