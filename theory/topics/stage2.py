@@ -59,7 +59,10 @@ def stage2_loss(
     gamma, tied = (checks.non_negative(name, weight) for name, weight in weights.items())
     setting = Setting(model, masking, bias, keys)
     v = setting.model.words_per_topic
-    return stage2_terms(setting, mask_query_weight=tied).loss(((v - 1) * alpha + beta) / v, gamma)
+    loss = stage2_terms(setting, mask_query_weight=tied).loss(((v - 1) * alpha + beta) / v, gamma)
+    if math.isinf(loss):
+        raise ValueError("the weights must leave a key to every query: with same_topic_weight 0 there is none")
+    return loss
 
 
 def stage2_optimum(
@@ -74,7 +77,7 @@ def stage2_optimum(
 
     With mask weight 1 the loss is convex in y = x/(1 + x), x = R1 (A - 1), and A* >= 1 is the root of a quartic in x;
     at other weights the best of the roots of a quartic in A. "free" minimizes over the weight of [MASK] too, which is
-    the optimum without any tying.
+    the optimum without any tying; it may be 0, and without random words both weights are infinite.
     """
     setting = Setting(model, masking, bias, keys)
     terms = stage2_terms(setting)
@@ -83,7 +86,7 @@ def stage2_optimum(
             raise ValueError(f"mask_weight must be a number >= 0 or 'free', got {mask_weight!r}")
         return _free(setting, terms)
     weight = checks.non_negative("mask_weight", mask_weight)
-    return _convex(setting, terms) if weight == 1 else _tied(setting, terms, weight)
+    return _convex(setting, terms) if weight == 1 else _checked(setting, _tied(terms, weight))
 
 
 def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
@@ -94,8 +97,8 @@ def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
     return _checked(setting, Stage2Optimum(A, 1.0, terms.loss(A, 1.0), slope.residual(x), True))
 
 
-def _tied(setting: Setting, terms: Terms, mask_weight: float) -> Stage2Optimum:
-    """The best of all stationary points and of both ends."""
+def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
+    """The best of all stationary points and of both ends; its residual is not judged here."""
     candidates = [*stationary_weights(terms, mask_weight), 0.0, math.inf]
     if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT:
         candidates = [1.0, *candidates]
@@ -105,7 +108,7 @@ def _tied(setting: Setting, terms: Terms, mask_weight: float) -> Stage2Optimum:
     if 0 < A < math.inf:
         slope, size = (float(each[0]) for each in terms.log_slopes(A, mask_weight))
         residual = abs(slope) / size if size > FLAT else 0.0
-    return _checked(setting, Stage2Optimum(A, mask_weight, float(losses[best]), residual, True))
+    return Stage2Optimum(A, mask_weight, float(losses[best]), residual, residual < TOLERANCE)
 
 
 def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
@@ -113,6 +116,8 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
     start = _convex(setting, terms)
     if start.topic_weight in (1.0, math.inf) or setting.seen.mask_fraction == 0:
         return start
+    if setting.masking.randomized == 0:
+        return _copied(setting)
 
     def scaled(x: Array) -> Array:
         slopes, sizes = terms.log_slopes(*np.exp(np.clip(x, -50, 50)))
@@ -121,28 +126,35 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
     found = root(scaled, np.array([math.log(start.topic_weight), 0.0]), tol=1e-13)
     A, mask_weight = (float(value) for value in np.exp(np.clip(found.x, -50, 50)))
     loss, residual = terms.loss(A, mask_weight), float(np.max(abs(found.fun)))
-    if residual < TOLERANCE and loss <= min(start.loss, _tied(setting, terms, 0.0).loss):
+    if residual < TOLERANCE and loss <= min(start.loss, _tied(terms, 0.0).loss):
         return Stage2Optimum(A, mask_weight, loss, residual, True)
     return _profiled(setting, terms)
 
 
+def _copied(setting: Setting) -> Stage2Optimum:
+    """Without random words a query that shows a word shows the true one. As A and the mask weight grow together, at
+    shares kappa on the own topic and 1 - kappa on [MASK], the output becomes the true word's topic exactly."""
+    kept, v, tau = setting.masking.kept, setting.model.words_per_topic, setting.model.topics_per_document
+    return Stage2Optimum(math.inf, math.inf, 1 - kept / v - (1 - kept) / (tau * v), 0.0, True)
+
+
 def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
     """The best mask weight of a grid, then the root of its slope, the topic weight following."""
-    grid = [0.0, *np.geomspace(1e-4, 1e8, 49)]
-    best = int(np.argmin([_tied(setting, terms, weight).loss for weight in grid]))
+    grid = [0.0, *map(float, np.geomspace(1e-4, 1e8, 49))]
+    best = int(np.argmin([_tied(terms, weight).loss for weight in grid]))
     if best == 0:
-        return _tied(setting, terms, 0.0)
+        return _checked(setting, _tied(terms, 0.0))
 
     def slope(log_weight: float) -> float:
         weight = math.exp(log_weight)
-        return float(terms.log_slopes(_tied(setting, terms, weight).topic_weight, weight)[0][1])
+        return float(terms.log_slopes(_tied(terms, weight).topic_weight, weight)[0][1])
 
     low, high = (math.log(grid[min(max(k, 1), len(grid) - 1)]) for k in (best - 1, best + 1))
     if slope(low) * slope(high) > 0:
-        return _checked(setting, replace(_tied(setting, terms, grid[best]), residual=math.inf, converged=False))
-    at = _tied(setting, terms, math.exp(float(brentq(slope, low, high, xtol=1e-14))))
+        return _checked(setting, replace(_tied(terms, grid[best]), residual=math.inf, converged=False))
+    at = _tied(terms, math.exp(float(brentq(slope, low, high, xtol=1e-14))))
     slopes, sizes = terms.log_slopes(at.topic_weight, at.mask_weight)
-    return _checked(setting, replace(at, residual=float(np.max(abs(slopes) / sizes))))
+    return _checked(setting, replace(at, residual=float(np.max(abs(slopes) / sizes)), converged=True))
 
 
 def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:

@@ -28,7 +28,7 @@ class ConvexSlope:
 
     @classmethod
     def of(cls, setting: Setting) -> "ConvexSlope":
-        """From N1 = E|g - mu_S|^2, g the output of attention to the query's topic alone, in S; N2 where it is not in S."""
+        """From N1 = E|g - mu_S|^2, g the output of attention to the query's topic alone, in S; N2 if it is not in S."""
         model, masking, kappa = setting.model, setting.masking, setting.seen.true_fraction
         T, v, tau, hidden = (
             model.n_topics,

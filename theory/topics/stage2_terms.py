@@ -62,13 +62,16 @@ class Terms:
     totals: Array
 
     def loss(self, A: float, mask_weight: float) -> float:
-        """At A = inf its limit."""
+        """At A = inf its limit; infinite where a query is left without keys."""
         x = np.array([1.0, 0.0, 0.0]) if math.isinf(A) else np.array([A, mask_weight, 1.0])
         above, below = self.numerators @ x, self.totals @ x
         if math.isinf(A) and not below.all():  # keys of a topic that nothing visible has: A does not matter
             other, rest = np.array([0.0, mask_weight, 1.0]), below == 0
             above[rest], below[rest] = self.numerators[rest] @ other, self.totals[rest] @ other
-        return self.constant + float(self.weights @ (above / below) ** 2)
+        some = self.weights > 0
+        if not below[some].all():
+            return math.inf
+        return self.constant + float(self.weights[some] @ (above[some] / below[some]) ** 2)
 
     def log_slopes(self, A: float, mask_weight: float) -> tuple[Array, Array]:
         """dL/dlog A and dL/dlog mask_weight, and the sizes of what cancels in them."""
