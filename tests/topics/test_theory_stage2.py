@@ -167,6 +167,17 @@ def test_no_tying_at_all_ends_tied_with_a_free_mask():
         assert weights[0, 1 + query] / column[~mine].mean() == pytest.approx(optimum.mask_weight, rel=1e-3)
 
 
+def test_slopes_and_curvature_by_differences():
+    terms = stage2.stage2_terms(stage2.Setting(model_of(5, 3, 2), STANDARD, "none"))
+    at, h = np.array([0.7, -0.4]), 1e-5
+    for k, step in enumerate(h * np.eye(2)):
+        low, high = np.exp(at - step), np.exp(at + step)
+        slope = (terms.loss(*high) - terms.loss(*low)) / (2 * h)
+        assert terms.log_slopes(*np.exp(at))[0][k] == pytest.approx(slope, rel=1e-6)
+        curvature = (terms.log_slopes(*high)[0] - terms.log_slopes(*low)[0]) / (2 * h)
+        assert terms.log_curvature(*np.exp(at))[k] == pytest.approx(curvature, rel=1e-6)
+
+
 def test_mask_may_be_better_excluded():
     """Where much is kept, the sink of the [MASK] key does not form: its best weight is zero."""
     model, masking = model_of(33, 9, 25), masking_of(0.17565562, 0.74507785, 0.07473814)

@@ -103,7 +103,7 @@ class _Reduced:
         z = self.logits @ x
         weights = self.counts * np.exp(z - z.max())
         weights /= weights.sum()
-        return self.logits.T @ (np.diag(weights) - np.outer(weights, weights)) @ self.logits
+        return np.asarray(self.logits.T @ (np.diag(weights) - np.outer(weights, weights)) @ self.logits)
 
     def loss(self, x: Array) -> float:
         """-log softmax of a true word, in nats."""

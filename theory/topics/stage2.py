@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq, root
+from scipy.optimize import brentq
 
 from theory.models import checks
 from theory.models.topics import Masking, TopicModel
@@ -22,6 +22,7 @@ from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias
 
 TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
+MOST_STEPS = 40
 FLAT = 1e-12  # a slope of pieces below this is rounding
 
 
@@ -118,17 +119,25 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
         return start
     if setting.masking.randomized == 0:
         return _copied(setting)
-
-    def scaled(x: Array) -> Array:
-        slopes, sizes = terms.log_slopes(*np.exp(np.clip(x, -50, 50)))
-        return slopes / np.maximum(sizes, 1e-300)
-
-    found = root(scaled, np.array([math.log(start.topic_weight), 0.0]), tol=1e-13)
-    A, mask_weight = (float(value) for value in np.exp(np.clip(found.x, -50, 50)))
-    loss, residual = terms.loss(A, mask_weight), float(np.max(abs(found.fun)))
+    A, mask_weight = _newton(terms, np.array([math.log(start.topic_weight), 0.0]))
+    slopes, sizes = terms.log_slopes(A, mask_weight)
+    loss, residual = terms.loss(A, mask_weight), float(np.max(abs(slopes) / sizes))
     if residual < TOLERANCE and loss <= min(start.loss, _tied(terms, 0.0).loss):
         return Stage2Optimum(A, mask_weight, loss, residual, True)
     return _profiled(setting, terms)
+
+
+def _newton(terms: Terms, logs: Array) -> tuple[float, float]:
+    """Where both slopes vanish, near the given logarithms of the weights; or where the loss is not convex."""
+    for _ in range(MOST_STEPS):
+        slopes, curvature = terms.log_slopes(*np.exp(logs))[0], terms.log_curvature(*np.exp(logs))
+        if not curvature[0, 0] > 0 < np.linalg.det(curvature):
+            break
+        step = np.linalg.solve(curvature, slopes)
+        logs = logs - step * min(1.0, 1 / float(np.max(abs(step))))
+        if np.max(abs(step)) < 1e-12:
+            break
+    return float(np.exp(logs[0])), float(np.exp(logs[1]))
 
 
 def _copied(setting: Setting) -> Stage2Optimum:

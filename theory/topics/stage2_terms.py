@@ -75,12 +75,24 @@ class Terms:
 
     def log_slopes(self, A: float, mask_weight: float) -> tuple[Array, Array]:
         """dL/dlog A and dL/dlog mask_weight, and the sizes of what cancels in them."""
-        x = np.array([A, mask_weight, 1.0])
-        above, below = self.numerators @ x, self.totals @ x
-        ratio = above / below
-        change = (self.numerators[:, :2] - ratio[:, None] * self.totals[:, :2]) / below[:, None] * x[:2]
+        ratio, change, _ = self._ratios(A, mask_weight)
         parts = (2 * self.weights * ratio)[:, None] * change
         return parts.sum(axis=0), abs(parts).sum(axis=0)
+
+    def log_curvature(self, A: float, mask_weight: float) -> Array:
+        """Second derivatives in (log A, log mask_weight), (2, 2)."""
+        ratio, change, share = self._ratios(A, mask_weight)
+        pull = 2 * self.weights * ratio
+        mixed = change.T @ (pull[:, None] * share)
+        squares = change.T @ (2 * self.weights[:, None] * change)
+        return np.asarray(squares - mixed - mixed.T + np.diag(pull @ change))
+
+    def _ratios(self, A: float, mask_weight: float) -> tuple[Array, Array, Array]:
+        """Fractions (9,), their logarithmic slopes (9, 2), and the shares of both weights in the totals (9, 2)."""
+        x = np.array([A, mask_weight, 1.0])
+        below = self.totals @ x
+        ratio, share = self.numerators @ x / below, self.totals[:, :2] * x[:2] / below[:, None]
+        return ratio, self.numerators[:, :2] * x[:2] / below[:, None] - ratio[:, None] * share, share
 
 
 def stage2_terms(setting: Setting, *, mask_query_weight: float = 1.0) -> Terms:
