@@ -122,7 +122,7 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
     A, mask_weight = _newton(terms, np.array([math.log(start.topic_weight), 0.0]))
     slopes, sizes = terms.log_slopes(A, mask_weight)
     loss, residual = terms.loss(A, mask_weight), float(np.max(abs(slopes) / sizes))
-    if residual < TOLERANCE and loss <= min(start.loss, _tied(terms, 0.0).loss):
+    if residual < TOLERANCE and loss <= start.loss:
         return Stage2Optimum(A, mask_weight, loss, residual, True)
     return _profiled(setting, terms)
 
