@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from tests.topics.routes import (
@@ -39,6 +40,7 @@ def test_bounds_on_two_thousand_settings():
         assert 1 < A < topics.stage2_bounds(model, masking).upper
 
 
+@run(max_examples=40)
 @given(settings())
 def test_bounds_at_the_edges(setting):
     A, bounds = topics.stage2_optimum(*setting).topic_weight, topics.stage2_bounds(*setting)
@@ -62,6 +64,7 @@ def test_monotone_in_topics_and_topics_per_document():
         assert rising == sorted(rising)
 
 
+@run(max_examples=40)
 @given(settings())
 def test_without_random_words(setting):
     model, masking = setting
@@ -76,6 +79,7 @@ def test_nothing_random_nothing_hidden():
     assert topics.without_random_words(MODEL, Masking(randomized=0)) == pytest.approx(14.3707714935, abs=1e-9)
 
 
+@run(max_examples=40)
 @given(settings(), st.sampled_from(["free", "none", "decayed"]))
 def test_unselected_keys(setting, bias):
     model, masking = setting
@@ -128,6 +132,7 @@ def test_scaling_limit(x, a):
         assert optimum(10**6, round(x * 10**6)) / (x * 10**6) == pytest.approx(a, rel=1e-4)
 
 
+@run(max_examples=40)
 @given(settings(), st.floats(0, 1))
 def test_ends_of_the_scaling_limit(setting, x):
     _, masking = setting

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as run
 
 from tests.topics.routes import (
     MODEL,
@@ -85,6 +86,7 @@ def test_mixtures_by_least_squares_on_the_moments_of_dirichlet(law):
     assert topics.same_topic_gap(mixture, STANDARD) == 1 / (v * kappa)
 
 
+@run(max_examples=40)
 @given(settings(most_topics=7))
 def test_zero_excess_and_the_same_gap_under_all_conventions(setting):
     model, masking = setting
