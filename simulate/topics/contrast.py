@@ -37,6 +37,7 @@ class TopicContrast:
     difference: Estimate
     null_mean: float
     null_sd: float
+    permutations: int
     n_words: int
     n_same: int  # unordered pairs
     n_different: int
@@ -217,6 +218,7 @@ def _contrast(sums: Array, times: Array, together: Flags, rng: np.random.Generat
         difference=Estimate(same - different, _deletion_error(without_same - without_different), m),
         null_mean=float(null.mean()),
         null_sd=sd if sd > ROUNDING * scale else 0.0,
+        permutations=len(null),
         n_words=m,
         n_same=n_same,
         n_different=n_different,

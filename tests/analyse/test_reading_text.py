@@ -2,6 +2,8 @@
 
 import gzip
 import json
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,9 +120,11 @@ def test_undecodable_bytes_are_named_by_file_and_place(tmp_path):
     [
         (["2 0:1 1:x"], "ab", r"c.ldac: line 1: '1:x' is not id:count"),
         (["2 0:1 7:1"], "ab", r"c.ldac: line 1: there is no word 7: c.tokens has 2, from 0"),
+        (["1 0:1234567890123"], "ab", "c.ldac: line 1: '0:1234567890123' is no count"),
+        (["1 99999999999999999999999:1"], "ab", "there is no word 9"),
         (["2 0:1 0:2"], "ab", r"c.ldac: line 1: word 0 is counted twice"),
         (["1 0:1", "3 0:1 1:1"], "ab", r"c.ldac: line 2 begins with '3', but has 2 words; is it LDA-C\?"),
-        (["1 0:1", "1 0:2"], "ab", "vocabulary of one word, 'a', in at least 1 documents"),
+        (["1 0:1", "1 0:2"], "ab", "has a vocabulary of one word, 'a' in 1 document or more"),
         (["0", "0"], "ab", "has no words in any of 2 documents"),
         ([], "ab", "holds no document"),
         (["1 0:1"], ["a", "", "b"], r"c.tokens: line 2 is empty"),
@@ -140,6 +144,9 @@ def test_wrong_tables_and_lines(tmp_path):
 
     refused("t.csv", "id,note\n1,a b\n", "which column holds the text.* --text-column; there are 'id', 'note'")
     refused("t.csv", "id,text\n1,cat dog\n2\n", "t.csv: line 3 has no cell in the column 'text'")
+    refused("t.csv", "id,text\n1,a cat, a dog\n", "line 2 has more cells than the header; quote texts that hold")
+    refused("t.csv", "A cat and a dog\nA dog\n", "which column holds the text.* there are 'A cat and a dog'")
+    refused("u.tokens", "cat\ndog\n", "name the .ldac file beside it")
     refused("t.csv", "id,text\n1,cat\n", "--text-column body: there is none of this name, but 'id'", text_column="body")
     refused("t.jsonl", '{"text": "a cat"}\n{"text": \n', r"t.jsonl: line 2 is not JSON")
     refused("t.jsonl", '{"text": "a cat"}\n{"text": 3}\n', "line 2 has no text under 'text'")
@@ -148,13 +155,18 @@ def test_wrong_tables_and_lines(tmp_path):
     refused(
         "t.txt", "cat dog\ncat dog\n", "--stop-words klingon must be english, none, or a file", stop_words="klingon"
     )
-    refused("t.txt", "the and\nof\n", "no word in at least 1 documents; two are the least")
+    refused("t.txt", "the and\nof\n", "has no word in 1 document or more; two words are the least")
     refused("t.ldac", "1 0:1\n", "their spelling, one word a line, must be in t.tokens beside it")
     (tmp_path / "none").mkdir()
     with pytest.raises(DataError, match=r"none: holds no .txt file"):
         read_corpus(tmp_path / "none")
     with pytest.raises(DataError, match="no such file"):
         read_corpus(tmp_path / "absent.txt")
+
+
+def test_a_line_ends_only_where_a_line_ends(tmp_path):
+    (tmp_path / "t.jsonl").write_bytes('{"text": "cat\u2028dog"}\r\n{"text": "cat\x85dog tail"}\r\n'.encode())
+    assert read_corpus(tmp_path / "t.jsonl").n_documents == 2
 
 
 def test_long_cells_are_read(tmp_path):
@@ -165,7 +177,7 @@ def test_long_cells_are_read(tmp_path):
 
 def test_vectors(tmp_path):
     path = tmp_path / "v.vec"
-    path.write_text("3 2\ncat 1 2\nbird 3 4\ndog -1 0.5\n", encoding="utf-8")
+    path.write_text("3 2\ncat 1 2\n. . 3 4\ndog -1 0.5\n", encoding="utf-8")
     vectors, there = read_vectors(path, ["dog", "tail", "cat"])
     assert np.array_equal(vectors, [[-1, 0.5], [0, 0], [1, 2]])
     assert there.tolist() == [True, False, True]
@@ -178,3 +190,15 @@ def test_vectors(tmp_path):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(DataError, match=message):
             read_vectors(path, ["dog", "tail", "cat"])
+
+
+@pytest.mark.skipif(find_spec("lda") is None, reason="the package lda, which ships the news, is not installed")
+def test_news_of_reuters():
+    """Counted from the file itself with awk; the package's own description has 395 documents of 4258 words."""
+    corpus = read_corpus(
+        Path(find_spec("lda").origin).parent / "tests" / "reuters.ldac", min_documents=1, max_words=5000
+    )
+    assert (corpus.counts.shape, corpus.n_tokens, corpus.counts.nnz) == ((395, 4258), 84010, 60114)
+    lengths, totals = corpus.counts.sum(axis=1), corpus.counts.sum(axis=0)
+    assert (lengths.min(), np.median(lengths), lengths.max()) == (36, 218, 541)
+    assert (corpus.words[totals.argmax()], totals.max()) == ("church", 630)

@@ -31,6 +31,11 @@ def decoded(path: Path, encoding: str | None = None) -> str:
     return text
 
 
+def lines_of(text: str) -> list[str]:
+    """Lines by the three usual ends only: str.splitlines also breaks at characters that JSON strings may hold."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def _where(raw: bytes, error: UnicodeError, encoding: str) -> str:
     """In one line: the first byte that is no text."""
     start = getattr(error, "start", None)

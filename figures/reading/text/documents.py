@@ -8,7 +8,7 @@ from pathlib import Path
 
 from figures.reading.common import DataError
 from figures.reading.common.problem import shown
-from figures.reading.text.decode import decoded
+from figures.reading.text.decode import decoded, lines_of
 
 Named = Iterator[tuple[str, str]]  # what a document is called in messages, and its text
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
@@ -30,13 +30,13 @@ def folder_documents(path: Path, encoding: str | None) -> Named:
 
 def line_documents(path: Path, encoding: str | None) -> Named:
     """Every line that is not blank."""
-    for number, line in enumerate(decoded(path, encoding).splitlines(), start=1):
+    for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
         if line.strip():
             yield f"line {number}", line
 
 
 def table_documents(path: Path, encoding: str | None, column: str | None) -> Named:
-    """A column of a table with a header; without a name the one that is called text, content, ..., or the only one."""
+    """A column of a table with a header; without a name the one that is called text, content, ..."""
     text = decoded(path, encoding)
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
@@ -50,6 +50,10 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
                 raise DataError(
                     path, f"line {number} has no cell in the column {shown(name)}; quote cells with {delimiter!r}"
                 )
+            if None in cells:
+                raise DataError(
+                    path, f"line {number} has more cells than the header; quote texts that hold a {delimiter!r}"
+                )
             yield f"line {number}", cells[name]
     except csv.Error as error:
         raise DataError(path, f"cannot be read as a table ({error})") from None
@@ -59,7 +63,7 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
 
 def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
     """One JSON value a line: an object with a text, or the text itself."""
-    for number, line in enumerate(decoded(path, encoding).splitlines(), start=1):
+    for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
         if not line.strip():
             continue
         try:
@@ -85,8 +89,6 @@ def _chosen(path: Path, names: list[str], column: str | None) -> str:
     usual = [name for name in USUAL for own in stripped if own.lower() == name]
     if usual:
         return next(name for own, name in stripped.items() if own.lower() == usual[0])
-    if len(names) == 1:
-        return names[0]
     raise DataError(path, f"which column holds the text? Say it by --text-column; there are {_listed(names)}")
 
 

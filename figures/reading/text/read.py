@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from figures.reading.common import DataError
-from figures.reading.text.decode import decoded
+from figures.reading.text.decode import decoded, lines_of
 from figures.reading.text.documents import (
     Named,
     folder_documents,
@@ -40,6 +40,8 @@ def read_corpus(
     """
     path = Path(path)
     suffix = _suffix(path)
+    if suffix in (".tokens", ".vocab"):
+        raise DataError(path, "holds the words of a corpus; name the .ldac file beside it")
     if text_column is not None and suffix not in (".csv", ".tsv", ".jsonl"):
         raise DataError(path, "--text-column is for .csv, .tsv and .jsonl")
     if suffix == ".ldac":
@@ -100,5 +102,5 @@ def _stop_words(path: Path, choice: str, come_counted: bool) -> tuple[frozenset[
     own = Path(choice)
     if not own.is_file():
         raise DataError(path, f"--stop-words {choice} must be english, none, or a file with one word a line")
-    listed = frozenset(line.strip().lower() for line in decoded(own).splitlines() if line.strip())
+    listed = frozenset(line.strip().lower() for line in lines_of(decoded(own)) if line.strip())
     return listed, [f"{len(listed)} stop words of {own.name} left out"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from figures.reading.common import DataError
 from figures.reading.common.problem import counted, shown
-from figures.reading.text.decode import decoded
+from figures.reading.text.decode import decoded, lines_of
 
 
 def read_vectors(path: Path, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -16,17 +16,18 @@ def read_vectors(path: Path, words: Sequence[str]) -> tuple[NDArray[np.float64],
     place = {word: k for k, word in enumerate(words)}
     found: dict[int, NDArray[np.float64]] = {}
     dimension = None
-    for number, line in enumerate(decoded(path).splitlines(), start=1):
+    for number, line in enumerate(lines_of(decoded(path)), start=1):
         if not line.strip():
             continue
-        word, *cells = line.split()
-        if number == 1 and len(cells) == 1:
+        cells = line.rstrip().split(" ")  # no other blank: it may be part of a word
+        if number == 1 and len(cells) == 2:
             continue  # word2vec's header: how many words of how many numbers
-        dimension = dimension or len(cells)
-        if len(cells) != dimension:
-            raise DataError(path, f"line {number} has {counted(len(cells), 'number')}, but others have {dimension}")
+        dimension = dimension or len(cells) - 1
+        if len(cells) <= dimension:
+            raise DataError(path, f"line {number} has {counted(len(cells) - 1, 'number')}, but others have {dimension}")
+        word = " ".join(cells[:-dimension])
         if word in place:
-            found[place[word]] = _numbers(path, number, cells)
+            found[place[word]] = _numbers(path, number, cells[-dimension:])
     if len(found) < 2:
         raise DataError(path, f"holds {counted(len(found), 'word')} of the vocabulary (spelled in lower case?)")
     vectors = np.zeros((len(words), dimension or 0))

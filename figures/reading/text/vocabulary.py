@@ -86,4 +86,5 @@ def _said(frequency: Any, stopped: Any, kept: Any, min_documents: int) -> str:
 def _too_few(words: list[str], kept: Any, min_documents: int) -> str:
     left = [word for word, own in zip(words, kept, strict=True) if own]
     which = f"a vocabulary of one word, {shown(left[0])}" if left else "no word"
-    return f"{which} in at least {min_documents} documents; two are the least: lower --min-documents or add documents"
+    least = f"{counted(min_documents, 'document')} or more"
+    return f"has {which} in {least}; two words are the least: lower --min-documents, or add documents"

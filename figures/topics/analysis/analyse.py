@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 THRESHOLDS = (0.002, 0.005, 0.01)
 LARGE_VOCABULARY = 1000  # words: a smaller one has larger thresholds, so that a topic keeps several words
 TOP_WORDS = 10
+TOKEN_DOUBLES = 3  # of memory: its document, word and topic
 PLANTED = (0.75, 0.25)  # exact in binary, and so are their sums
 
 
@@ -71,6 +72,7 @@ def analyse_corpus(
     if len(halves[0]) < topics:
         which = " in half of the corpus" if split else ""
         raise ValueError(f"topics must be at most the number of documents{which}, {len(halves[0])}, got {topics}")
+    checks.fits_in_memory("sampling the topics of every token", TOKEN_DOUBLES * float(array.sum()))
     fit = gibbs_lda(array[halves[0]], topics, stream(seed, "topics"), sweeps=sweeps, progress=progress)
     modeled = array[halves[1]]
     value = fit_value_matrix(modeled, masking or Masking(), stream(seed, "masks"), ridge=ridge, draws=draws)

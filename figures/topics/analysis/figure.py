@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FIGSIZE = (9.6, 3.1)
+HEADROOM = 0.6  # of the axis, for the legend
+LABELED = 4  # thresholds, each with a tick of its own
 THRESHOLD = r"ambiguity threshold $\rho$"
 
 
@@ -26,7 +28,7 @@ def panels() -> tuple[Panel, ...]:
     return (
         Panel(title=table.COSINE, curves={}, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
         Panel(title=table.DIFFERENCE, curves={}, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
-        Panel(title=table.NULL, curves={}, xlabel=THRESHOLD, ylabel=r"$z$ of the difference", yscale="symlog"),
+        Panel(title=table.NULL, curves={}, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
     )
 
 
@@ -37,10 +39,10 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
         points = rows[rows["curve"] == label].sort_values("x")
         values = points["simulation"].where(points["simulation"].notna(), points["theory"])
         axes.plot(points["x"], values, color=f"C{k}", linewidth=0.8, zorder=1)
+    thresholds = sorted(set(rows["x"]))
+    if len(thresholds) <= LABELED:
+        axes.set_xticks(thresholds, [f"{x:.3g}" for x in thresholds])
     low, high = axes.get_ylim()
-    if axes.get_yscale() == "symlog":
-        axes.set_ylim(min(low, -5), 30 * max(high, 10))
-    else:
-        axes.set_ylim(low, high + 0.45 * (high - low))
+    axes.set_ylim(low, high + HEADROOM * (high - low))
     if axes.get_legend() is not None:
         axes.legend(loc="upper right", fontsize=6)

@@ -60,7 +60,11 @@ def _cosines(comparisons: Sequence[Comparison]) -> list[Row]:
 def _differences(comparisons: Sequence[Comparison]) -> list[Row]:
     own = [one for one in comparisons if one.source == EMBEDDING]
     random = [one for one in comparisons if one.source == RANDOM and not one.overlap]
-    permuted = [(one, Estimate(one.contrast.null_mean, one.contrast.null_sd, 2)) for one in own if not one.overlap]
+    permuted = [
+        (one, Estimate(one.contrast.null_mean, one.contrast.null_sd, one.contrast.permutations))
+        for one in own
+        if not one.overlap
+    ]
     return [
         *(_point(RULES[one.overlap], one, DIFFERENCE, one.contrast.difference) for one in own),
         *(_point(RANDOM, one, DIFFERENCE, one.contrast.difference) for one in random),
