@@ -56,15 +56,19 @@ def compute(context: Context) -> list[Row]:
             ]
             rows.append(row(name, N, panel=panel, theory=theory, d=np.inf, estimate=extrapolate(*both)))
     limit = optimal_value_matrix(MODEL, MASKING).gap
-    return rows + [row("long documents", N, panel=ENTRIES, theory=limit) for N in (5, 300)]
+    return rows + [row("gap, long documents", N, panel=ENTRIES, theory=limit) for N in (5, 300)]
 
 
 EXPERIMENT = Experiment(
     title="Value matrix for documents of $N$ tokens, four topics of three words",
     compute=compute,
-    panels=[Panel(title=ENTRIES, curves={}, ylabel="entry"), Panel(title=LOSS, curves={}, ylabel="least loss")],
+    panels=[
+        Panel(title=ENTRIES, curves={}, ylabel="entry", ylim=(-0.15, 0.85)),
+        Panel(title=LOSS, curves={}, ylabel="least loss"),
+    ],
     xlabel="tokens of a document $N$",
     xscale="log",
+    figsize=(6.4, 3.0),
     caption="Uniform attention, free bias, T = 4, v = 3, tau = 2, p = (.3, .2, .2). Lines: theory; markers: least "
     "squares on d and 2d sampled documents, extrapolated to many. The gap tends to 1/(v(1 - (1 - p_c) p_m)) = 0.4386, "
     "the difference between diagonal and topic does not vanish",

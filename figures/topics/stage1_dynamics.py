@@ -1,6 +1,7 @@
 """Stage 1 in time: gap and loss under the squared loss and cross-entropy, closed forms against gradient descent."""
 
 from itertools import product
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 STEP = 0.5
 TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-LOSSES: dict[Loss, str] = {"squared": "squared loss", "cross_entropy": "cross-entropy"}
+LOSSES: dict[Literal["squared", "cross_entropy"], str] = {"squared": "squared loss", "cross_entropy": "cross-entropy"}
 THEORY, DESCENT, KNEES = "gradient flow", "gradient descent", "relaxation times"
 
 
@@ -34,19 +35,21 @@ def compute(context: Context) -> list[Row]:
     tasks = [Task(f"{loss}/{seed}", path, (loss, times, seed)) for loss in LOSSES for seed in seeds]
     found = context.sweep(tasks)
     at = sectors(MODEL, MASKING)
+    knees = [0.5 / at.mean, 0.5 / at.topic]
     grid = context.thin(np.geomspace(1, 2000, 120), 8)
     rows = []
     for (loss, name), (k, column) in product(LOSSES.items(), enumerate(("gap", "loss"))):
         panel = f"{name}: {column}"
-        for curve, d, xs in ((THEORY, None, grid), (KNEES, np.inf, [0.5 / at.mean, 0.5 / at.topic])):
-            if loss == "squared" or d is None:
-                flow = stage1_flow(MODEL, MASKING, xs, loss="squared" if loss == "squared" else "cross_entropy")
-                ys = getattr(flow, column)
-                rows += [row(curve, x, panel=panel, theory=y, d=d) for x, y in zip(xs, ys, strict=True)]
-        flow = stage1_flow(MODEL, MASKING, times, loss="squared" if loss == "squared" else "cross_entropy")
+        flow = stage1_flow(MODEL, MASKING, grid, loss=loss)
+        rows += [row(THEORY, t, panel=panel, theory=y) for t, y in zip(grid, getattr(flow, column), strict=True)]
+        flow = stage1_flow(MODEL, MASKING, times, loss=loss)
         for i, (t, theory) in enumerate(zip(times, getattr(flow, column), strict=True)):
             estimate = Estimate.of([np.asarray(found[f"{loss}/{seed}"])[k, i] for seed in seeds])
             rows.append(row(DESCENT, t, panel=panel, theory=theory, d=np.inf, estimate=estimate, judged=False))
+        if loss == "squared":
+            flow = stage1_flow(MODEL, MASKING, knees)
+            ys = getattr(flow, column)
+            rows += [row(KNEES, t, panel=panel, theory=y, d=np.inf) for t, y in zip(knees, ys, strict=True)]
     return rows
 
 

@@ -51,7 +51,7 @@ def curve(tau: int, **measurement: object) -> Curve:
 
 
 EXPERIMENT = Experiment(
-    title="Stage 2, ten topics of ten words: how much attention to the own topic",
+    title="Stage 2, ten topics of ten words",
     curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS}
     | {f"_optimum, tau = {tau}": curve(tau, replicate=NONE, line=(), points=lambda tau=tau: best(tau)) for tau in TAUS},
     theory=gain,
@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     d=100,
     replicates=12,
     xlabel="weight of the own topic $A$",
-    ylabel="loss minus that of uniform attention",
+    ylabel="excess loss over uniform attention",
     xscale="log",
     caption="Squared loss, T = v = 10, p = (.15, .1, .1), value matrix of stage 1, weight 1 on other topics and on "
     "[MASK]. Stars: A* = 6.64, 7.72, 8.76, 9.43. Markers: sampled documents of d and 2d tokens with one draw of masks "

@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=[Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS)],
     draw=draw,
-    figsize=(8.6, 2.7),
+    figsize=(8.6, 2.35),
     caption="Uniform attention, T = v = 10, tau = 2, p = (.15, .1, .1), no bias; token 0 is [MASK]. Without decay the "
     "entries of a block are not determined, but in every row the mean same-topic entry exceeds the different-topic "
     "one by 1/(v(1 - (1 - p_c) p_m)) = 0.1156. With decay 1e-6 the blocks are flat, as in the closed form "

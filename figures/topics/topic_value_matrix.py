@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
         for name in ("no bias", "decayed bias", "free bias", FINITE)
     ],
     draw=draw,
-    figsize=(10.4, 2.6),
+    figsize=(10.4, 2.25),
     caption="Least norm (weight decay to zero), uniform attention, T = v = 10, tau = 2, p = (.15, .1, .1); token 0 is "
     "[MASK], whose column differs. Long documents: same minus different = 0.1156 whatever the bias. Right: "
     f"documents of {LENGTH} tokens make the diagonal stand out, and the block mean still exceeds the rest by "

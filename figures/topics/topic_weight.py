@@ -1,6 +1,7 @@
 """Optimal weight of the own topic against the number of topics, its ceilings, and its scaling limit."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,9 +9,15 @@ from figures.core import NONE, Curve, Experiment, Panel
 from theory import topics
 from theory.models import Masking, TopicModel
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 TAUS = (2, 3, 5, 10)
+STYLES = ("-", "--", "-.", "-")  # dots are for ceilings
 MOST = 1000
+NUMBER = "number of topics"
 
 
 def model(n_topics: float, tau: float) -> TopicModel:
@@ -40,7 +47,7 @@ def numbers(tau: int) -> list[int]:
 
 
 def growing(tau: int) -> Curve:
-    return Curve(model=partial(model, tau=tau), line=numbers(tau), color=TAUS.index(tau))
+    return Curve(model=partial(model, tau=tau), line=numbers(tau), color=TAUS.index(tau), style=STYLES[TAUS.index(tau)])
 
 
 def ceiling(tau: int) -> Curve:
@@ -50,7 +57,9 @@ def ceiling(tau: int) -> Curve:
 
 
 def scaled(n_topics: int) -> Curve:
-    shares = sorted({max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)})
+    shares = sorted(
+        {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)} - {1 / n_topics}
+    )  # A* = 1 at tau = 1
     return Curve(model=lambda x: model(n_topics, x * n_topics), theory=relative_weight, line=shares)
 
 
@@ -58,11 +67,16 @@ def limit(x: float) -> float:
     return topics.scaling_limit(MASKING, x)
 
 
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    if rows["panel"].iloc[0] == NUMBER:
+        axes.legend(loc="lower right", ncol=2)
+
+
 EXPERIMENT = Experiment(
     title="Optimal weight of the own topic",
     panels=[
         Panel(
-            title="number of topics",
+            title=NUMBER,
             curves={rf"$\tau = {tau}$": growing(tau) for tau in TAUS}
             | {
                 "$1 + Tp_c/p_r$": Curve(
@@ -78,7 +92,7 @@ EXPERIMENT = Experiment(
             ylabel="optimal weight $A^*$",
             xscale="log",
             yscale="log",
-            ylim=(2.5, 150),
+            ylim=(1.3, 150),
         ),
         Panel(
             title="both numbers large",
@@ -93,6 +107,7 @@ EXPERIMENT = Experiment(
         ),
     ],
     replicate=NONE,
+    draw=draw,
     caption="p = (.15, .1, .1), any v. Left: A* grows with T and saturates under the ceiling of its tau (dotted); "
     "the other ceiling (dashed) comes from queries that show a random word. Right: A*/tau falls from "
     "1/(p_m (1 - p_c)) = 7.41 to 0.866, which bounds the weight below by a multiple of tau",

@@ -12,9 +12,9 @@ from theory.models import Masking, TopicModel
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=3)
 STANDARD = Masking(selected=0.15, kept=0.1, randomized=0.1)
 WEIGHTS: dict[str, float | Literal["free"]] = {
-    r"$\gamma = 0$": 0.0,
-    r"$\gamma = 1$": 1.0,
-    r"$\gamma$ free": "free",
+    "[MASK] weight 0": 0.0,
+    "[MASK] weight 1": 1.0,
+    "[MASK] weight free": "free",
 }
 
 
@@ -59,8 +59,8 @@ EXPERIMENT = Experiment(
     replicate=NONE,
     ylabel="optimal weight $A^*$",
     yscale="log",
-    caption="T = v = 10, tau = 3, one rate varied about p = (.15, .1, .1). gamma: weight of [MASK] keys, 0 excludes "
-    "them, 1 treats them like words of other topics, free is the optimum without any tying. Dotted: keys at "
+    caption="T = v = 10, tau = 3, one rate varied about p = (.15, .1, .1). Weight of [MASK] keys: 0 "
+    "excludes them, 1 treats them like words of other topics, free is the optimum without any tying. Dotted: keys at "
     "unselected positions only, 1 + T p_c/p_r, the common limit at p_m = 0. The preference for the own topic comes "
     "from kept words alone: A* = 1 at p_c = 0",
 )

@@ -72,13 +72,14 @@ def compute(context: Context) -> list[Row]:
 def exact_lines(steps: NDArray[np.float64], key_norm: NDArray[np.float64]) -> list[Row]:
     """Stage 1 without attention, the escape from it (one constant: where it starts), and the optimum of stage 2."""
     norms, losses = f"{EXACT}: norms", f"{EXACT}: loss"
-    flow = stage1_flow(SMALL, HIDDEN, steps, step=0.5, bias="trained")
+    grid = np.unique(np.append(steps, np.arange(0, steps[1], 5)))
+    flow = stage1_flow(SMALL, HIDDEN, grid, step=0.5, bias="trained")
     rate = 0.5 * escape_rate(SMALL, HIDDEN).rate
     anchor = len(steps) // 4
-    growth = key_norm[anchor] * np.exp(rate * (steps - steps[anchor]))
+    growth = key_norm[anchor] * np.exp(rate * (grid - steps[anchor]))
     end = stage2_optimum(SMALL, HIDDEN, mask_weight="free").loss
     rows = []
-    for step, W, loss, grown in zip(steps, flow.matrices, flow.loss, growth, strict=True):
+    for step, W, loss, grown in zip(grid, flow.matrices, flow.loss, growth, strict=True):
         rows.append(row("stage 1", step, panel=losses, theory=loss))
         rows.append(row("optimum of stage 2", step, panel=losses, theory=end))
         if step > 0:

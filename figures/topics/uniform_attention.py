@@ -59,7 +59,7 @@ def fitted_embedding(
         gradient = W @ (by_gram + by_gram.T) + 2 * decay * W
         return float((error**2).sum() / n + decay * (W**2).sum()), np.append(gradient, 2 / n * error.sum(1) * bias)
 
-    start = np.append(rng.standard_normal(dimension * D) / np.sqrt(D), np.zeros(D))
+    start = np.append(0.6 * rng.standard_normal(dimension * D) / np.sqrt(D), np.zeros(D))
     options = {"maxiter": 20_000, "maxfun": 20_000, "ftol": 1e-16, "gtol": 1e-10}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     W = found.x[:-D].reshape(dimension, D)
