@@ -7,9 +7,9 @@ from theory import masked, models, random_matrix
 from theory.numerics import ConvergenceError
 
 if TYPE_CHECKING:
-    from theory import glm, potts
+    from theory import glm, potts, topics
 
-__all__ = ["ConvergenceError", "glm", "masked", "models", "potts", "random_matrix"]
+__all__ = ["ConvergenceError", "glm", "masked", "models", "potts", "random_matrix", "topics"]
 
 
 def __getattr__(name: str) -> Any:

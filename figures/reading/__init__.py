@@ -3,5 +3,6 @@
 from figures.reading.common import DataError
 from figures.reading.matrix import Matrix, read_matrix
 from figures.reading.sequences import Sequences, read_sequences
+from figures.reading.text import Corpus, read_corpus
 
-__all__ = ["DataError", "Matrix", "Sequences", "read_matrix", "read_sequences"]
+__all__ = ["Corpus", "DataError", "Matrix", "Sequences", "read_corpus", "read_matrix", "read_sequences"]

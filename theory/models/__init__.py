@@ -34,6 +34,7 @@ from theory.models.potts import (
 from theory.models.spectrum import Spectrum
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
+from theory.models.topics import Masking, TopicMixture, TopicModel
 
 __all__ = [
     "AR1",
@@ -56,6 +57,7 @@ __all__ = [
     "Isotropic",
     "ManyBodyPottsModel",
     "MaskedRidge",
+    "Masking",
     "Modes",
     "MulticlassMixture",
     "Potts",
@@ -70,6 +72,8 @@ __all__ = [
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",
+    "TopicMixture",
+    "TopicModel",
     "TransferModel",
     "TridiagonalPrecision",
     "TwoLevel",

@@ -1,0 +1,39 @@
+"""What the analysis of a corpus found."""
+
+from dataclasses import dataclass, field
+
+from figures.core import Row
+from simulate.topics.contrast import TopicContrast
+
+EMBEDDING, VALUES, RANDOM, OWN = "embedding", "value matrix", "random embedding", "own vectors"
+RULES = {False: "no overlap", True: "overlap"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of the table: what pairs were measured by, and which words were kept."""
+
+    source: str  # EMBEDDING, VALUES, RANDOM or OWN
+    overlap: bool
+    threshold: float
+    contrast: TopicContrast
+
+
+@dataclass(frozen=True, eq=False)
+class TextAnalysis:
+    """Topics of a corpus, and whether a model that was fitted to it tells pairs of words of one topic from others.
+
+    `rows` is the table, in the form of `figures.core`.
+    """
+
+    n_documents: int
+    n_words: int
+    n_tokens: int
+    topics: tuple[tuple[str, ...], ...]  # the most probable words of each
+    shares: tuple[float, ...]  # of the tokens, by the documents' mean proportions
+    perplexity: float
+    comparisons: tuple[Comparison, ...]
+    planted: bool  # whether values that were planted came back exactly
+    split: bool
+    rows: list[Row] = field(repr=False)
+    notes: tuple[str, ...]

@@ -1,0 +1,33 @@
+"""A matrix over tokens in a table, entry by entry, and drawn as an image."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Row, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+ENTRIES = "_entries"
+
+
+def entries(matrix: NDArray[np.float64], panel: str) -> list[Row]:
+    """Row after row; x numbers the entries."""
+    return [row(ENTRIES, k, panel=panel, theory=value) for k, value in enumerate(matrix.ravel())]
+
+
+def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[float, float]) -> None:
+    """In place of what was drawn; the color bar says `label`."""
+    title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
+    axes.clear()
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    values = rows[rows["curve"] == ENTRIES].sort_values("x")["theory"].to_numpy(dtype=float)
+    size = round(len(values) ** 0.5)
+    low, high = limits
+    image = axes.imshow(values.reshape(size, size), cmap="cividis", vmin=low, vmax=high, interpolation="nearest")
+    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+    outside = bool(values.min() < low - 1e-9), bool(values.max() > high + 1e-9)
+    axes.figure.colorbar(image, ax=axes, label=label, shrink=0.8, extend=extend[outside])

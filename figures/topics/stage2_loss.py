@@ -1,0 +1,69 @@
+"""Stage 2: loss against the weight that attention gives to the query's own topic, and where it is least."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from figures.core import NONE, Curve, Experiment
+from figures.topics.tied import tied_layer
+from simulate.topics import batch_of, layer_loss, mask_documents, sample_topic_documents
+from theory import topics
+from theory.models import Masking, TopicModel
+
+MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
+DOCUMENTS = 100  # a replicate
+TAUS = (2, 3, 5, 8)
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Documents of tau topics, and the weight A."""
+
+    topics_per_document: int
+    weight: float
+
+    @property
+    def model(self) -> TopicModel:
+        return TopicModel(n_topics=10, words_per_topic=10, topics_per_document=self.topics_per_document)
+
+
+def gain(tied: Tied) -> float:
+    """Loss minus that of uniform attention."""
+    return topics.stage2_loss(tied.model, MASKING, tied.weight) - topics.stage2_loss(tied.model, MASKING, 1.0)
+
+
+def measured_gain(tied: Tied, d: int, rng: Generator) -> float:
+    """The same on sampled documents of d tokens."""
+    documents = sample_topic_documents(tied.model, DOCUMENTS, rng, length=d)
+    batch = batch_of(mask_documents(documents, MASKING, rng))
+    A = tied.weight
+    losses = [layer_loss(tied_layer(tied.model, MASKING, a, a), batch, "squared") for a in (A, 1.0)]
+    return losses[0] - losses[1]
+
+
+def best(tau: int) -> list[float]:
+    return [topics.stage2_optimum(Tied(tau, 1.0).model, MASKING).topic_weight]
+
+
+def curve(tau: int, **measurement: object) -> Curve:
+    return Curve(model=lambda A: Tied(tau, A), color=TAUS.index(tau), **measurement)  # type: ignore[arg-type]  # fields of a curve
+
+
+EXPERIMENT = Experiment(
+    title="Stage 2, ten topics of ten words",
+    curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS}
+    | {f"_optimum, tau = {tau}": curve(tau, replicate=NONE, line=(), points=lambda tau=tau: best(tau)) for tau in TAUS},
+    theory=gain,
+    replicate=measured_gain,
+    line=np.geomspace(0.3, 100, 100),
+    points=(0.5, 3.0, 20.0),
+    d=100,
+    replicates=12,
+    xlabel="weight of the own topic $A$",
+    ylabel="excess loss over uniform attention",
+    xscale="log",
+    caption="Squared loss, T = v = 10, p = (.15, .1, .1), value matrix of stage 1, weight 1 on other topics and on "
+    "[MASK]. Stars: A* = 6.64, 7.72, 8.76, 9.43. Markers: sampled documents of d and 2d tokens with one draw of masks "
+    "each, extrapolated to long ones",
+)

@@ -1,0 +1,14 @@
+"""A layer whose attention is tied by topics, on the value matrix of stage 1: simulated on any batch of queries."""
+
+import numpy as np
+
+from simulate.topics import Layer
+from theory.models import Masking, TopicModel
+from theory.topics import BlockMatrix, optimal_value_matrix
+
+
+def tied_layer(model: TopicModel, masking: Masking, same_topic: float, same_word: float) -> Layer:
+    """Softmax weights `same_word` on the query's own word, `same_topic` on others of its topic, 1 on all else."""
+    W = optimal_value_matrix(model, masking)
+    logits = BlockMatrix(model, np.log(same_word), np.log(same_topic), 0.0).matrix
+    return Layer(np.sqrt(len(logits)) * np.eye(len(logits)), logits, W.matrix, W.bias)

@@ -1,0 +1,114 @@
+"""Optimal weight of the own topic against the number of topics, its ceilings, and its scaling limit."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment, Panel
+from theory import topics
+from theory.models import Masking, TopicModel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
+TAUS = (2, 3, 5, 10)
+STYLES = ("-", "--", "-.", "-")  # dots are for ceilings
+MOST = 1000
+NUMBER = "number of topics"
+
+
+def model(n_topics: float, tau: float) -> TopicModel:
+    return TopicModel(n_topics=round(n_topics), words_per_topic=10, topics_per_document=round(tau))
+
+
+def weight(at: TopicModel) -> float:
+    return topics.stage2_optimum(at, MASKING).topic_weight
+
+
+def relative_weight(at: TopicModel) -> float:
+    """A*/tau."""
+    return weight(at) / at.topics_per_document
+
+
+def random_words(at: TopicModel) -> float:
+    return topics.stage2_bounds(at, MASKING).random_words
+
+
+def overshoot(at: TopicModel) -> float:
+    return topics.stage2_bounds(at, MASKING).overshoot
+
+
+def numbers(tau: int) -> list[int]:
+    """Numbers of topics above tau."""
+    return sorted({round(T) for T in np.geomspace(max(3, tau + 1), MOST, 60)})
+
+
+def growing(tau: int) -> Curve:
+    return Curve(model=partial(model, tau=tau), line=numbers(tau), color=TAUS.index(tau), style=STYLES[TAUS.index(tau)])
+
+
+def ceiling(tau: int) -> Curve:
+    return Curve(
+        model=partial(model, tau=tau), theory=overshoot, line=(tau + 1, MOST), color=TAUS.index(tau), style=":"
+    )
+
+
+def scaled(n_topics: int) -> Curve:
+    shares = sorted(
+        {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)} - {1 / n_topics}
+    )  # A* = 1 at tau = 1
+    return Curve(model=lambda x: model(n_topics, x * n_topics), theory=relative_weight, line=shares)
+
+
+def limit(x: float) -> float:
+    return topics.scaling_limit(MASKING, x)
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    if rows["panel"].iloc[0] == NUMBER:
+        axes.legend(loc="lower right", ncol=2)
+
+
+EXPERIMENT = Experiment(
+    title="Optimal weight of the own topic",
+    panels=[
+        Panel(
+            title=NUMBER,
+            curves={rf"$\tau = {tau}$": growing(tau) for tau in TAUS}
+            | {
+                "$1 + Tp_c/p_r$": Curve(
+                    model=partial(model, tau=2), theory=random_words, line=numbers(2), color=6, style="--"
+                ),
+                r"$1 + \tau/(p_m(1-p_c))$": Curve(
+                    model=partial(model, tau=2), theory=overshoot, line=(3, MOST), color=6, style=":"
+                ),
+            }
+            | {f"_overshoot, tau = {tau}": ceiling(tau) for tau in TAUS},
+            theory=weight,
+            xlabel="number of topics $T$",
+            ylabel="optimal weight $A^*$",
+            xscale="log",
+            yscale="log",
+            ylim=(1.3, 150),
+        ),
+        Panel(
+            title="both numbers large",
+            curves={f"$T = {n}$": scaled(n) for n in (10, 30, 100)}
+            | {
+                r"$T, \tau \to \infty$": Curve(
+                    model=lambda x: x, theory=limit, line=np.linspace(0, 1, 101), color=6, style="-"
+                )
+            },
+            xlabel=r"share of topics in a document $\tau/T$",
+            ylabel=r"$A^*/\tau$",
+        ),
+    ],
+    replicate=NONE,
+    draw=draw,
+    caption="p = (.15, .1, .1), any v. Left: A* grows with T and saturates under the ceiling of its tau (dotted); "
+    "the other ceiling (dashed) comes from queries that show a random word. Right: A*/tau falls from "
+    "1/(p_m (1 - p_c)) = 7.41 to 0.866, which bounds the weight below by a multiple of tau",
+)

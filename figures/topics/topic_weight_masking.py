@@ -1,0 +1,66 @@
+"""Optimal weight of the own topic against each of the three rates of masking, and what [MASK] keys do to it."""
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from figures.core import NONE, Curve, Experiment, Panel
+from theory import topics
+from theory.models import Masking, TopicModel
+
+MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=3)
+STANDARD = Masking(selected=0.15, kept=0.1, randomized=0.1)
+WEIGHTS: dict[str, float | Literal["free"]] = {
+    "[MASK] weight 0": 0.0,
+    "[MASK] weight 1": 1.0,
+    "[MASK] weight free": "free",
+}
+
+
+def curves(rate: str) -> dict[str, Curve]:
+    """A* as `rate` of the masking varies."""
+
+    def masking(x: float) -> Masking:
+        return replace(STANDARD, **{rate: x})
+
+    def weight(mask_weight: float | Literal["free"]) -> Curve:
+        return Curve(
+            model=masking, theory=lambda at: topics.stage2_optimum(MODEL, at, mask_weight=mask_weight).topic_weight
+        )
+
+    found = {label: weight(mask_weight) for label, mask_weight in WEIGHTS.items()}
+    clean = Curve(model=masking, theory=lambda at: topics.unselected_keys(MODEL, at), color=6, style=":")
+    return found | {"unselected keys": clean}
+
+
+EXPERIMENT = Experiment(
+    title=r"Optimal weight of the own topic, ten topics, $\tau = 3$",
+    panels=[
+        Panel(
+            title="selected",
+            curves=curves("selected"),
+            line=np.linspace(0.005, 0.99, 80),
+            xlabel="share of selected positions $p_m$",
+        ),
+        Panel(
+            title="kept",
+            curves=curves("kept"),
+            line=np.linspace(0, 0.9, 80),
+            xlabel="of these show the true word $p_c$",
+        ),
+        Panel(
+            title="randomized",
+            curves=curves("randomized"),
+            line=np.linspace(0.005, 0.9, 80),
+            xlabel="of these show a random word $p_r$",
+        ),
+    ],
+    replicate=NONE,
+    ylabel="optimal weight $A^*$",
+    yscale="log",
+    caption="T = v = 10, tau = 3, one rate varied about p = (.15, .1, .1). Weight of [MASK] keys: 0 "
+    "excludes them, 1 treats them like words of other topics, free is the optimum without any tying. Dotted: keys at "
+    "unselected positions only, 1 + T p_c/p_r, the common limit at p_m = 0. The preference for the own topic comes "
+    "from kept words alone: A* = 1 at p_c = 0",
+)

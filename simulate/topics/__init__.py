@@ -1,0 +1,38 @@
+"""Topic structure, simulated: documents and masks, least squares, a layer of attention trained, topics of a corpus."""
+
+from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap
+from simulate.topics.checkpoint import CheckpointError
+from simulate.topics.documents import TopicDocuments, sample_topic_documents
+from simulate.topics.history import Record, TrainingRun
+from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_gradient
+from simulate.topics.lda import LdaFit, gibbs_lda
+from simulate.topics.masking import MaskedDocuments, mask_documents
+from simulate.topics.population import population_batch
+from simulate.topics.settings import Training
+from simulate.topics.training import train_single_layer
+from simulate.topics.value_matrix import ValueMatrixFit, fit_value_matrix
+
+__all__ = [
+    "AttentionByClass",
+    "Batch",
+    "CheckpointError",
+    "Layer",
+    "LdaFit",
+    "MaskedDocuments",
+    "Record",
+    "TopicDocuments",
+    "Training",
+    "TrainingRun",
+    "ValueMatrixFit",
+    "attention_by_class",
+    "batch_of",
+    "fit_value_matrix",
+    "gibbs_lda",
+    "layer_loss",
+    "loss_and_gradient",
+    "mask_documents",
+    "population_batch",
+    "sample_topic_documents",
+    "topic_gap",
+    "train_single_layer",
+]

@@ -1,0 +1,74 @@
+"""Masking of documents, drawn on counts: what is shown, and what is asked at which shown token."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
+from theory.models.topics import Masking
+
+
+@dataclass(frozen=True)
+class MaskedDocuments:
+    """Tokens are 0 for [MASK] and 1 + w for word w; D = words + 1.
+
+    `visible` (documents, D): counts of shown tokens; `unselected` (documents, D): of those not selected. In document
+    `document[i]`, `times[i]` selected positions show token `shown[i]` where the true token is `target[i]`.
+    """
+
+    visible: Counts
+    unselected: Counts
+    document: Counts
+    shown: Counts
+    target: Counts
+    times: Counts
+
+    @property
+    def n_selected(self) -> int:
+        """Selected positions, over which the loss is averaged."""
+        return int(self.times.sum())
+
+
+def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
+    """One draw of the masks: every position of every document by itself. `documents`: sampled ones, or counts."""
+    return mask_counts(word_counts(documents), masking, rng)
+
+
+def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
+    """The same for counts that were checked before."""
+    n_documents, n_words = counts.shape
+    document, word, n = occurrences(counts)
+    selected = rng.binomial(n, masking.selected)
+    kept = rng.binomial(selected, masking.kept)
+    hidden = selected - kept
+    random = rng.binomial(hidden, _share(masking.randomized, 1 - masking.kept))
+    masked = hidden - random
+    shown_at_random = 1 + rng.integers(n_words, size=random.sum())
+
+    visible = np.zeros((n_documents, n_words + 1), dtype=np.int64)
+    unselected = np.zeros_like(visible)
+    unselected[document, word + 1] = n - selected
+    visible[document, word + 1] = n - hidden
+    visible[:, 0] = np.bincount(document, masked, n_documents)
+    np.add.at(visible, (np.repeat(document, random), shown_at_random), 1)
+
+    lists = (
+        (document, word + 1, word + 1, kept),
+        (document, np.zeros_like(word), word + 1, masked),
+        (np.repeat(document, random), shown_at_random, np.repeat(word + 1, random), np.ones_like(shown_at_random)),
+    )
+    asked = (np.concatenate(part) for part in zip(*lists, strict=True))
+    return MaskedDocuments(visible, unselected, *_occurring(*asked))
+
+
+def _share(part: float, whole: float) -> float:
+    return min(part / whole, 1.0) if whole > 0 else 0.0
+
+
+def _occurring(
+    document: Counts, shown: Counts, target: Counts, times: Counts
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    there = times > 0
+    return document[there], shown[there], target[there], times[there]

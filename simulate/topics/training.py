@@ -1,0 +1,59 @@
+"""A single layer of attention trained on masked documents."""
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from simulate.core.progress import progress_bar
+from simulate.topics.checkpoint import Checkpoint
+from simulate.topics.history import TrainingRun
+from simulate.topics.run import Run
+from simulate.topics.settings import Training
+from theory.models.topics import Masking, TopicModel
+
+
+def train_single_layer(
+    model: TopicModel,
+    masking: Masking,
+    training: Training,
+    rng: np.random.Generator,
+    *,
+    progress: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: float = 30.0,
+) -> TrainingRun:
+    """Train W_K, W_Q, W_V and b together; `progress` labels a bar.
+
+    With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called again with the same
+    arguments and a generator in the same state it goes on from there, to the same bits. CheckpointError where the file
+    is another run's; FloatingPointError where training diverges.
+    """
+    file = None if checkpoint is None else Checkpoint(checkpoint, _parameters(model, masking, training, rng))
+    saved = file.load() if file else None
+    run = Run(model, masking, training, rng)
+    if saved is not None:
+        run.restore(saved)
+    last = time.monotonic()
+    with progress_bar(progress, training.steps, run.step) as advance:
+        while run.step < training.steps:
+            run.advance()
+            advance()
+            if file and time.monotonic() - last >= save_seconds:
+                file.save(run.state())
+                last = time.monotonic()
+    result = run.finished()
+    if file:
+        file.save(run.state())
+    return result
+
+
+def _parameters(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:
+    """What makes two runs the same: the records, and the generator before its first number."""
+    state = json.dumps(rng.bit_generator.state)
+    generator = hashlib.sha256(state.encode()).hexdigest()[:16]
+    return {**asdict(model), **asdict(masking), **asdict(training), "generator": generator}

@@ -1,0 +1,122 @@
+"""The value matrix of uniform attention, fitted by least squares to sampled documents or to a corpus."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from simulate.topics.counts import word_counts
+from simulate.topics.masking import MaskedDocuments, mask_counts
+from theory.models import checks
+from theory.models.topics import Masking
+
+Array = NDArray[np.float64]
+Bias = Literal["free", "none", "decayed"]
+BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
+SPARSE_BELOW = 0.05  # filled share below which sparse products are faster
+RANK_TOLERANCE = 1e-11  # of squared singular values, relative to the largest
+
+
+@dataclass(frozen=True)
+class ValueMatrixFit:
+    """f = `matrix` xbar + `bias`, fitted: matrix (D, D) with [out, in], token 0 = [MASK]; bias (D,).
+
+    `loss` is the mean over the `n_selected` positions of |f - e_target|^2, without the ridge term.
+    """
+
+    matrix: Array
+    bias: Array
+    loss: float
+    n_selected: int
+
+
+class NormalEquations:
+    """Sums over selected positions, (D + 1)^2 numbers: inputs are the visible shares of tokens, and a constant 1."""
+
+    def __init__(self, n_tokens: int) -> None:
+        checks.fits_in_memory("the least-squares fit", 8 * n_tokens**2)
+        self.power = np.zeros((n_tokens, n_tokens))  # sum of x x'
+        self.cross = np.zeros((n_tokens, n_tokens))  # sum of target x', [target, input]
+        self.inputs = np.zeros(n_tokens)
+        self.targets = np.zeros(n_tokens)
+        self.n_selected = 0
+
+    def add(self, masked: MaskedDocuments) -> None:
+        """One more block of documents; all positions of a document have the same input."""
+        n, n_tokens = masked.visible.shape
+        asked: Any = sparse.csr_array((masked.times, (masked.document, masked.target)), shape=(n, n_tokens))
+        weight = np.bincount(masked.document, masked.times, n)
+        share: Any = masked.visible / masked.visible.sum(axis=1)[:, None]
+        self.inputs += weight @ share
+        if np.count_nonzero(share) < SPARSE_BELOW * share.size:
+            share = sparse.csr_array(share)
+            self.power += (share.T @ (share * weight[:, None])).toarray()
+            self.cross += (asked.T @ share).toarray()
+        else:
+            self.power += share.T @ (share * weight[:, None])
+            self.cross += asked.T @ share
+        self.targets += asked.sum(axis=0)
+        self.n_selected += masked.n_selected
+
+    def solve(self, *, bias: Bias = "free", ridge: float = 0.0) -> ValueMatrixFit:
+        """Minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2); at ridge = 0 that of least norm."""
+        ridge = checks.non_negative("ridge", ridge)
+        if bias not in ("free", "none", "decayed"):
+            raise ValueError(f"bias must be 'free', 'none' or 'decayed', got {bias!r}")
+        if self.n_selected == 0:
+            raise ValueError("no position was selected: more documents, longer ones or a larger `selected` are needed")
+        n = self.n_selected
+        power, cross, x, y, spread = self.power / n, self.cross / n, self.inputs / n, self.targets / n, 1.0
+        if bias == "free":
+            power -= np.outer(x, x)
+            cross -= np.outer(y, x)
+            spread -= float(y @ y)
+        elif bias == "decayed":
+            power = np.block([[power, x[:, None]], [x[None, :], np.ones((1, 1))]])
+            cross = np.column_stack([cross, y])
+        matrix = _divided(cross, power, ridge)
+        loss = spread - np.vdot(matrix, cross) - ridge * np.vdot(matrix, matrix)  # from matrix (power + ridge) = cross
+        if bias == "free":
+            return ValueMatrixFit(matrix, y - matrix @ x, float(loss), n)
+        if bias == "decayed":
+            return ValueMatrixFit(matrix[:, :-1].copy(), matrix[:, -1].copy(), float(loss), n)
+        return ValueMatrixFit(matrix, np.zeros(len(x)), float(loss), n)
+
+
+def fit_value_matrix(
+    documents: Any,
+    masking: Masking,
+    rng: np.random.Generator,
+    *,
+    bias: Bias = "free",
+    ridge: float = 0.0,
+    draws: int = 1,
+) -> ValueMatrixFit:
+    """Least squares with `draws` masks of each document; attention is uniform over all positions.
+
+    `documents`: sampled ones or counts (documents, words), dense or sparse. The loss is the mean over selected
+    positions; `bias` as in theory: "free" (not decayed), "decayed" or "none".
+    """
+    counts = word_counts(documents)
+    draws = int(checks.dimension(draws, name="draws"))
+    n_documents, n_words = counts.shape
+    equations = NormalEquations(n_words + 1)
+    size = max(BLOCK_ENTRIES // (n_words + 1), 1)
+    for start in range(0, n_documents, size):
+        for _ in range(draws):
+            equations.add(mask_counts(counts[start : start + size], masking, rng))
+    return equations.solve(bias=bias, ridge=ridge)
+
+
+def _divided(cross: Array, power: Array, ridge: float) -> Array:
+    """cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0. `power` is used up."""
+    if ridge > 0:
+        power[np.diag_indices_from(power)] += ridge
+        factor = linalg.cho_factor(power, overwrite_a=True, check_finite=False)
+        return np.asarray(linalg.cho_solve(factor, cross.T, check_finite=False).T)
+    values, vectors = linalg.eigh(power, overwrite_a=True)
+    kept = vectors[:, values > RANK_TOLERANCE * max(values[-1], 0.0)]
+    kept_values = values[values > RANK_TOLERANCE * max(values[-1], 0.0)]
+    return np.asarray((cross @ kept / kept_values) @ kept.T)

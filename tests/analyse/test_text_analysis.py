@@ -1,0 +1,185 @@
+"""The analysis of text: on documents whose topics are known, and from files to tables and a figure."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from figures.core.table import read_csv
+from figures.reading import DataError
+from figures.reading.text import add_text_options
+from figures.topics.analysis import analyse_corpus, default_thresholds, report, value_embedding
+from figures.topics.analysis.command import result_name, run
+from simulate.core import stream
+from simulate.topics import gibbs_lda, sample_topic_documents
+from simulate.topics.contrast import topic_contrast, topic_membership
+from theory.models.topics import TopicModel
+
+MODEL = TopicModel(n_topics=5, words_per_topic=8, topics_per_document=2)
+WORDS = [f"{letter}{'bcdfghjk'[i]}" for letter in "vwxyz" for i in range(8)]  # a topic has a first letter
+SMALL = {"topics": 5, "sweeps": 60, "permutations": 100, "dimension": 6}
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return sample_topic_documents(MODEL, 200, stream(0, "documents"), length=60).counts
+
+
+@pytest.fixture(scope="module")
+def analysis(counts):
+    return analyse_corpus(counts, WORDS, thresholds=[0.1, 0.15], **SMALL)
+
+
+def of(analysis, source, overlap=False):
+    return [one.contrast for one in analysis.comparisons if (one.source, one.overlap) == (source, overlap)]
+
+
+def test_known_topics_are_found_and_told_apart(analysis):
+    assert sorted("".join({word[0] for word in words[:8]}) for words in analysis.topics) == list("vwxyz")
+    assert sum(analysis.shares) == pytest.approx(1)
+    assert [found.n_words for found in of(analysis, "embedding")] == [5 * 5, 5 * 7]  # int(40 rho) + 1 words a topic
+    for source in ("embedding", "value matrix"):
+        for found in of(analysis, source):
+            assert found.z > 10
+            assert found.difference.mean > 5 * found.difference.stderr
+    assert all(abs(found.z) < 4 for found in of(analysis, "random embedding"))
+    assert analysis.planted
+
+
+def test_rows_and_report(analysis):
+    frame = pd.DataFrame(analysis.rows)
+    assert set(frame["panel"]) == {"cosine", "difference of cosines", "against permuted topics"}
+    assert frame[frame["simulation"].notna()]["z"].isna().all()  # nothing is judged: there is no theory here
+    said = report(analysis, "title")
+    for words in ("topic 1 (", "200 documents, 40 words, 12000 tokens", "planted values came back exactly", "--split"):
+        assert words in said
+
+
+def test_the_same_seed_gives_the_same(counts, analysis):
+    assert analyse_corpus(counts, WORDS, thresholds=[0.1, 0.15], **SMALL).rows == analysis.rows
+
+
+def test_values_of_the_population_come_back_through_fitted_topics(counts):
+    """Topics found by sampling, and the optimal value matrix of T = v = 10, tau = 2 put on the true ones."""
+    same, different = 0.108020231214, -0.00758670520231
+    topic_words = gibbs_lda(counts, 5, stream(0, "topics"), sweeps=60).topic_words
+    values = np.kron(np.eye(5), np.full((8, 8), same - different)) + different
+    for overlap in (False, True):
+        membership = topic_membership(topic_words, 0.15, overlap=overlap)
+        found = topic_contrast(values, membership, stream(0, "null"))
+        assert (found.same.mean, found.different.mean) == pytest.approx((same, different), rel=1e-12)
+
+
+def test_halves_and_own_vectors(counts):
+    vectors = np.kron(np.eye(5), np.ones((8, 1)))
+    known = np.arange(40) % 8 != 0
+    found = analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, vectors=vectors, known=known, **SMALL)
+    own = of(found, "own vectors")[0]
+    assert (own.same.mean, own.different.mean) == pytest.approx((1, 0), abs=1e-12)
+    assert own.n_words == 5 * 7
+    assert of(found, "embedding")[0].z > 10
+    assert "different halves" in report(found, "title")
+
+
+def test_embedding_is_the_best_of_its_rank(monkeypatch):
+    monkeypatch.setattr("figures.topics.analysis.embedding.DENSE_UP_TO", 50)  # so that this is a large one
+    rng = stream(0, "embedding")
+    plain = rng.standard_normal((200, 9))
+    matrix = plain @ np.diag([9, 8, 7, 6, 5, 4, 3, -20, 2.0]) @ plain.T
+    skew = rng.standard_normal((200, 200))
+    found = value_embedding(matrix + skew - skew.T, 5, rng)
+    values, vectors = np.linalg.eigh(matrix)
+    best = vectors[:, -5:] * values[-5:] @ vectors[:, -5:].T
+    assert found.shape == (200, 5)
+    assert found @ found.T == pytest.approx(best, abs=1e-6 * abs(best).max())
+    assert value_embedding(np.diag([2.0, -1, 1]), 3, rng).shape == (3, 2)
+
+
+def test_default_thresholds():
+    assert default_thresholds(3625) == (0.002, 0.005, 0.01)
+    assert default_thresholds(500) == pytest.approx((0.004, 0.01, 0.02))
+    assert all(t < 1 for n in range(2, 60) for t in default_thresholds(n))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"topics": 201}, "topics must be at most the number of documents, 200, got 201"),
+        ({"topics": 101, "split": True}, "topics must be at most the number of documents in half of the corpus, 100"),
+        ({"topics": 1}, "topics must be an integer of at least 2, got 1"),
+        ({"thresholds": [0.97]}, r"thresholds cannot be used: at threshold 0.97, no overlap: .*keeps no word of 40"),
+        ({"thresholds": [0.001]}, "thresholds cannot be used: .* kept words share a topic"),
+    ],
+)
+def test_refused(counts, options, message):
+    with pytest.raises(ValueError, match=message):
+        analyse_corpus(counts, WORDS, **(SMALL | {"sweeps": 3} | options))
+
+
+def test_words_must_fit_the_counts(counts):
+    with pytest.raises(ValueError, match="words must be 40, one for each column of the counts, got 3"):
+        analyse_corpus(counts, WORDS[:3])
+    with pytest.raises(ValueError, match="words must be at least 2: one word has no pair"):
+        analyse_corpus(counts.sum(axis=1, keepdims=True), ["a"])
+
+
+def options_of(*arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path)
+    owners = add_text_options(parser)
+    assert set(owners.values()) == {"text"}
+    return parser.parse_args(list(map(str, arguments)))
+
+
+def write_lines(path, counts, n=200):
+    lines = (" ".join(np.repeat(WORDS, row)) for row in counts[:n])
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_from_a_file_to_tables_and_a_figure(tmp_path, counts, capsys):
+    write_lines(tmp_path / "news.txt", counts, 80)
+    output = tmp_path / "out"
+    output.mkdir()
+    run(options_of(tmp_path / "news.txt", "--topics", 5, "--sweeps", 30, "--permutations", 100, "--output", output))
+    name = "analyse_news.txt"
+    ends = (".csv", ".pdf", ".png", "_contrast.csv", "_topics.csv")
+    assert sorted(file.name for file in output.iterdir()) == [f"{name}{end}" for end in ends]
+    assert len(read_csv(output / f"{name}.csv")) > 10
+    contrast = pd.read_csv(output / f"{name}_contrast.csv")
+    assert {"measured", "rule", "threshold", "same", "different", "difference", "ratio", "z"} < set(contrast.columns)
+    assert len(pd.read_csv(output / f"{name}_topics.csv")) == 5
+    said = capsys.readouterr().out
+    for words in ("80 documents, each line is one", "English stop words left out", "topic 5 (", str(output)):
+        assert words in said
+
+
+def test_failures_are_of_the_file_and_name_the_option(tmp_path, counts):
+    write_lines(tmp_path / "news.txt", counts, 10)
+    with pytest.raises(DataError, match=r"news.txt: --topics must be at most the number of documents, 10, got 20"):
+        run(options_of(tmp_path / "news.txt", "--output", tmp_path))
+    with pytest.raises(DataError, match=r"news.txt: --thresholds cannot be used: at threshold 0.99"):
+        run(options_of(tmp_path / "news.txt", "--topics", 2, "--thresholds", "0.99", "--output", tmp_path))
+
+
+def test_results_have_names_of_their_own(tmp_path):
+    names = ["news.csv", "news.txt", "news.jsonl", "news.ldac.gz", "folder"]
+    found = [result_name(tmp_path / name) for name in names]
+    assert found == ["news_text", "news.txt", "news.jsonl", "news.ldac", "folder"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--topics", "1"], "argument --topics: must be an integer of at least 2, got 1"),
+        (["--thresholds", "0.1,2"], r"argument --thresholds: must be numbers in (0, 1) separated by commas"),
+        (["--permutations", "10"], "argument --permutations: must be an integer of at least 100, got 10"),
+    ],
+)
+def test_options_out_of_range(capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        options_of("x.txt", *arguments)
+    assert message in capsys.readouterr().err

@@ -1,0 +1,133 @@
+"""Collapsed Gibbs sampling: its law against enumeration, disjoint topics recovered, what it reports."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import chisquare
+
+from simulate.core import stream
+from simulate.topics import gibbs_lda, sample_topic_documents
+from simulate.topics.lda import LdaChain
+from theory.models.topics import TopicModel
+
+PASSES = 1e-6
+COUNTS = np.array([[2, 1, 0], [0, 1, 1]])
+PRIORS = (0.7, 0.4)
+
+
+def log_joint(counts, topics, n_topics, document_prior, word_prior):
+    """Token by token: each draws its topic, then its word, from what came before it (two urns)."""
+    total, before = 0.0, []
+    tokens = [(d, w) for d, row in enumerate(counts) for w, n in enumerate(row) for _ in range(n)]
+    n_words = counts.shape[1]
+    for (d, w), k in zip(tokens, topics, strict=True):
+        mine = [z for e, _, z in before if e == d]
+        of_topic = [u for _, u, z in before if z == k]
+        total += np.log((mine.count(k) + document_prior) / (len(mine) + n_topics * document_prior))
+        total += np.log((of_topic.count(w) + word_prior) / (len(of_topic) + n_words * word_prior))
+        before.append((d, w, k))
+    return total
+
+
+def test_law_is_the_posterior():
+    """10 000 chains, each 12 sweeps from a random start, against all 2^5 assignments of the five tokens."""
+    rng, seen = stream(0, "law"), np.zeros(32)
+    for _ in range(10_000):
+        chain = LdaChain(COUNTS, 2, rng, *PRIORS)
+        chain.advance(12)
+        seen[int("".join(map(str, chain.topics)), 2)] += 1
+
+    def passes(document_prior, word_prior):
+        weight = np.exp([log_joint(COUNTS, z, 2, document_prior, word_prior) for z in product(range(2), repeat=5)])
+        return chisquare(seen, seen.sum() * weight / weight.sum()).pvalue
+
+    assert passes(*PRIORS) > PASSES
+    assert passes(PRIORS[0], 0.7 * PRIORS[1]) < PASSES
+    assert passes(0.6 * PRIORS[0], PRIORS[1]) < PASSES
+
+
+def test_log_joint_is_that_of_the_urns():
+    chain = LdaChain(COUNTS, 3, stream(0, "joint"), *PRIORS)
+    assert chain.log_joint() == pytest.approx(log_joint(COUNTS, chain.topics, 3, *PRIORS), rel=1e-12)
+    chain.advance(3)
+    assert chain.log_joint() == pytest.approx(log_joint(COUNTS, chain.topics, 3, *PRIORS), rel=1e-12)
+
+
+def test_counts_stay_those_of_the_topics():
+    rng = stream(0, "counts")
+    counts = rng.integers(4, size=(6, 5)) + 1
+    chain = LdaChain(counts, 3, rng, *PRIORS)
+    document, word = np.nonzero(counts)
+    document = np.repeat(document, counts[document, word])
+    for _ in range(3):
+        chain.advance(2)
+        one_hot = np.eye(3, dtype=int)[chain.topics]
+        assert np.array_equal(chain.of_document, [one_hot[document == d].sum(axis=0) for d in range(6)])
+        assert np.array_equal(chain.of_word, [one_hot[chain.words == w].sum(axis=0) for w in range(5)])
+        assert np.array_equal(chain.of_topic, one_hot.sum(axis=0))
+
+
+def test_sweeps_may_be_made_in_parts():
+    counts = np.full((4, 6), 3)
+    whole, parts = (LdaChain(counts, 3, stream(0, "parts"), *PRIORS) for _ in range(2))
+    whole.advance(7)
+    for sweeps in (1, 4, 2):
+        parts.advance(sweeps)
+    assert np.array_equal(whole.topics, parts.topics)
+
+
+def test_disjoint_topics_are_recovered():
+    model = TopicModel(n_topics=5, words_per_topic=6, topics_per_document=2)
+    documents = sample_topic_documents(model, 200, stream(0, "recovery"), length=60)
+    fit = gibbs_lda(documents, 5, stream(0, "lda"), sweeps=150, chains=3)
+    mass = fit.topic_words.reshape(5, 5, 6).sum(axis=2)
+    assert sorted(mass.argmax(axis=1)) == list(range(5))
+    assert mass.max(axis=1).min() > 0.99
+    share = fit.document_topics[:, mass.argmax(axis=0)]
+    assert np.abs(share - documents.proportions).mean() < 0.03
+    assert fit.perplexity[fit.best] == pytest.approx(12, rel=0.05)  # 2 topics of 6 words
+
+
+def test_report():
+    model = TopicModel(n_topics=3, words_per_topic=4, topics_per_document=1)
+    counts = sample_topic_documents(model, 20, stream(0, "report"), length=15).counts
+    fit = gibbs_lda(counts, 3, stream(0, "fit"), sweeps=25, chains=2)
+    assert list(fit.recorded) == [10, 20, 25]
+    assert fit.log_joint.shape == (2, 3)
+    assert fit.best == fit.log_joint[:, -1].argmax()
+    assert np.allclose(fit.topic_words.sum(axis=1), 1)
+    assert np.allclose(fit.document_topics.sum(axis=1), 1)
+    words = fit.document_topics @ fit.topic_words
+    assert fit.perplexity[fit.best] == pytest.approx(np.exp(-(counts * np.log(words)).sum() / counts.sum()))
+    again = gibbs_lda(sparse.csr_array(counts), 3, stream(0, "fit"), sweeps=25, chains=2)
+    assert np.array_equal(fit.topic_words, again.topic_words)
+    assert np.array_equal(fit.log_joint, again.log_joint)
+
+
+def test_one_topic_needs_no_sampling():
+    fit = gibbs_lda(COUNTS, 1, stream(0), sweeps=1, word_prior=0.5)
+    assert fit.topic_words[0] == pytest.approx([2.5 / 6.5, 2.5 / 6.5, 1.5 / 6.5])
+
+
+def test_progress_is_shown(capsys):
+    gibbs_lda(COUNTS, 2, stream(0), sweeps=20, progress="topics")
+    assert "topics: 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_topics": 0}, "n_topics must be an integer of at least 1"),
+        ({"n_topics": 3}, "n_topics must be at most the number of documents, 2, got 3"),
+        ({"sweeps": 0}, "sweeps must be"),
+        ({"chains": 0}, "chains must be"),
+        ({"record_every": 0}, "record_every must be"),
+        ({"document_prior": 0}, "document_prior must lie in"),
+        ({"word_prior": -1}, "word_prior must lie in"),
+    ],
+)
+def test_bad_fits_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        gibbs_lda(COUNTS, **{"n_topics": 2, "rng": stream(0), **options})

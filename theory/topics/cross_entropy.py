@@ -1,0 +1,116 @@
+"""Stage 1 under cross-entropy, no bias: the D x D flow reduces to two numbers, the gap and y0.
+
+y0 is the amplitude of row 0 along E xbar; every word row has y_w = -y0/(T v). The loss has no finite minimizer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize
+
+from theory.models import checks
+from theory.models.topics import Masking, TopicModel, Topics
+from theory.numerics import ConvergenceError, Solution
+from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.sectors import require, same_topic_gap, sectors
+from theory.topics.value_matrix import mean_and_gap
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEntropyPath:
+    """Gap, loss and value matrix at each time."""
+
+    gap: Array
+    loss: Array
+    matrices: tuple[BlockMatrix, ...]
+
+
+def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEntropyPath:
+    """dW/dt = -grad from W = 0 at the given times, to 1e-12."""
+    reduced = _Reduced.of(model, masking)
+    grid, back = np.unique(times, return_inverse=True)
+    solved = solve_ivp(
+        lambda _, x: reduced.slopes(x),
+        (0, max(float(grid[-1]), 1e-12)),
+        np.zeros(2),
+        t_eval=grid,
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-14,
+    )
+    if not solved.success:
+        raise ConvergenceError("cross-entropy flow", Solution(solved.y[:, -1], "diverged", np.inf, 1e-12, solved.nfev))
+    path = solved.y.T[back]
+    losses = np.array([reduced.loss(x) for x in path])
+    return CrossEntropyPath(path[:, 0], losses, tuple(reduced.matrix(x) for x in path))
+
+
+def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
+    """Minimizer of the cross-entropy + (lam/2) |W|^2, no bias. Without a ridge there is none: the gap grows without end
+    while the loss falls to log(tau v). ConvergenceError where the gradient does not vanish."""
+    lam = checks.positive("lam", lam)
+    reduced = _Reduced.of(model, masking)
+
+    def objective(x: Array) -> tuple[float, Array]:
+        gradient = reduced.metric * (lam * x - reduced.slopes(x))
+        return reduced.loss(x) + lam / 2 * float(reduced.metric @ x**2), gradient
+
+    found = minimize(objective, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
+    x = found.x
+    for _ in range(4):  # Newton: BFGS stops where the loss no longer changes in its last digit
+        x = x - np.linalg.solve(reduced.curvature(x) + lam * np.diag(reduced.metric), objective(x)[1])
+    residual = float(np.max(abs(objective(x)[1]) / (lam * reduced.metric * abs(x))))
+    if not residual < 1e-9:
+        problem = f"cross-entropy with ridge {lam:g}"
+        raise ConvergenceError(problem, Solution(x, "max_iter", residual, 1e-9, found.nit))
+    return reduced.matrix(x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reduced:
+    """Numbers that the two equations need; x = (gap, y0) throughout."""
+
+    model: TopicModel
+    masking: Masking
+    counts: Array  # how many tokens lie in S, outside, and are [MASK]
+    logits: Array  # (3, 2): of these tokens, z = logits @ x
+    metric: Array  # |W|^2 = metric @ x^2
+
+    @classmethod
+    def of(cls, model: Topics, masking: Masking) -> "_Reduced":
+        """ValueError unless documents have tau topics in equal shares."""
+        require(model, masking, TopicModel)
+        assert isinstance(model, TopicModel)
+        same_topic_gap(model, masking)
+        T, v, tau, words = model.n_topics, model.words_per_topic, model.topics_per_document, model.n_words
+        mean, kappa = sectors(model, masking).mean, masking.true_fraction
+        logits = np.array([[kappa * (1 / tau - 1 / T), -mean / words], [-kappa / T, -mean / words], [0.0, mean]])
+        counts = np.array([tau * v, (T - tau) * v, 1.0])
+        return cls(model, masking, counts, logits, np.array([v**2 * (T - 1), mean * (1 + 1 / words)]))
+
+    def slopes(self, x: Array) -> Array:
+        """d(gap)/dt and d(y0)/dt: minus the gradient, in the metric of the flow."""
+        z = self.logits @ x
+        weights = np.exp(z - z.max())
+        p_in, p_out, p_mask = weights / (self.counts @ weights)
+        T, v, tau = self.model.n_topics, self.model.words_per_topic, self.model.topics_per_document
+        pull = 1 / (tau * v) - p_in + p_out
+        return np.array([pull * self.masking.true_fraction * (T - tau) / (T * (T - 1) * v), -p_mask])
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives of the loss, (2, 2)."""
+        z = self.logits @ x
+        weights = self.counts * np.exp(z - z.max())
+        weights /= weights.sum()
+        return np.asarray(self.logits.T @ (np.diag(weights) - np.outer(weights, weights)) @ self.logits)
+
+    def loss(self, x: Array) -> float:
+        """-log softmax of a true word, in nats."""
+        z = self.logits @ x
+        return float(z.max() + np.log(self.counts @ np.exp(z - z.max())) - z[0])
+
+    def matrix(self, x: Array) -> BlockMatrix:
+        """The value matrix."""
+        gap, y0 = float(x[0]), float(x[1])
+        return mean_and_gap(self.model, self.masking, -y0 / self.model.n_words, gap, mask_row=y0)

@@ -1,0 +1,173 @@
+"""Stage 2: attention tied by topics, on top of the value matrix of stage 1.
+
+Softmax weights of a word query, before normalization: `same_word_weight` beta on its own word, `same_topic_weight`
+alpha on the other words of its topic, 1 on words of other topics, `mask_weight` on [MASK]. Only
+A = ((v - 1) alpha + beta)/v matters. [MASK] queries attend uniformly, which is best.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import brentq
+
+from theory.models import checks
+from theory.models.topics import Masking, TopicModel
+from theory.numerics import ConvergenceError, Solution
+from theory.topics.attention_loss import Keys
+from theory.topics.blocks import Array
+from theory.topics.stage2_roots import ConvexSlope, stationary_weights
+from theory.topics.stage2_terms import Setting, Terms, stage2_terms
+from theory.topics.value_matrix import Bias
+
+TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
+MOST_STEPS = 40
+FLAT = 1e-12  # a slope of pieces below this is rounding
+
+
+@dataclass(frozen=True)
+class Stage2Optimum:
+    """`topic_weight` A* (1 = uniform attention, may be inf) with its `mask_weight` and the loss; `residual` of the
+    slope, relative to what cancels in it."""
+
+    topic_weight: float
+    mask_weight: float
+    loss: float
+    residual: float
+    converged: bool
+
+
+def stage2_loss(
+    model: TopicModel,
+    masking: Masking,
+    same_topic_weight: float,
+    same_word_weight: float | None = None,
+    *,
+    mask_weight: float = 1.0,
+    mask_query_weight: float = 1.0,
+    bias: Bias = "free",
+    keys: Keys = "all",
+) -> float:
+    """Population squared loss, summed over outputs; `same_word_weight` None: as the rest of the topic.
+
+    `mask_query_weight` is what a [MASK] query puts on [MASK] keys, 1 on words: equal to `same_word_weight` if [MASK] is
+    tied like a word. `keys` "unselected": attention sees unselected positions only.
+    """
+    alpha = checks.non_negative("same_topic_weight", same_topic_weight)
+    beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
+    weights = {"mask_weight": mask_weight, "mask_query_weight": mask_query_weight}
+    gamma, tied = (checks.non_negative(name, weight) for name, weight in weights.items())
+    setting = Setting(model, masking, bias, keys)
+    v = setting.model.words_per_topic
+    loss = stage2_terms(setting, mask_query_weight=tied).loss(((v - 1) * alpha + beta) / v, gamma)
+    if math.isinf(loss):
+        raise ValueError("the weights must leave a key to every query: with same_topic_weight 0 there is none")
+    return loss
+
+
+def stage2_optimum(
+    model: TopicModel,
+    masking: Masking,
+    *,
+    mask_weight: float | Literal["free"] = 1.0,
+    bias: Bias = "free",
+    keys: Keys = "all",
+) -> Stage2Optimum:
+    """The A* >= 0 of least loss; 1 where the loss does not depend on it. ConvergenceError where it is not verified.
+
+    With mask weight 1 the loss is convex in y = x/(1 + x), x = R1 (A - 1), and A* >= 1 is the root of a quartic in x;
+    at other weights the best of the roots of a quartic in A. "free" minimizes over the weight of [MASK] too, which is
+    the optimum without any tying; it may be 0, and without random words both weights are infinite.
+    """
+    setting = Setting(model, masking, bias, keys)
+    terms = stage2_terms(setting)
+    if isinstance(mask_weight, str):
+        if mask_weight != "free":
+            raise ValueError(f"mask_weight must be a number >= 0 or 'free', got {mask_weight!r}")
+        return _free(setting, terms)
+    weight = checks.non_negative("mask_weight", mask_weight)
+    return _convex(setting, terms) if weight == 1 else _checked(setting, _tied(terms, weight))
+
+
+def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
+    """Attention is a share 1 - y uniform, where the output is exactly mu_S, and a share y on the query's own topic."""
+    slope = ConvexSlope.of(setting)
+    x = slope.root()
+    A = 1 + x / setting.masses[0]
+    return _checked(setting, Stage2Optimum(A, 1.0, terms.loss(A, 1.0), slope.residual(x), True))
+
+
+def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
+    """The best of all stationary points and of both ends; its residual is not judged here."""
+    candidates = [*stationary_weights(terms, mask_weight), 0.0, math.inf]
+    if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT:
+        candidates = [1.0, *candidates]
+    losses = np.array([terms.loss(A, mask_weight) for A in candidates])
+    best = int(np.flatnonzero(losses <= losses.min() + 1e-16)[0])
+    A, residual = candidates[best], 0.0
+    if 0 < A < math.inf:
+        slope, size = (float(each[0]) for each in terms.log_slopes(A, mask_weight))
+        residual = abs(slope) / size if size > FLAT else 0.0
+    return Stage2Optimum(A, mask_weight, float(losses[best]), residual, residual < TOLERANCE)
+
+
+def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
+    """Both slopes vanish, found from the optimum at mask weight 1; or [MASK] is excluded, mask weight 0."""
+    start = _convex(setting, terms)
+    if start.topic_weight in (1.0, math.inf) or setting.seen.mask_fraction == 0:
+        return start
+    if setting.masking.randomized == 0:
+        return _copied(setting)
+    A, mask_weight = _newton(terms, np.array([math.log(start.topic_weight), 0.0]))
+    slopes, sizes = terms.log_slopes(A, mask_weight)
+    loss, residual = terms.loss(A, mask_weight), float(np.max(abs(slopes) / sizes))
+    if residual < TOLERANCE and loss <= start.loss:
+        return Stage2Optimum(A, mask_weight, loss, residual, True)
+    return _profiled(setting, terms)
+
+
+def _newton(terms: Terms, logs: Array) -> tuple[float, float]:
+    """Where both slopes vanish, near the given logarithms of the weights; or where the loss is not convex."""
+    for _ in range(MOST_STEPS):
+        slopes, curvature = terms.log_slopes(*np.exp(logs))[0], terms.log_curvature(*np.exp(logs))
+        if not curvature[0, 0] > 0 < np.linalg.det(curvature):
+            break
+        step = np.linalg.solve(curvature, slopes)
+        logs = logs - step * min(1.0, 1 / float(np.max(abs(step))))
+        if np.max(abs(step)) < 1e-12:
+            break
+    return float(np.exp(logs[0])), float(np.exp(logs[1]))
+
+
+def _copied(setting: Setting) -> Stage2Optimum:
+    """Without random words a query that shows a word shows the true one. As A and the mask weight grow together, at
+    shares kappa on the own topic and 1 - kappa on [MASK], the output becomes the true word's topic exactly."""
+    kept, v, tau = setting.masking.kept, setting.model.words_per_topic, setting.model.topics_per_document
+    return Stage2Optimum(math.inf, math.inf, 1 - kept / v - (1 - kept) / (tau * v), 0.0, True)
+
+
+def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
+    """The best mask weight of a grid, then the root of its slope, the topic weight following."""
+    grid = [0.0, *map(float, np.geomspace(1e-4, 1e8, 49))]
+    best = int(np.argmin([_tied(terms, weight).loss for weight in grid]))
+    if best == 0:
+        return _checked(setting, _tied(terms, 0.0))
+
+    def slope(log_weight: float) -> float:
+        weight = math.exp(log_weight)
+        return float(terms.log_slopes(_tied(terms, weight).topic_weight, weight)[0][1])
+
+    low, high = (math.log(grid[min(max(k, 1), len(grid) - 1)]) for k in (best - 1, best + 1))
+    if slope(low) * slope(high) > 0:
+        return _checked(setting, replace(_tied(terms, grid[best]), residual=math.inf, converged=False))
+    at = _tied(terms, math.exp(float(brentq(slope, low, high, xtol=1e-14))))
+    slopes, sizes = terms.log_slopes(at.topic_weight, at.mask_weight)
+    return _checked(setting, replace(at, residual=float(np.max(abs(slopes) / sizes)), converged=True))
+
+
+def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:
+    if not found.residual < TOLERANCE:
+        solution = Solution(found, "max_iter", found.residual, TOLERANCE, 1)
+        raise ConvergenceError(f"stage 2 of {setting.model} with {setting.masking}", solution, "another mask_weight")
+    return found

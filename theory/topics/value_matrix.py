@@ -1,0 +1,78 @@
+"""Stage 1: the value matrix with one-hot embeddings and uniform attention."""
+
+import math
+from typing import Literal
+
+from theory.models import checks
+from theory.models.topics import Masking, Topics
+from theory.topics.blocks import BlockMatrix
+from theory.topics.sectors import same_topic_gap, sectors
+
+Bias = Literal["free", "none", "decayed"]
+
+
+def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free", ridge: float = 0.0) -> BlockMatrix:
+    """Minimizer of the squared loss + ridge |W|^2; at ridge = 0 that of least norm, the limit of gradient flow from 0.
+
+    `bias`: "free" (not decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three,
+    delta = 1/(v kappa) and L1, L0 the eigenvalues of `sectors`; the mean is fitted by a free bias alone, or shrunk by
+    L0/(L0 + ridge), with L0 + 1 for L0 where a decayed bias takes part.
+    """
+    if bias not in ("free", "none", "decayed"):
+        raise ValueError(f"bias must be 'free', 'none' or 'decayed', got {bias!r}")
+    ridge, at = checks.non_negative("ridge", ridge), sectors(model, masking)
+    gap = same_topic_gap(model, masking) * (at.topic / (at.topic + ridge))
+    if bias == "free":
+        return mean_and_gap(model, masking, 0.0, gap, word_bias=1 / model.n_words)
+    mean = 1 / (model.n_words * (at.mean + (bias == "decayed") + ridge))
+    return mean_and_gap(model, masking, mean, gap, word_bias=mean if bias == "decayed" else 0.0)
+
+
+def mean_and_gap(
+    model: Topics, masking: Masking, mean: float, gap: float, *, mask_row: float = 0.0, word_bias: float = 0.0
+) -> BlockMatrix:
+    """`mean` (word rows) and `mask_row` (row of [MASK]) times E[xbar]^T, plus `gap` times the topics' projector."""
+    q, words = masking.mask_fraction, model.n_words
+    different = mean * (1 - q) / words - gap / model.n_topics
+    same = different + gap
+    row = mask_row * (1 - q) / words
+    return BlockMatrix(model, same, same, different, mean * q, row, mask_row * q, word_bias)
+
+
+def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -> BlockMatrix:
+    """Minimizer for documents of `length` N tokens, masked independently; squared loss, free bias; strictly convex.
+
+    W = w P_within + t P_topic: unlike at N = infinity the diagonal stands out, by p_c/(1 - q) even as N grows. N = inf
+    is the infinite document without a ridge, `optimal_value_matrix`: the two limits do not commute.
+    """
+    N = checks.dimension(length, infinite=True, name="length")
+    if math.isinf(N):
+        return optimal_value_matrix(model, masking, bias="free")
+    T, v = model.n_topics, model.words_per_topic
+    within, topic, _ = _finite_length(model, masking, N)
+    same = -within / v + topic / v * (1 - 1 / T)
+    return BlockMatrix(model, same + within, same, -topic / (T * v), word_bias=1 / (T * v))
+
+
+def finite_length_loss(model: Topics, masking: Masking, length: float) -> float:
+    """The least squared loss at document length N, which may be inf."""
+    N = checks.dimension(length, infinite=True, name="length")
+    if math.isinf(N):
+        return 1 - 1 / model.n_words - (model.n_topics - 1) * sectors(model, masking).topic_variance
+    return _finite_length(model, masking, N)[2]
+
+
+def _finite_length(model: Topics, masking: Masking, N: float) -> tuple[float, float, float]:
+    """Eigenvalues of W within topics and between them, from the second moments of the visible counts; and the loss."""
+    T, v, zeta = model.n_topics, model.words_per_topic, sectors(model, masking).topic_variance
+    kappa, shown, q = masking.true_fraction, masking.kept + masking.randomized, masking.mask_fraction
+    within_target = masking.kept / (N * T * v)
+    within_power = (shown + (N - 1) * (1 - q)) / (N**2 * T * v)
+    topic_target = (masking.kept / (T * v) + (N - 1) * kappa * zeta) / N
+    topic_power = (
+        (shown + (N - 1) * (1 - q)) / (T * v) + (N - 1) * kappa * zeta * (2 * masking.kept + (N - 2) * kappa)
+    ) / N**2
+    within = within_target / within_power if within_power else 0.0
+    topic = topic_target / topic_power if topic_power else 0.0
+    loss = 1 - 1 / (T * v) - (T - 1) * topic_target * topic - T * (v - 1) * within_target * within
+    return within, topic, loss
