@@ -104,6 +104,14 @@ def test_halves_are_of_different_documents(counts, monkeypatch):
     assert all(np.array_equal(documents, counts) for documents in seen)
 
 
+def test_documents_without_topics_have_no_contrast_between_halves():
+    for replicate in range(4):
+        rng = stream(replicate, "no topics")
+        noise = rng.multinomial(60, rng.dirichlet(np.full(40, 50.0)), size=200)
+        found = analyse_corpus(noise, WORDS, split=True, seed=replicate, **SMALL)
+        assert all(abs(one.contrast.z) < 5 for one in found.comparisons)
+
+
 def test_embedding_is_the_best_of_its_rank(monkeypatch):
     monkeypatch.setattr("figures.topics.analysis.embedding.DENSE_UP_TO", 50)  # so that this is a large one
     rng = stream(0, "embedding")
