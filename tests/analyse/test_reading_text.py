@@ -60,6 +60,7 @@ def test_words():
         "été",
         "straße",
     ]
+    assert words_of("हिन्दी भाषा, سَلام") == ["हिन्दी", "भाषा", "سَلام"]
     assert words_of("«Привет», κόσμε") == ["привет", "κόσμε"]
     assert {"the", "don't"} < ENGLISH
     assert not [word for word in ENGLISH if words_of(word) != [word] and len(word) > 1]

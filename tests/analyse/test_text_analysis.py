@@ -13,7 +13,7 @@ from figures.reading.text import add_text_options
 from figures.topics.analysis import analyse_corpus, default_thresholds, report, value_embedding
 from figures.topics.analysis.command import result_name, run
 from simulate.core import stream
-from simulate.topics import gibbs_lda, sample_topic_documents
+from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
 from theory.models.topics import TopicModel
 
@@ -75,12 +75,41 @@ def test_values_of_the_population_come_back_through_fitted_topics(counts):
 def test_halves_and_own_vectors(counts):
     vectors = np.kron(np.eye(5), np.ones((8, 1)))
     known = np.arange(40) % 8 != 0
+    vectors[~known] = 9.0
     found = analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, vectors=vectors, known=known, **SMALL)
     own = of(found, "own vectors")[0]
     assert (own.same.mean, own.different.mean) == pytest.approx((1, 0), abs=1e-12)
     assert own.n_words == 5 * 7
     assert of(found, "embedding")[0].z > 10
     assert "different halves" in report(found, "title")
+
+
+def test_halves_are_of_different_documents(counts, monkeypatch):
+    seen = []
+
+    def watched(function):
+        def watch(documents, *arguments, **options):
+            seen.append(documents)
+            return function(documents, *arguments, **options)
+
+        return watch
+
+    for name, function in (("gibbs_lda", gibbs_lda), ("fit_value_matrix", fit_value_matrix)):
+        monkeypatch.setattr(f"figures.topics.analysis.analyse.{name}", watched(function))
+    analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, **(SMALL | {"sweeps": 30}))
+    assert [len(documents) for documents in seen] == [100, 100]
+    assert sorted(map(tuple, np.vstack(seen))) == sorted(map(tuple, counts))
+    seen.clear()
+    analyse_corpus(counts, WORDS, thresholds=[0.15], **(SMALL | {"sweeps": 30}))
+    assert all(np.array_equal(documents, counts) for documents in seen)
+
+
+def test_documents_without_topics_have_no_contrast_between_halves():
+    for replicate in range(4):
+        rng = stream(replicate, "no topics")
+        noise = rng.multinomial(60, rng.dirichlet(np.full(40, 50.0)), size=200)
+        found = analyse_corpus(noise, WORDS, split=True, seed=replicate, **SMALL)
+        assert all(abs(one.contrast.z) < 5 for one in found.comparisons)
 
 
 def test_embedding_is_the_best_of_its_rank(monkeypatch):

@@ -92,14 +92,21 @@ def test_permutations_and_errors_are_those_of_the_definition():
     null = np.array([np.subtract(*by_loops(values, ones, membership[:, rng.permutation(12)])) for _ in range(300)])
     assert found.null_mean == pytest.approx(null.mean(), abs=5 * null.std() / np.sqrt(300))
     assert found.null_sd == pytest.approx(null.std(), rel=0.25)
-    without = []
+    times = rng.integers(1, 9, (12, 12)).astype(float)
+    weighted, without = topic_contrast(values, membership, rng, weights=times, permutations=2), []
     for word in range(12):
         rest = membership.copy()
         rest[:, word] = False
-        without.append(by_loops(values, ones, rest))
-    for estimate, column in ((found.same, 0), (found.different, 1)):
+        without.append(by_loops(values, times, rest))
+    for estimate, column in ((weighted.same, 0), (weighted.different, 1)):
         jackknife = np.sqrt(11 / 12 * ((np.array(without)[:, column] - np.mean(without, axis=0)[column]) ** 2).sum())
         assert estimate.stderr == pytest.approx(jackknife, rel=1e-10)
+
+
+def test_a_word_is_no_pair_with_itself():
+    values = stream(0, "diagonal").standard_normal((23, 23))
+    plain, strange = (topic_contrast(values + x * np.eye(23), disjoint(), stream(0, "null")) for x in (0, 1e6))
+    assert plain == strange
 
 
 def test_random_vectors_have_the_z_of_chance():

@@ -2,10 +2,9 @@
 
 import re
 import unicodedata
+from functools import cache
 
-WORD = re.compile(r"[^\W\d_]+(?:['\-][^\W\d_]+)*")  # letters of any script; don't and co-operate are one word
 SHORTEST = 2  # letters
-
 APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 
 _ENGLISH = """
@@ -27,4 +26,12 @@ ENGLISH = frozenset(_ENGLISH.split())
 def words_of(text: str) -> list[str]:
     """In lower case, in order: runs of at least two letters, with apostrophes and hyphens inside. No numbers."""
     normal = unicodedata.normalize("NFC", text).lower().replace(APOSTROPHE, "'")
-    return [word for word in WORD.findall(normal) if len(word) >= SHORTEST]
+    return [word for word in _pattern().findall(normal) if len(word) >= SHORTEST]
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Letters of any script with the marks on them, which regular expressions do not count as letters."""
+    marks = "".join(chr(k) for k in range(0x300, 0x3000) if unicodedata.category(chr(k)).startswith("M"))
+    part = rf"[^\W\d_](?:[^\W\d_]|[{marks}])*"
+    return re.compile(rf"{part}(?:['\-]{part})*")
