@@ -38,7 +38,7 @@ help:
 	@echo "make figures                    every figure (PDF, PNG) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
 	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names: $(NAMES)"
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
-	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences OPTIONS=\"--drop-constant\""
+	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
 	@echo "make gallery                    small PNGs for the README in figures/gallery/"
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"

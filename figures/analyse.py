@@ -15,9 +15,13 @@ __all__ = ["kind_of", "main"]
 EXTENSIONS = {
     "matrix": (".csv", ".tsv", ".npy", ".npz"),
     "sequences": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna", ".a2m", ".a3m", ".sto", ".stk"),
-    "text": (".txt", ".ldac", ".jsonl"),
+    "text": (".txt", ".ldac", ".jsonl", ".ndjson"),
 }
-COMMANDS = {"matrix": "figures.analyse_matrix", "sequences": "figures.analyse_sequences"}  # loaded when needed
+COMMANDS = {  # loaded when needed
+    "matrix": "figures.analyse_matrix",
+    "sequences": "figures.analyse_sequences",
+    "text": "figures.topics.analysis.command",
+}
 WRONG_DATA = 2  # exit status
 
 
@@ -27,8 +31,6 @@ def main(argv: Sequence[str]) -> int:
     try:
         options = parser.parse_args(argv)
         kind = options.kind or kind_of(options.file)
-        if kind not in COMMANDS:
-            raise DataError(options.file, f"holds {kind}; this version analyses matrices and sequences")
         _require_own_options(parser, options, owners, kind)
         _require_writable(options.output)
         import_module(COMMANDS[kind]).run(options)

@@ -9,6 +9,7 @@ from typing import NoReturn
 from figures.core.produce import OUTPUT
 from figures.reading import DataError
 from figures.reading.sequences import MOST_TOKENS, checked_alphabet
+from figures.reading.text import add_text_options
 
 KINDS = ("matrix", "sequences", "text")
 
@@ -40,13 +41,15 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         description="Theory and simulation for your own data. A matrix: masked ridge regression, every column predicted"
         " from the others, its error against the number of rows compared with Gaussian theory, and the best ridge. "
         "Sequences: the pair model of an alignment by pseudo-likelihood, its masked loss on held-out sequences, and the"
-        " map of interacting sites.",
+        " map of interacting sites. Text: its topics, and how much closer a model learned from it places words of one "
+        "topic than words of different ones.",
     )
     parser.add_argument(
         "file",
         type=Path,
         help="samples by features (.csv, .tsv, .npy, .npz), or aligned sequences (.fasta, .a2m, .a3m, .sto; a .csv of "
-        f"at most {MOST_TOKENS} different tokens with --kind sequences); may be gzipped",
+        f"at most {MOST_TOKENS} different tokens with --kind sequences), or documents (.ldac with .tokens, .jsonl, a "
+        ".txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
     add("--kind", choices=KINDS, help="what the file holds; default: by its extension")
@@ -65,7 +68,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     add("--seed", type=_integer(0), default=0, help="of random choices (default: 0)")
     add("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one for each core")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
-    return parser, _matrix_options(parser) | _sequence_options(parser)
+    return parser, _matrix_options(parser) | _sequence_options(parser) | add_text_options(parser)
 
 
 def _matrix_options(parser: argparse.ArgumentParser) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm
@@ -56,7 +57,7 @@ def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
         axes.axvline(1.0, color="0.6", linewidth=0.8, linestyle=":", ymin=0.3, zorder=0)
 
 
-EXPERIMENT = Experiment(
+DECLARED = Experiment(
     title=r"Random features, $v = \mathrm{sign}(F c)$, $n/d = 3$, $\lambda = 10^{-4}$ unless stated",
     panels=[
         Panel(
@@ -83,3 +84,4 @@ EXPERIMENT = Experiment(
     "p/n = 0.368, and 0.326 for orthogonal F), the square loss its peak where it interpolates, p = n. A ridge of "
     "0.01 removes the first and lowers the second; orthogonal projections are better everywhere.",
 )
+EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

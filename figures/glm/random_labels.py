@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from figures.core import Curve, Experiment, Panel
+from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
 from simulate.glm import train_loss as fitted_loss
@@ -74,7 +75,7 @@ def with_ridge(loss: str) -> Panel:
     return Panel(title=rf"{loss} loss, $\lambda = {RIDGE:g}$", curves=curves, theory=train_loss)
 
 
-EXPERIMENT = Experiment(
+DECLARED = Experiment(
     title="Random labels",
     panels=[make(loss) for loss in ("square", "hinge") for make in (without_ridge, with_ridge)],
     points=POINTS + 0.2,
@@ -88,3 +89,4 @@ EXPERIMENT = Experiment(
     "on the spectrum, but not on the law: two clusters at +-mu, |mu| = 2, lie on the line of one Gaussian. Markers: "
     "simulation at p = 40 and 80 extrapolated in 1/p.",
 )
+EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -2,6 +2,16 @@
 
 from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap
 from simulate.topics.checkpoint import CheckpointError
+from simulate.topics.contrast import (
+    TopicContrast,
+    attention_contrast,
+    count_attention_contrast,
+    embedding_contrast,
+    planted_values,
+    random_embedding,
+    topic_contrast,
+    topic_membership,
+)
 from simulate.topics.documents import TopicDocuments, sample_topic_documents
 from simulate.topics.history import Record, TrainingRun
 from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_gradient
@@ -20,19 +30,27 @@ __all__ = [
     "LdaFit",
     "MaskedDocuments",
     "Record",
+    "TopicContrast",
     "TopicDocuments",
     "Training",
     "TrainingRun",
     "ValueMatrixFit",
     "attention_by_class",
+    "attention_contrast",
     "batch_of",
+    "count_attention_contrast",
+    "embedding_contrast",
     "fit_value_matrix",
     "gibbs_lda",
     "layer_loss",
     "loss_and_gradient",
     "mask_documents",
+    "planted_values",
     "population_batch",
+    "random_embedding",
     "sample_topic_documents",
+    "topic_contrast",
     "topic_gap",
+    "topic_membership",
     "train_single_layer",
 ]

@@ -87,9 +87,9 @@ def refused(capsys, *arguments):
     return said.err
 
 
-def test_kinds_to_come_are_recognized(tmp_path, table, capsys):
-    assert "holds text; this version analyses matrices and sequences" in refused(capsys, tmp_path)
-    assert "this version analyses matrices" in refused(capsys, table, "--kind", "text")
+def test_a_folder_is_text_and_a_table_can_be(tmp_path, table, capsys):
+    assert kind_of(tmp_path) == "text"
+    assert "--text-column" in refused(capsys, table, "--kind", "text")
 
 
 def test_options_of_the_other_kind_are_refused(table, tmp_path, capsys):
