@@ -54,7 +54,7 @@ DECLARED = Experiment(
             curves=both("plain", plain, 0) | both("reweighed", reweighed, 1),
             ylabel="accuracy (share of right signs)",
             ylim=(0.55, 0.83),
-            replicates=32,
+            replicates=64,
         ),
         Panel(
             title="rate of selection, group $-$ over +",
