@@ -1,6 +1,7 @@
-"""What every simulation shares: named random streams, estimates with error bars, replicates and parallel sweeps."""
+"""What every simulation shares: random streams, estimates with error bars, replicates, parallel sweeps, checkpoints."""
 
 from simulate.core.backends import Backend, Task
+from simulate.core.checkpoint import CheckpointError
 from simulate.core.estimate import Estimate, extrapolate
 from simulate.core.replicates import Replicate, replicate_estimate, replicate_tasks, replicate_values
 from simulate.core.store import discard
@@ -9,6 +10,7 @@ from simulate.core.sweep import TaskError, sweep
 
 __all__ = [
     "Backend",
+    "CheckpointError",
     "Estimate",
     "Replicate",
     "Task",

@@ -1,7 +1,7 @@
 """Topic structure, simulated: documents and masks, least squares, a layer of attention trained, topics of a corpus."""
 
+from simulate.core import CheckpointError
 from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap
-from simulate.topics.checkpoint import CheckpointError
 from simulate.topics.contrast import (
     TopicContrast,
     attention_contrast,

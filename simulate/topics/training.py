@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from simulate.core.checkpoint import Checkpoint
 from simulate.core.progress import progress_bar
-from simulate.topics.checkpoint import Checkpoint
 from simulate.topics.history import TrainingRun
 from simulate.topics.run import Run
 from simulate.topics.settings import Training
 from theory.models.topics import Masking, TopicModel
+
+FORMAT = "simulate.topics.training, 1"
 
 
 def train_single_layer(
@@ -33,7 +35,9 @@ def train_single_layer(
     arguments and a generator in the same state it goes on from there, to the same bits. CheckpointError where the file
     is another run's; FloatingPointError where training diverges.
     """
-    file = None if checkpoint is None else Checkpoint(checkpoint, _parameters(model, masking, training, rng))
+    file = None
+    if checkpoint is not None:
+        file = Checkpoint(checkpoint, _header(model, masking, training, rng), of="train_single_layer")
     saved = file.load() if file else None
     run = Run(model, masking, training, rng)
     if saved is not None:
@@ -52,8 +56,8 @@ def train_single_layer(
     return result
 
 
-def _parameters(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:
+def _header(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:
     """What makes two runs the same: the records, and the generator before its first number."""
     state = json.dumps(rng.bit_generator.state)
     generator = hashlib.sha256(state.encode()).hexdigest()[:16]
-    return {**asdict(model), **asdict(masking), **asdict(training), "generator": generator}
+    return {"format": FORMAT, **asdict(model), **asdict(masking), **asdict(training), "generator": generator}
