@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from figures.analyse_options import OptionError, make_parser
+from figures.analyse_options import make_parser
 from figures.reading import DataError
+from figures.reading.common.options import OptionError
 
 __all__ = ["kind_of", "main"]
 

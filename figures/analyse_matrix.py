@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from figures.analyse_options import as_typed
-from figures.core.scratch import moved_into_place
+from figures.core.results import write_results
 from figures.masked.analysis import (
     MatrixAnalysis,
     analyse_matrix,
@@ -16,6 +15,7 @@ from figures.masked.analysis import (
     spectrum_rows,
 )
 from figures.reading import DataError, Matrix, read_matrix
+from figures.reading.common.options import as_typed
 
 
 def run(options: argparse.Namespace) -> None:
@@ -57,44 +57,26 @@ def _measured(matrix: Matrix, options: argparse.Namespace, stem: str) -> MatrixA
 
 
 def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures. Each is written beside its place and moved there: an earlier result is kept or replaced."""
+    """Tables and figures, and those of the spectrum where there is one."""
     import pandas as pd
 
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    table, columns = output / f"{name}.csv", output / f"{name}_columns.csv"
-    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
+    by_column = pd.DataFrame(
+        {
+            "column": analysis.names,
+            "variance": analysis.variances,
+            "error": analysis.column_error,
+            "explained": analysis.explained,
+        }
+    )
+    title = title.replace("$", r"\$")
     try:
-        write_csv(analysis.rows, table)
-        by_column = pd.DataFrame(
-            {
-                "column": analysis.names,
-                "variance": analysis.variances,
-                "error": analysis.column_error,
-                "explained": analysis.explained,
-            }
-        )
-        with moved_into_place(columns) as scratch:
-            by_column.to_csv(scratch, index=False)
-        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
-        spectrum = _spectrum_written(analysis, title, output, name)
+        written = write_results(output, name, analysis.rows, as_experiment(analysis, title), {"columns": by_column})
+        if isinstance(analysis.spectrum, str):
+            return written
+        spectrum, drawn = spectrum_rows(analysis.spectrum), spectrum_experiment(analysis.spectrum, title)
+        return written + write_results(output, f"{name}_spectrum", spectrum, drawn)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, columns, *figures, *spectrum]
-
-
-def _spectrum_written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Its own table and figures; nothing where there is no spectrum."""
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    if isinstance(analysis.spectrum, str):
-        return []
-    table, *figures = (output / f"{name}_spectrum.{suffix}" for suffix in ("csv", "pdf", "png"))
-    write_csv(spectrum_rows(analysis.spectrum), table)
-    draw_figure(spectrum_experiment(analysis.spectrum, title.replace("$", r"\$")), read_csv(table), *figures)
-    return [table, *figures]
 
 
 def _constant(matrix: Matrix, constant: list[int]) -> str:

@@ -1,21 +1,15 @@
 """The options of python -m figures analyse: each is checked as it is typed, and a wrong one is one line."""
 
 import argparse
-import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from figures.core.produce import OUTPUT
-from figures.reading import DataError
+from figures.reading.common.options import OptionError, integer, number, numbers
 from figures.reading.sequences import MOST_TOKENS, checked_alphabet
 from figures.reading.text import add_text_options
 
 KINDS = ("matrix", "sequences", "text")
-
-
-class OptionError(Exception):
-    """An option has a value that it cannot have; the message names it as it is typed."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -24,14 +18,6 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         of_option = message.startswith("argument --")
         raise OptionError(message.removeprefix("argument ").replace(": ", " ", 1) if of_option else message)
-
-
-def as_typed(path: Path, error: Exception, options: argparse.Namespace) -> Exception:
-    """An error that begins with the name of an argument names the option instead; every other one the file."""
-    name, _, rest = str(error).partition(" ")
-    if name in vars(options) and name != "file":
-        return OptionError(f"--{name.replace('_', '-')} {rest}")
-    return DataError(path, str(error))
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
@@ -65,7 +51,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         metavar="SHARE",
         help="of the samples held out (default: 0.2)",
     )
-    add("--seed", type=_integer(0), default=0, help="of random choices (default: 0)")
+    add("--seed", type=integer(0), default=0, help="of random choices (default: 0)")
     add("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one for each core")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
     return parser, _matrix_options(parser) | _sequence_options(parser) | add_text_options(parser)
@@ -79,9 +65,12 @@ def _matrix_options(parser: argparse.ArgumentParser) -> dict[str, str]:
         add("--array", metavar="NAME", help="which array of a .npz file"),
         add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
         add(
-            "--lams", type=_numbers, metavar="LIST", help="ridge strengths, as 0.01,0.1,1; default: around the best one"
+            "--lams",
+            type=numbers(),
+            metavar="LIST",
+            help="ridge strengths, as 0.01,0.1,1; default: around the best",
         ),
-        add("--repeats", type=_integer(1), help="random splits (default: 20, fewer where that would take long)"),
+        add("--repeats", type=integer(1), help="random splits (default: 20, fewer where that would take long)"),
     ]
     return {option.dest: "matrix" for option in options}
 
@@ -100,7 +89,7 @@ def _sequence_options(parser: argparse.ArgumentParser) -> dict[str, str]:
         add(
             "--unknown", choices=("gap", "drop"), default="gap", help="read unknown letters as gaps, or drop sequences"
         ),
-        add("--max-sequences", type=_integer(2), metavar="N", help="take a random choice where there are more"),
+        add("--max-sequences", type=integer(2), metavar="N", help="take a random choice where there are more"),
         add(
             "--identity",
             type=_share,
@@ -120,52 +109,15 @@ def _sequence_options(parser: argparse.ArgumentParser) -> dict[str, str]:
             default=0.01,
             help="penalty of fields, for the same sum (default: 0.01)",
         ),
-        add("--min-separation", type=_integer(1), default=4, metavar="SITES", help="of ranked pairs (default: 4)"),
+        add("--min-separation", type=integer(1), default=4, metavar="SITES", help="of ranked pairs (default: 4)"),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
     return {option.dest: "sequences" for option in options}
 
 
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be numbers separated by commas, got {text!r}") from None
-
-
-def _number(where: str, allowed: Callable[[float], bool]) -> Callable[[str], float]:
-    """A type of options: numbers that are `allowed`."""
-
-    def number(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and allowed(value)):
-            raise argparse.ArgumentTypeError(f"must be a number {where}, got {text}")
-        return value
-
-    return number
-
-
-_fraction = _number("in (0, 1)", lambda x: 0 < x < 1)
-_share = _number("in (0, 1]", lambda x: 0 < x <= 1)
-_penalty = _number("of at least 0", lambda x: x >= 0)
-
-
-def _integer(least: int) -> Callable[[str], int]:
-    """A type of options: integers from `least`."""
-
-    def integer(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, got {text}")
-        return value
-
-    return integer
+_fraction = number("in (0, 1)", lambda x: 0 < x < 1)
+_share = number("in (0, 1]", lambda x: 0 < x <= 1)
+_penalty = number("of at least 0", lambda x: x >= 0)
 
 
 def _jobs(text: str) -> int:

@@ -4,10 +4,10 @@ import argparse
 import os
 from pathlib import Path
 
-from figures.analyse_options import as_typed
-from figures.core.scratch import moved_into_place
+from figures.core.results import write_results
 from figures.potts.analysis import SequenceAnalysis, analyse_sequences, as_experiment, report
 from figures.reading import DataError, Sequences, read_sequences
+from figures.reading.common.options import as_typed
 from simulate.core import TaskError
 
 
@@ -61,14 +61,9 @@ def _fitted(sequences: Sequences, options: argparse.Namespace, name: str) -> Seq
 
 
 def _written(analysis: SequenceAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures. Each is written beside its place and moved there: an earlier result is kept or replaced."""
+    """Tables and figures."""
     import pandas as pd
 
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    table, ranking = output / f"{name}.csv", output / f"{name}_pairs.csv"
-    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
     pairs = pd.DataFrame(
         {
             "rank": range(1, len(analysis.pairs) + 1),
@@ -79,11 +74,8 @@ def _written(analysis: SequenceAnalysis, title: str, output: Path, name: str) ->
             "norm": [pair.norm for pair in analysis.pairs],
         }
     )
+    experiment = as_experiment(analysis, title.replace("$", r"\$"))
     try:
-        write_csv(analysis.rows, table)
-        with moved_into_place(ranking) as scratch:
-            pairs.to_csv(scratch, index=False)
-        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
+        return write_results(output, name, analysis.rows, experiment, {"pairs": pairs})
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, ranking, *figures]

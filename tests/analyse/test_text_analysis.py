@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from figures.core.table import read_csv
-from figures.reading import DataError
+from figures.reading.common.options import OptionError
 from figures.reading.text import add_text_options
 from figures.topics.analysis import analyse_corpus, default_thresholds, report, value_embedding
 from figures.topics.analysis.command import result_name, run
@@ -188,9 +188,9 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, counts, capsys):
 
 def test_failures_are_of_the_file_and_name_the_option(tmp_path, counts):
     write_lines(tmp_path / "news.txt", counts, 10)
-    with pytest.raises(DataError, match=r"news.txt: --topics must be at most the number of documents, 10, got 20"):
+    with pytest.raises(OptionError, match=r"--topics must be at most the number of documents, 10, got 20"):
         run(options_of(tmp_path / "news.txt", "--output", tmp_path))
-    with pytest.raises(DataError, match=r"news.txt: --thresholds cannot be used: at threshold 0.99"):
+    with pytest.raises(OptionError, match=r"--thresholds cannot be used: at threshold 0.99"):
         run(options_of(tmp_path / "news.txt", "--topics", 2, "--thresholds", "0.99", "--output", tmp_path))
 
 

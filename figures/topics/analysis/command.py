@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from figures.core.scratch import moved_into_place
+from figures.core.results import write_results
 from figures.reading import Corpus, DataError, read_corpus
+from figures.reading.common.options import as_typed
 from figures.reading.text import read_vectors
 from figures.topics.analysis.analyse import analyse_corpus
 from figures.topics.analysis.figure import as_experiment
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         analysis = _fitted(corpus, options, name)
     except (ValueError, MemoryError) as error:
-        raise DataError(options.file, _as_typed(str(error), options)) from None
+        raise as_typed(options.file, error, options) from None
     title = f"{name}: {analysis.n_documents} documents, {analysis.n_words} words"
     print(report(analysis, f"Topics of {title}"), end="\n\n")
     print(*_written(analysis, title, options.output, f"analyse_{name}"), sep="\n")
@@ -60,20 +61,10 @@ def _fitted(corpus: Corpus, options: argparse.Namespace, name: str) -> TextAnaly
     )
 
 
-def _as_typed(message: str, options: argparse.Namespace) -> str:
-    """An error that begins with the name of an option names it as it is typed."""
-    name, _, rest = message.partition(" ")
-    return f"--{name} {rest}" if name in vars(options) else message
-
-
 def _written(analysis: TextAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures. Each is written beside its place and moved there: an earlier result is kept or replaced."""
+    """Tables and figures."""
     import pandas as pd
 
-    from figures.core.plot import draw_figure
-    from figures.core.table import read_csv, write_csv
-
-    table = output / f"{name}.csv"
     topics = pd.DataFrame(
         {
             "topic": range(1, len(analysis.topics) + 1),
@@ -81,17 +72,8 @@ def _written(analysis: TextAnalysis, title: str, output: Path, name: str) -> lis
             "words": [" ".join(words) for words in analysis.topics],
         }
     )
-    others = {
-        output / f"{name}_topics.csv": topics,
-        output / f"{name}_contrast.csv": contrast_frame(analysis.comparisons),
-    }
-    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
+    frames = {"topics": topics, "contrast": contrast_frame(analysis.comparisons)}
     try:
-        write_csv(analysis.rows, table)
-        for path, frame in others.items():
-            with moved_into_place(path) as scratch:
-                frame.to_csv(scratch, index=False)
-        draw_figure(as_experiment(analysis, title.replace("$", r"\$")), read_csv(table), *figures)
+        return write_results(output, name, analysis.rows, as_experiment(analysis, title.replace("$", r"\$")), frames)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, *others, *figures]
