@@ -203,3 +203,31 @@ def test_news_of_reuters():
     lengths, totals = corpus.counts.sum(axis=1), corpus.counts.sum(axis=0)
     assert (lengths.min(), np.median(lengths), lengths.max()) == (36, 218, 541)
     assert (corpus.words[totals.argmax()], totals.max()) == ("church", 630)
+
+
+@pytest.mark.parametrize("rows", ['"cat dog\ndog\ntail\n', 'cat\n"dog\ntail', '"cat" dog\ntail\n'])
+def test_a_quote_that_is_not_closed(tmp_path, rows):
+    """Rows below would be read as one cell."""
+    (tmp_path / "t.csv").write_text("text\n" + rows)
+    with pytest.raises(DataError, match=r"t\.csv: .*line.* quote"):
+        read_corpus(tmp_path / "t.csv")
+
+
+def test_empty_cells_as_programs_write_them(tmp_path):
+    cells = ["cat null", "NaN", "NA", "N/A", "null", "None", "dog"]
+    (tmp_path / "t.csv").write_text("text\n" + "\n".join(cells) + "\n")
+    corpus = read_corpus(tmp_path / "t.csv", drop_empty=True, stop_words="none", min_documents=1)
+    assert counts_of(corpus) == {"cat": [1, 0], "null": [1, 0], "dog": [0, 1]}
+
+
+@pytest.mark.parametrize("encoding", ["hex", "zlib", "base64", "rot13"])
+def test_an_encoding_that_gives_no_text(tmp_path, encoding):
+    (tmp_path / "t.txt").write_text("cat\ndog\n")
+    with pytest.raises(DataError, match=f"--encoding {encoding} is not known"):
+        read_corpus(tmp_path / "t.txt", encoding=encoding)
+
+
+def test_json_lines_by_their_other_name(tmp_path):
+    (tmp_path / "t.ndjson").write_text('{"a": "cat"}\n{"a": "dog"}\n')
+    corpus = read_corpus(tmp_path / "t.ndjson", text_column="a", min_documents=1)
+    assert counts_of(corpus) == {"cat": [1, 0], "dog": [0, 1]}

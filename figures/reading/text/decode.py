@@ -1,6 +1,5 @@
 """Text out of bytes, or where exactly it is none."""
 
-import codecs
 from pathlib import Path
 
 from figures.reading.common import DataError, available_bytes, open_binary, uncompressed_size
@@ -19,9 +18,7 @@ def decoded(path: Path, encoding: str | None = None) -> str:
         raw = file.read()
     name = encoding or next((known for mark, known in MARKS if raw.startswith(mark)), "utf-8")
     try:
-        text = codecs.decode(raw, name)
-        if not isinstance(text, str):
-            raise LookupError
+        text = raw.decode(name)  # a LookupError for codecs that give no text, such as hex
     except (LookupError, AssertionError):
         raise DataError(path, f"--encoding {name} is not known; utf-8, latin-1 and cp1252 are") from None
     except UnicodeError as error:

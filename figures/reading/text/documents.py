@@ -12,6 +12,7 @@ from figures.reading.text.decode import decoded, lines_of
 
 Named = Iterator[tuple[str, str]]  # what a document is called in messages, and its text
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
+EMPTY = ("NaN", "NA", "N/A", "null", "None")  # what programs write for a cell without text
 LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
 
 
@@ -42,9 +43,16 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
     delimiter = max(",;\t", key=header.count)
     before = csv.field_size_limit(LONGEST)
     try:
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         name = _chosen(path, [cell or "" for cell in rows.fieldnames or []], column)
-        for cells in rows:
+        while True:
+            started = rows.line_num + 1
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise DataError(path, f"{_lines(started, rows.line_num)} cannot be read ({_reason(error)})") from None
             number = rows.line_num
             if cells.get(name) is None:
                 raise DataError(
@@ -54,9 +62,9 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
                 raise DataError(
                     path, f"line {number} has more cells than the header; quote texts that hold a {delimiter!r}"
                 )
-            yield f"line {number}", cells[name]
+            yield f"line {number}", "" if cells[name].strip() in EMPTY else cells[name]
     except csv.Error as error:
-        raise DataError(path, f"cannot be read as a table ({error})") from None
+        raise DataError(path, f"cannot be read as a table ({_reason(error)})") from None
     finally:
         csv.field_size_limit(before)
 
@@ -78,6 +86,15 @@ def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
         if not isinstance(value, str):
             raise DataError(path, f"line {number} is neither an object nor a text")
         yield f"line {number}", value
+
+
+def _lines(first: int, last: int) -> str:
+    return f"the row of lines {first} to {last}" if last > first else f"line {first}"
+
+
+def _reason(error: csv.Error) -> str:
+    """A quote that is never closed takes every row below into its cell."""
+    return "a quote is never closed" if str(error) == "unexpected end of data" else f"{error}; check its quotes"
 
 
 def _chosen(path: Path, names: list[str], column: str | None) -> str:

@@ -18,6 +18,7 @@ from figures.reading.text.vocabulary import pruned, require_words
 from figures.reading.text.words import ENGLISH, words_of
 
 MIN_DOCUMENTS = 5  # at least so many contain a word that is counted; fewer where there are few documents
+JSON_LINES = (".jsonl", ".ndjson")
 MAX_WORDS = 4000  # a value matrix of as many rows and columns
 
 
@@ -42,8 +43,8 @@ def read_corpus(
     suffix = _suffix(path)
     if suffix in (".tokens", ".vocab"):
         raise DataError(path, "holds the words of a corpus; name the .ldac file beside it")
-    if text_column is not None and suffix not in (".csv", ".tsv", ".jsonl"):
-        raise DataError(path, "--text-column is for .csv, .tsv and .jsonl")
+    if text_column is not None and suffix not in (".csv", ".tsv", *JSON_LINES):
+        raise DataError(path, "--text-column is for .csv, .tsv, .jsonl and .ndjson")
     if suffix == ".ldac":
         documents, words = read_ldac(path, encoding)
         notes = ["counted words (LDA-C)"]
@@ -77,7 +78,7 @@ def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) ->
         return folder_documents(path, encoding), "each .txt file is one"
     if suffix in (".csv", ".tsv"):
         return table_documents(path, encoding, column), "each row of the table is one"
-    if suffix in (".jsonl", ".ndjson"):
+    if suffix in JSON_LINES:
         return json_documents(path, encoding, column), "each line of JSON is one"
     return line_documents(path, encoding), "each line is one (a folder has one a file)"
 
