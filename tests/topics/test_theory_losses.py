@@ -152,3 +152,10 @@ M, K = small(SMALL[0])
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_block_matrix_of_another_model_is_refused():
+    other = model_of(2, 4, 2)
+    assert other.n_tokens == model_of(4, 2, 2).n_tokens
+    with pytest.raises(ValueError, match="of the model"):
+        topics.population_loss_uniform(model_of(4, 2, 2), STANDARD, random_block(other))

@@ -23,6 +23,7 @@ from tests.topics.routes import (
 )
 from theory import ConvergenceError, topics
 from theory.models import Masking, TopicMixture
+from theory.models.topics import TopicModel
 from theory.topics import stage2
 
 UNTIED = [  # (T, v, tau), masking, free loss, A*, mask weight, A* at mask weight 1, its loss
@@ -314,3 +315,15 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("kept", np.linspace(0, 0.99, 34))
+def test_a_minimum_where_the_loss_is_almost_zero(kept):
+    """Of the squares only rounding is left, so that the slope is judged by its own slope."""
+    model = TopicModel(n_topics=2, words_per_topic=1, topics_per_document=1)
+    masking = Masking(selected=0.15, kept=float(kept), randomized=0.001)
+    found = topics.stage2_optimum(model, masking, mask_weight=0)
+    assert found.converged
+    assert 0 < found.topic_weight < math.inf
+    nearby = [topics.stage2_loss(model, masking, found.topic_weight * c, mask_weight=0) for c in (0.99, 1.01)]
+    assert found.loss < min(nearby)

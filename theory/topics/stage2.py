@@ -29,7 +29,7 @@ FLAT = 1e-12  # a slope of pieces below this is rounding
 @dataclass(frozen=True)
 class Stage2Optimum:
     """`topic_weight` A* (1 = uniform attention, may be inf) with its `mask_weight` and the loss; `residual` of the
-    slope, relative to what cancels in it."""
+    slope, relative to what cancels in it or to its own slope in log A, whichever is larger."""
 
     topic_weight: float
     mask_weight: float
@@ -108,7 +108,8 @@ def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
     A, residual = candidates[best], 0.0
     if 0 < A < math.inf:
         slope, size = (float(each[0]) for each in terms.log_slopes(A, mask_weight))
-        residual = abs(slope) / size if size > FLAT else 0.0
+        curvature = float(terms.log_curvature(A, mask_weight)[0, 0])
+        residual = abs(slope) / max(size, curvature) if size > FLAT else 0.0
     return Stage2Optimum(A, mask_weight, float(losses[best]), residual, residual < TOLERANCE)
 
 

@@ -61,6 +61,8 @@ def population_loss_uniform(
 
 def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]:
     """W (D, D) and b (D,), checked; without a bias, the one of a BlockMatrix, else zero."""
+    if isinstance(matrix, BlockMatrix) and matrix.model != model:
+        raise ValueError(f"matrix must be of the model {model}, got one of {matrix.model}")
     W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
     D = model.n_tokens
     if W.shape != (D, D):
