@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
+from simulate.core.streams import require_generator
 from simulate.masked.checks import Array
 from theory.models import (
     AR1,
@@ -42,8 +43,7 @@ def sample(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussi
     ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`).
     """
     theory_checks.record("covariance", covariance, Covariance)
-    if not isinstance(rng, Generator):
-        raise ValueError(f"rng must be a Generator as from numpy.random.default_rng(seed), got {type(rng).__name__}")
+    require_generator(rng)
     if inputs != "gaussian" and inputs not in FACTORS:
         raise ValueError(f"inputs must be one of {['gaussian', *FACTORS]}, got {inputs!r}")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:

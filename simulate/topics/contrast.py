@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import Estimate
+from simulate.core.streams import require_generator
 from simulate.topics.counts import occurrences, word_counts
 from theory.models import checks
 
@@ -92,6 +93,7 @@ def topic_contrast(
     `weights` (words, words), `values` are sums over so many occurrences of each pair, and means are sum over sum.
     ValueError where no two kept words share a topic, or all do.
     """
+    require_generator(rng)
     n_words = membership.shape[1]
     words = np.flatnonzero(membership.any(axis=0))
     sums = _pairs("values", values, n_words, words)
@@ -143,6 +145,7 @@ def attention_contrast(
     column of sum 1; layers and heads, the axes in front, are averaged: they have the same pairs. Uniform attention is
     1/reference. Pairs of all documents count alike.
     """
+    require_generator(rng)
     sums, times, place = _nothing_yet(membership)
     for number, document in enumerate(documents):
         words = np.asarray(document)
@@ -178,6 +181,7 @@ def count_attention_contrast(
     `attention` of the words of a document and how often each occurs, (n,) both, is (..., n, n): what one position with
     the key's word gets from a query. Times the counts of the keys, each column sums to 1.
     """
+    require_generator(rng)
     sums, times, place = _nothing_yet(membership)
     document, word, count = occurrences(word_counts(documents))
     starts = np.flatnonzero(np.diff(document, prepend=-1))
@@ -195,6 +199,7 @@ def count_attention_contrast(
 
 def random_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> Array:
     """Negative control (words, dimension): independent normal vectors, which know of no topics."""
+    require_generator(rng)
     return rng.standard_normal((n_words, dimension))
 
 

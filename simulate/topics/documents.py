@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.streams import require_generator
 from simulate.topics.counts import Counts
 from theory.models import checks
 from theory.models.topics import TopicModel
@@ -40,8 +41,9 @@ def sample_topic_documents(
     `length`: tokens of each document, or (shortest, longest) for a uniform one. With a `concentration` every topic may
     occur, and the model's tau is not used.
     """
+    require_generator(rng)
     n = int(checks.dimension(n_documents, name="n_documents"))
-    lengths = _lengths(length, n, rng)
+    lengths = rng.integers(*length_range(length), size=n, endpoint=True)
     proportions = _proportions(model, n, rng, concentration)
     of_topic = rng.multinomial(lengths, proportions)
     v = model.words_per_topic
@@ -49,11 +51,14 @@ def sample_topic_documents(
     return TopicDocuments(model, counts, proportions)
 
 
-def _lengths(length: int | tuple[int, int], n: int, rng: np.random.Generator) -> Counts:
+def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
+    """Shortest and longest, or ValueError."""
+    if isinstance(length, tuple) and len(length) != 2:
+        raise ValueError(f"length must be an integer or (shortest, longest), got {length!r}")
     shortest, longest = length if isinstance(length, tuple) else (length, length)
     shortest = int(checks.dimension(shortest, name="length"))
     longest = int(checks.dimension(longest, least=shortest, name="length"))
-    return rng.integers(shortest, longest, size=n, endpoint=True)
+    return shortest, longest
 
 
 def _proportions(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from simulate.core.progress import progress_bar
+from simulate.core.streams import require_generator
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
 from theory.models import checks
@@ -49,6 +50,7 @@ def gibbs_lda(
 
     The same generator gives the same fit. ValueError where there are fewer documents than topics.
     """
+    require_generator(rng)
     counts = word_counts(documents)
     n_topics = int(checks.dimension(n_topics, name="n_topics"))
     if counts.shape[0] < n_topics:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.streams import require_generator
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from theory.models.topics import Masking
 
@@ -33,6 +34,7 @@ class MaskedDocuments:
 
 def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
     """One draw of the masks: every position of every document by itself. `documents`: sampled ones, or counts."""
+    require_generator(rng)
     return mask_counts(word_counts(documents), masking, rng)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from simulate.topics.documents import length_range
 from simulate.topics.layer import Keys, Loss
 from simulate.topics.optimizer import OptimizerName
 from theory.models import checks
@@ -35,15 +36,23 @@ class Training:
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "record_every", "evaluated"):
-            checks.dimension(getattr(self, name), name=name)
+            self._set(name, checks.dimension(getattr(self, name), name=name))
         if self.attention_dimension is not None:
-            checks.dimension(self.attention_dimension, name="attention_dimension")
-        checks.positive("rate", self.rate)
-        checks.non_negative("init_noise", self.init_noise)
+            self._set("attention_dimension", checks.dimension(self.attention_dimension, name="attention_dimension"))
+        self._set("rate", checks.positive("rate", self.rate))
+        self._set("init_noise", checks.non_negative("init_noise", self.init_noise))
+        shortest, longest = length_range(self.length)
+        self._set("length", (shortest, longest) if isinstance(self.length, tuple) else shortest)
+        if self.concentration is not None:
+            self._set("concentration", checks.positive("concentration", self.concentration))
         _one_of("loss", self.loss, "squared", "squared_mean", "cross_entropy")
         _one_of("optimizer", self.optimizer, "adam", "sgd")
         _one_of("documents", self.documents, "sampled", "population")
         _one_of("keys", self.keys, "all", "unselected")
+
+    def _set(self, name: str, value: object) -> None:
+        """Plain numbers, also where numpy's were given: a checkpoint's header is JSON."""
+        object.__setattr__(self, name, value)
 
 
 def _one_of(name: str, value: str, *allowed: str) -> None:

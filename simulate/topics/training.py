@@ -11,6 +11,7 @@ import numpy as np
 
 from simulate.core.checkpoint import Checkpoint
 from simulate.core.progress import progress_bar
+from simulate.core.streams import require_generator
 from simulate.topics.history import TrainingRun
 from simulate.topics.run import Run
 from simulate.topics.settings import Training
@@ -35,6 +36,7 @@ def train_single_layer(
     arguments and a generator in the same state it goes on from there, to the same bits. CheckpointError where the file
     is another run's; FloatingPointError where training diverges.
     """
+    require_generator(rng)
     file = None
     if checkpoint is not None:
         file = Checkpoint(checkpoint, _header(model, masking, training, rng), of="train_single_layer")

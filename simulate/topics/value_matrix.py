@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from simulate.core.streams import require_generator
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
 from theory.models import checks
@@ -99,6 +100,7 @@ def fit_value_matrix(
     `documents`: sampled ones or counts (documents, words), dense or sparse. The loss is the mean over selected
     positions; `bias` as in theory: "free" (not decayed), "decayed" or "none".
     """
+    require_generator(rng)
     counts = word_counts(documents)
     draws = int(checks.dimension(draws, name="draws"))
     n_documents, n_words = counts.shape

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from simulate import topics
 from simulate.core import stream
 from simulate.topics import CheckpointError, Training, train_single_layer
 from simulate.topics.optimizer import Optimizer
@@ -171,3 +172,41 @@ def test_divergence_is_said():
 def test_bad_settings_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         Training(**{**vars(SAMPLED), **options})
+
+
+def test_numbers_of_numpy_are_plain_in_the_settings(tmp_path):
+    given = {"steps": np.int64(3), "rate": np.float32(0.5), "length": (np.int32(8), np.int64(9)), "evaluated": 4}
+    training = Training(
+        **given, concentration=np.float64(0.3), init_noise=np.float64(0.1), attention_dimension=np.int8(2)
+    )
+    assert type(training.steps) is int
+    assert type(training.rate) is float
+    assert trained(training, checkpoint=tmp_path / "run").history
+
+
+@pytest.mark.parametrize("wrong", [{"length": 0}, {"length": (9, 8)}, {"length": (1, 2, 3)}, {"concentration": -1}])
+def test_documents_that_cannot_be_drawn_are_refused_at_once(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Training(steps=1, rate=0.1, **wrong)
+
+
+COUNTS = np.ones((4, 8), dtype=int)
+TOPICS = np.kron(np.eye(4), [1, 1]).astype(bool)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rng: train_single_layer(MODEL, MASKING, SAMPLED, rng),
+        lambda rng: topics.sample_topic_documents(MODEL, 3, rng),
+        lambda rng: topics.mask_documents(COUNTS, MASKING, rng),
+        lambda rng: topics.gibbs_lda(COUNTS, 2, rng),
+        lambda rng: topics.fit_value_matrix(COUNTS, MASKING, rng),
+        lambda rng: topics.topic_contrast(np.eye(8), TOPICS, rng),
+        lambda rng: topics.random_embedding(8, 2, rng),
+    ],
+)
+@pytest.mark.parametrize("rng", [0, None, np.random.RandomState(0)])
+def test_a_generator_of_another_type(call, rng):
+    with pytest.raises(ValueError, match="rng must be a Generator"):
+        call(rng)
