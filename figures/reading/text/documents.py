@@ -52,7 +52,7 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
             except StopIteration:
                 return
             except csv.Error as error:
-                raise DataError(path, f"{_lines(started, rows.line_num)} cannot be read ({_reason(error)})") from None
+                raise DataError(path, f"the row from line {started} on cannot be read ({_reason(error)})") from None
             number = rows.line_num
             if cells.get(name) is None:
                 raise DataError(
@@ -86,10 +86,6 @@ def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
         if not isinstance(value, str):
             raise DataError(path, f"line {number} is neither an object nor a text")
         yield f"line {number}", value
-
-
-def _lines(first: int, last: int) -> str:
-    return f"the row of lines {first} to {last}" if last > first else f"line {first}"
 
 
 def _reason(error: csv.Error) -> str:
