@@ -117,3 +117,29 @@ def test_unknown_names():
     with pytest.raises(AttributeError, match="no attribute 'solver_of'"):
         glm.solver_of  # noqa: B018
     assert set(glm.__all__) == {name for name in glm.__all__ if getattr(glm, name) is not None}
+
+
+def test_limits_that_are_not_known_are_refused():
+    squared = glm.ConvexMargin(lambda t: (1 - t) ** 2 / 2, derivative=lambda t: t - 1)
+    with pytest.raises(ValueError, match="loss must be one of square, logistic, hinge"):
+        glm.random_labels_limit(1.5, squared)
+    with pytest.raises(ValueError, match="loss must be one of square, logistic, hinge"):
+        glm.random_labels_limit(3.0, "hard_margin")
+
+
+def test_ridge_regression_checks_its_ridge_and_is_infinite_at_the_peak():
+    one = np.eye(3)
+    given = {"alpha": 1.0, "lam": 0.1, "labels": "linear", "loss": "square", "noise": 0.1}
+    problem = glm.as_problem(glm.covariate_model(one, one, one, np.ones(3), **given))
+    for lam in (-0.05, np.nan, "a"):
+        with pytest.raises(ValueError, match="lam must"):
+            glm.ridge_regression(problem, lam)
+    assert glm.ridge_regression(problem, 0.0).test_error == np.inf
+
+
+def test_labels_are_no_teacher_field():
+    features = np.random.default_rng(0).standard_normal((50, 3))
+    with pytest.raises(ValueError, match="targets must be the teacher's field"):
+        GaussianCovariateModel.from_data(features, np.sign(features[:, 0]), labels="sign", alpha=2.0, lam=0.1)
+    with pytest.raises(ValueError, match="labels must be 'sign' or 'linear'"):
+        GaussianCovariateModel.from_data(features, features[:, 0], labels="random", alpha=2.0, lam=0.1)

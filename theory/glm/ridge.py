@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models import Spectrum
+from theory.models import Spectrum, checks
 from theory.models.glm import GeneralizedLinearModel, Modes
 from theory.models.glm.modes import Array
 from theory.random_matrix import solve_effective_ridge
@@ -49,17 +49,19 @@ def ridge_regression(problem: GeneralizedLinearModel, lam: float | None = None) 
     modes, cluster, alpha = problem.modes, problem.clusters[0], problem.alpha
     assert isinstance(modes, Modes)
     om, gram = modes.covariances[0], modes.gram[0, 0]
-    ridge = problem.lam if lam is None else lam
+    ridge = problem.lam if lam is None else checks.non_negative("lam", lam)
     kappa = _effective_ridge(om, modes.weights, alpha, ridge)
     p = np.divide(om, om + kappa, out=np.zeros_like(om), where=om > 0)
     carried = np.divide(gram, om, out=np.zeros_like(om), where=om > 0)  # of the teacher's variance, in each mode
     df1, df2 = float(modes.weights @ p), float(modes.weights @ p**2)
     r, square = float(carried @ p), float(carried @ p**2)
     rho, noise = cluster.teacher_variance, cluster.noise
-    test = (rho - 2 * r + square + noise) / (1 - df2 / alpha)
+    unresolved = 1 - df2 / alpha
+    test = (rho - 2 * r + square + noise) / unresolved if unresolved > 0 else np.inf  # lam = 0 at the peak itself
     free = 1 - df1 / alpha
-    V = kappa * df1 / ridge if ridge > 0 else (df1 / (alpha - df1) if kappa == 0 else np.inf)
-    return RidgeRegression(kappa, V, test - rho - noise + 2 * r, r, 0.5 * test * max(free, 0.0) ** 2, test)
+    V = kappa * df1 / ridge if ridge > 0 else (df1 / (alpha - df1) if kappa == 0 and alpha > df1 else np.inf)
+    train = 0.5 * test * max(free, 0.0) ** 2 if np.isfinite(test) else 0.0
+    return RidgeRegression(kappa, V, test - rho - noise + 2 * r, r, train, test)
 
 
 def _effective_ridge(om: Array, weights: Array, alpha: float, lam: float) -> float:

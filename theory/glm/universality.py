@@ -14,6 +14,9 @@ LEAST, LARGEST = -20.0, 20.0  # of log q
 ENOUGH = 1e-8  # residual
 
 
+KNOWN = ("square", "logistic", "hinge")  # whose thresholds are known
+
+
 @dataclass(frozen=True)
 class UniversalRandomLabels:
     """Training loss, response V and self-overlap q at lam = 0+; V and q are infinite where the labels are separated."""
@@ -29,10 +32,13 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
     """lam -> 0+ of `RandomLabels` for any full-rank covariance (arXiv:2205.13303); `rank`: rank(Omega)/p otherwise.
 
     V Vhat = 1 and q = qhat/Vhat^2 close the channel on itself: alpha E[1 - prox'] = 1, alpha E[(prox - h)^2] = q.
-    Square loss: V = q = 1/(alpha - 1), train loss (1 - 1/alpha)_+/2; margin losses vanish up to alpha = 2.
+    Square loss: V = q = 1/(alpha - 1), train loss (1 - 1/alpha)_+/2; logistic and hinge loss vanish up to alpha = 2.
+    Other losses have thresholds of their own: ValueError, solve `RandomLabels` at a small lam instead.
     """
     ratio = checks.positive("alpha", alpha) / checks.between("rank", rank, 0, 1, closed=(False, True))
     found = loss_of(loss)
+    if loss_of(found.name if found.name in KNOWN else "square") is not found:
+        raise ValueError(f"loss must be one of {', '.join(KNOWN)}, got {found.name!r}; others: solve at a small lam")
     if ratio <= (1 if found.name == "square" else 2):
         return UniversalRandomLabels(0.0, np.inf, np.inf, 0.0, True)
     if found.name == "square":

@@ -37,6 +37,8 @@ class GaussianCovariateModel:
         explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
         if explained > power * (1 + 1e-8):
             raise ValueError(f"power must be at least what the features explain, {explained:g}, got {power!r}")
+        if self.labels not in ("sign", "linear"):
+            raise ValueError(f"labels must be 'sign' or 'linear', got {self.labels!r}")
         set_checked(
             self, covariance=covariance, signal=signal, power=power, noise=checks.non_negative("noise", self.noise)
         )
@@ -53,10 +55,18 @@ class GaussianCovariateModel:
 
     @classmethod
     def from_data(cls, features: Any, targets: Any, **options: Any) -> Self:
-        """Empirical moments of features (n, p) and real targets (n,), labels "linear": all that square loss needs."""
+        """Second moments, not centered, of features (n, p) and real targets (n,): all that square loss needs.
+
+        Labels "linear" by default. With "sign" the targets are the teacher's field: ValueError where they are +-1.
+        """
         v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
         if len(v) != len(y):
             raise ValueError(f"targets must have one entry for each of {len(v)} rows of features, got {len(y)}")
+        if options.get("labels") == "sign" and set(np.unique(y)) <= {-1.0, 1.0}:
+            raise ValueError(
+                "targets must be the teacher's field for labels='sign', got labels +-1; use labels='linear' with "
+                "square loss, or a GaussianMixture of the two classes"
+            )
         moments = {
             "covariance": v.T @ v / len(v),
             "signal": np.sqrt(v.shape[1]) * (y @ v) / len(v),
