@@ -13,6 +13,7 @@ from theory.models import (
     GaussianMixture,
     GeneralizedLinearModel,
     Modes,
+    MulticlassMixture,
     RandomFeatures,
     RandomLabels,
     TeacherMixture,
@@ -130,7 +131,7 @@ def test_limits_that_are_not_known_are_refused():
 def test_ridge_regression_checks_its_ridge_and_is_infinite_at_the_peak():
     one = np.eye(3)
     given = {"alpha": 1.0, "lam": 0.1, "labels": "linear", "loss": "square", "noise": 0.1}
-    problem = glm.as_problem(glm.covariate_model(one, one, one, np.ones(3), **given))
+    problem = glm.covariate_model(one, one, one, np.ones(3), **given)
     for lam in (-0.05, np.nan, "a"):
         with pytest.raises(ValueError, match="lam must"):
             glm.ridge_regression(problem, lam)
@@ -143,3 +144,58 @@ def test_labels_are_no_teacher_field():
         GaussianCovariateModel.from_data(features, np.sign(features[:, 0]), labels="sign", alpha=2.0, lam=0.1)
     with pytest.raises(ValueError, match="labels must be 'sign' or 'linear'"):
         GaussianCovariateModel.from_data(features, features[:, 0], labels="random", alpha=2.0, lam=0.1)
+
+
+HALVES = [Cluster(teacher_signal=0, probability=0.5, learner=learner) for learner in (0, 1)]
+ONE_LABEL = Cluster(labels="cluster", label=-1)
+ONE_WEIGHT = Cluster(teacher_signal=0, loss_weights=(1, 0))
+ONE_MEAN = Modes([1.0], [[1.0]], [[[1.0]]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: problem(n_learners=0), "n_learners must be an integer of at least 1"),
+        (lambda: problem(n_learners=1.5), "n_learners must be an integer"),
+        (lambda: problem(signal_learners=(1,)), r"signal_learners must lie in 0..0"),
+        (lambda: GeneralizedLinearModel(modes=ONE_MEAN, clusters=[], loss="hinge", **COMMON), "non-empty sequence"),
+        (lambda: problem(Cluster(teacher_signal=0)), "clusters must be a non-empty sequence of Cluster"),
+        (lambda: problem(HALVES, n_learners=2), "each learner needs its own covariance"),
+        (lambda: problem([ONE_LABEL], bias=True), "a bias needs both labels"),
+        (lambda: problem([ONE_WEIGHT], bias=True), "a bias needs both labels"),
+    ],
+)
+def test_problems_without_a_solution_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+    assert problem([ONE_LABEL]).clusters == (ONE_LABEL,)  # without a bias there is one
+
+
+def test_classes_of_a_multiclass_mixture():
+    with pytest.raises(ValueError, match="modes must be Modes, got DenseModes"):
+        MulticlassMixture(modes=DenseModes([EYE], EYE), probabilities=(0.5, 0.5), **COMMON)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        MulticlassMixture(modes=ONE_MEAN, probabilities=(1.0,), **COMMON)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda lam: RandomFeatures(samples_per_input=1, features_per_input=1, lam=lam),
+        lambda lam: GaussianMixture.opposite(alpha=1.0, lam=lam),
+        lambda lam: RandomLabels(covariance=AR1(5, 0.5), alpha=1.0, lam=lam),
+        lambda lam: TeacherMixture(group_fraction=0.5, alpha=1.0, lam=lam),
+    ],
+)
+def test_a_ridge_is_positive(make):
+    with pytest.raises(ValueError, match="lam must"):
+        make(0.0)
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 0}, {"tol": 0.0}, {"tol": -1.0}])
+def test_options_of_the_search(options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))} must"):
+        glm.solve(problem(), **options)
+    modes = Modes([1.0], [[1.0]], EYE[:, :, None])
+    with pytest.raises(ValueError, match=f"{next(iter(options))} must"):
+        glm.solve(MulticlassMixture(modes=modes, probabilities=(0.5, 0.5), **COMMON), **options)

@@ -1,9 +1,11 @@
 """Ridge regression of a linear teacher in closed form: one scalar equation instead of an iteration."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from theory.glm.systems import as_problem
 from theory.models import Spectrum, checks
 from theory.models.glm import GeneralizedLinearModel, Modes
 from theory.models.glm.modes import Array
@@ -37,13 +39,14 @@ def has_closed_form(problem: GeneralizedLinearModel) -> bool:
     )
 
 
-def ridge_regression(problem: GeneralizedLinearModel, lam: float | None = None) -> RidgeRegression:
-    """At the problem's lam, or at another `lam` >= 0 (0: the minimum-norm limit). ValueError for other problems.
+def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
+    """At the model's lam, or at another `lam` >= 0 (0: the minimum-norm limit). ValueError for other problems.
 
     With modes (w, om, gram) and G = 1/(om + kappa): r = sum gram G, bias = rho - 2 r + sum gram om G^2,
     test error (bias + noise)/(1 - df2/alpha), train loss half of it times (1 - df1/alpha)^2 (Marchenko-Pastur form of
     the saddle point). V is infinite at lam = 0 where the data are interpolated.
     """
+    problem = as_problem(model)
     if not has_closed_form(problem):
         raise ValueError("a closed form needs square loss, linear labels, one centered cluster and no bias")
     modes, cluster, alpha = problem.modes, problem.clusters[0], problem.alpha

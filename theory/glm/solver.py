@@ -15,6 +15,7 @@ from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.search import newton, search
 from theory.glm.systems import as_problem
+from theory.models import checks
 from theory.models.glm import GeneralizedLinearModel, MulticlassMixture
 from theory.models.glm.modes import Array
 from theory.numerics import Solution, verified
@@ -50,6 +51,8 @@ def solve_problem(
     Anderson acceleration, Newton from the best point and, failing these, continuation in lam and in alpha, which begins
     only before `max_iter` evaluations of the equations. ConvergenceError otherwise; with check=False the best point.
     """
+    checks.positive("tol", tol)
+    checks.dimension(max_iter, name="max_iter")
     update = _Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias

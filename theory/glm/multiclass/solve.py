@@ -113,6 +113,9 @@ class _Classes:
 def solve_multiclass(model: MulticlassMixture, **options: Any) -> MulticlassSaddlePoint:
     """Saddle point (arXiv:2106.03791); `options` go to `solve_fixed_point`. Raises ConvergenceError."""
     checks.record("model", model, MulticlassMixture)
+    options = {"tol": 1e-10, "max_iter": 500, **options}
+    checks.positive("tol", options["tol"])
+    checks.dimension(options["max_iter"], name="max_iter")
     K = model.n_classes
     classes = _Classes(model, contrasts(K) if model.loss == "softmax" else np.eye(K))
     D = classes.D
@@ -130,7 +133,7 @@ def solve_multiclass(model: MulticlassMixture, **options: Any) -> MulticlassSadd
         admissible=classes.admissible,
         damping=0.3,
         problem=f"saddle point of {K} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}",
-        **{"tol": 1e-10, "max_iter": 500, **options},
+        **options,
     )
     return _observables(classes, solution)
 

@@ -28,7 +28,13 @@ class GaussianMixture:
     bias: bool = True
 
     def __post_init__(self) -> None:
-        set_checked(self, probabilities=mixture_shares(self.probabilities, self.modes), labels=tuple(self.labels))
+        set_checked(
+            self,
+            probabilities=mixture_shares(self.probabilities, self.modes),
+            labels=tuple(self.labels),
+            alpha=checks.positive("alpha", self.alpha),
+            lam=checks.positive("lam", self.lam),
+        )
         if len(self.labels) != len(self.probabilities) or set(self.labels) - {-1, 1}:
             raise ValueError(
                 f"labels must be -1 or 1 for each of {len(self.probabilities)} clusters, got {self.labels!r}"
@@ -73,6 +79,8 @@ class MulticlassMixture:
     bias: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.modes, Modes):
+            raise ValueError(f"modes must be Modes, got {type(self.modes).__name__}")
         if self.loss not in ("square", "softmax"):
             raise ValueError(f"loss must be 'square' or 'softmax', got {self.loss!r}")
         set_checked(
@@ -81,6 +89,8 @@ class MulticlassMixture:
             alpha=checks.positive("alpha", self.alpha),
             lam=checks.positive("lam", self.lam),
         )
+        if self.n_classes < 2:
+            raise ValueError(f"probabilities must be those of at least 2 classes, got {self.n_classes}")
 
     @property
     def n_classes(self) -> int:

@@ -35,31 +35,40 @@ class GeneralizedLinearModel:
     def __post_init__(self) -> None:
         if not isinstance(self.modes, Modes | DenseModes):
             raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
+        if not isinstance(self.clusters, Sequence) or isinstance(self.clusters, str) or not self.clusters:
+            raise ValueError(f"clusters must be a non-empty sequence of Cluster, got {self.clusters!r}")
         clusters = tuple(checks.record("clusters", cluster, Cluster) for cluster in self.clusters)
         total = sum(cluster.probability for cluster in clusters)
         if abs(total - 1) > 1e-9:
             raise ValueError(f"probabilities of the clusters must sum to 1, got {total}")
+        n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
         lam = checks.real("lam", self.lam)
         if lam <= 0:
             raise ValueError(f"lam must be positive, got {self.lam!r}; limits lam -> 0 have functions of their own")
         for cluster in clusters:
             _require_index("covariance", cluster.covariance, self.modes.n_covariances)
-            _require_index("learner", cluster.learner, self.n_learners)
+            _require_index("learner", cluster.learner, n_learners)
             for name in ("mean_signal", "teacher_signal"):
                 if (index := getattr(cluster, name)) is not None:
                     _require_index(name, index, self.modes.n_signals)
             _require_explained(self.modes, cluster)
         if len({cluster.labels == "linear" for cluster in clusters}) > 1:
             raise ValueError("labels must be linear in all clusters or in none")
+        _require_own_covariances(clusters)
+        if self.bias:
+            _require_both_labels(clusters)
         learners = self.signal_learners or (0,) * self.modes.n_signals
         if len(learners) != self.modes.n_signals:
             raise ValueError(f"signal_learners must have {self.modes.n_signals} entries, got {learners}")
+        for learner in learners:
+            _require_index("signal_learners", learner, n_learners)
         set_checked(
             self,
             clusters=clusters,
             lam=lam,
             alpha=checks.positive("alpha", self.alpha),
             coupling=checks.non_negative("coupling", self.coupling),
+            n_learners=n_learners,
             signal_learners=tuple(learners),
         )
 
@@ -71,7 +80,7 @@ class GeneralizedLinearModel:
 
     @property
     def covariance_learners(self) -> tuple[int, ...]:
-        """The learner that each covariance belongs to; a covariance seen by several learners is listed for each."""
+        """The learner that each covariance belongs to."""
         of = {cluster.covariance: cluster.learner for cluster in self.clusters}
         return tuple(of.get(c, 0) for c in range(self.modes.n_covariances))
 
@@ -79,6 +88,29 @@ class GeneralizedLinearModel:
 def _require_index(name: str, index: int, count: int) -> None:
     if not 0 <= index < count:
         raise ValueError(f"{name} must lie in 0..{count - 1}, got {index!r}")
+
+
+def _require_own_covariances(clusters: tuple[Cluster, ...]) -> None:
+    owners: dict[int, int] = {}
+    for cluster in clusters:
+        if (owner := owners.setdefault(cluster.covariance, cluster.learner)) != cluster.learner:
+            raise ValueError(
+                f"each learner needs its own covariance, got covariance {cluster.covariance} for learners {owner} and "
+                f"{cluster.learner}; list it twice in modes"
+            )
+
+
+def _require_both_labels(clusters: tuple[Cluster, ...]) -> None:
+    """A bias that is not penalized runs to infinity, or fits all alone, where one label has all the weight."""
+    seen: dict[int, set[int]] = {}
+    for cluster in clusters:
+        possible = (cluster.label,) if cluster.labels == "cluster" else (1, -1)
+        weights = dict(zip((1, -1), cluster.loss_weights, strict=True))
+        if cluster.labels != "linear":
+            seen.setdefault(cluster.learner, set()).update(label for label in possible if weights[label] > 0)
+    for learner, labels in seen.items():
+        if len(labels) < 2:
+            raise ValueError(f"a bias needs both labels with loss_weights above 0, got {labels} for learner {learner}")
 
 
 def _require_explained(modes: Modes | DenseModes, cluster: Cluster) -> None:

@@ -57,6 +57,7 @@ class RandomFeatures:
             self,
             samples_per_input=checks.positive("samples_per_input", self.samples_per_input),
             features_per_input=checks.positive("features_per_input", self.features_per_input),
+            lam=checks.positive("lam", self.lam),
             noise=checks.non_negative("noise", self.noise),
         )
 

@@ -22,4 +22,4 @@ class RandomLabels:
 
     def __post_init__(self) -> None:
         checks.record("covariance", self.covariance, Covariance)
-        set_checked(self, alpha=checks.positive("alpha", self.alpha))
+        set_checked(self, alpha=checks.positive("alpha", self.alpha), lam=checks.positive("lam", self.lam))

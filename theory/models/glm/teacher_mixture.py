@@ -38,6 +38,7 @@ class TeacherMixture:
             self,
             group_fraction=checks.between("group_fraction", self.group_fraction, 0, 1),
             alpha=checks.positive("alpha", self.alpha),
+            lam=checks.positive("lam", self.lam),
             variances=tuple(checks.positive("variances", value) for value in self.variances),
             teacher_overlap=checks.between("teacher_overlap", self.teacher_overlap, -1, 1, closed=(True, True)),
         )
