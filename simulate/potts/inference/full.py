@@ -9,7 +9,8 @@ from simulate.potts.inference.asymmetric import fit as asymmetric_fit
 from simulate.potts.inference.descent import Options, penalty
 from simulate.potts.inference.memory import refuse_too_large
 from simulate.potts.inference.minimize import FitError
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.pair_fit import PairFit
+from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import (
     WEAK,
     WEAK_ITERATIONS,
@@ -24,7 +25,7 @@ from theory.models.potts import zero_sum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PseudoLikelihoodFit:
+class PseudoLikelihoodFit(PairFit):
     """A fitted pair model, with the evidence for it.
 
     `objective` is f of `pseudo_likelihood` at its minimum. `gradient_norm` is that of f relative to its start, in the
@@ -44,16 +45,6 @@ class PseudoLikelihoodFit:
     l2: float
     field_l2: float
     n_samples: int
-
-    @property
-    def couplings(self) -> Array:
-        """J (L, L, C, C) with J[i, j] = J[j, i].T."""
-        return np.asarray(self.model.couplings)
-
-    @property
-    def fields(self) -> Array:
-        """h (L, C)."""
-        return np.asarray(self.model.fields)
 
     def __repr__(self) -> str:
         L, C = self.fields.shape

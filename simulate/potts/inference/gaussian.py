@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Array, Sequences
 from theory.models import DensePottsModel, checks
 from theory.models.potts import zero_sum
@@ -14,22 +15,12 @@ ARRAYS = 6  # of (L C)^2 doubles, held at the peak
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanFieldFit:
+class MeanFieldFit(PairFit):
     """A pair model from the inverse covariance of the colors, in the zero-sum gauge."""
 
     model: DensePottsModel
     pseudocount: float
     n_samples: int
-
-    @property
-    def couplings(self) -> Array:
-        """J (L, L, C, C) with J[i, j] = J[j, i].T."""
-        return np.asarray(self.model.couplings)
-
-    @property
-    def fields(self) -> Array:
-        """h (L, C)."""
-        return np.asarray(self.model.fields)
 
     def __repr__(self) -> str:
         L, C = self.fields.shape

@@ -1,0 +1,22 @@
+"""What every fitted pair model offers, whatever the method."""
+
+import numpy as np
+
+from simulate.potts.inference.sequences import Array
+from theory.models import DensePottsModel
+
+
+class PairFit:
+    """The parameters of the fitted `model`, as arrays."""
+
+    model: DensePottsModel
+
+    @property
+    def couplings(self) -> Array:
+        """J (L, L, C, C) with J[i, j] = J[j, i].T."""
+        return np.asarray(self.model.couplings)
+
+    @property
+    def fields(self) -> Array:
+        """h (L, C)."""
+        return np.asarray(self.model.fields)
