@@ -2,8 +2,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-# One process pool at a time uses all cores already; -j would only mix the progress bars.
+# One process pool at a time uses all cores already; -j would only mix the progress bars. Drawing takes one core each.
+ifndef DRAW_ONLY
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -23,6 +25,8 @@ override DATA := $(value DATA)
 export DATA
 export OPENBLAS_NUM_THREADS ?= 1
 
+CORES := $(or $(filter-out -%,$(JOBS)),$(shell getconf _NPROCESSORS_ONLN))
+
 EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' figures/*/*.py)
 NAMES := $(basename $(notdir $(EXPERIMENTS)))
 TABLES := $(NAMES:%=$(OUT)/%.csv)
@@ -31,7 +35,7 @@ DRAWING := figures/core/plot.py figures/core/paper.mplstyle
 NO_NUMBERS := $(DRAWING) figures/core/gallery.py figures/core/render.py
 SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/reading -name '*.py' 2>/dev/null))
 
-.PHONY: help figures tables gallery analyse test verify bench lint clean FORCE
+.PHONY: help figures drawn tables gallery analyse test verify bench lint clean FORCE
 .PRECIOUS: $(OUT)/%.csv
 
 help:
@@ -44,8 +48,11 @@ help:
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
 	@echo "variables                       QUALITY=draft|default|paper  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
-figures: $(FIGURES)
+figures: $(TABLES)
+	@$(MAKE) --no-print-directory -j$(CORES) DRAW_ONLY=1 drawn
 	@echo "$(words $(NAMES)) figures (PDF, PNG) and their tables (CSV) are in $(OUT)/"
+
+drawn: $(FIGURES)
 
 tables: $(TABLES)
 	@$(PY) -m figures table $(RUN) --format $(FORMAT)

@@ -68,15 +68,11 @@ def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> l
             "explained": analysis.explained,
         }
     )
-    title = title.replace("$", r"\$")
-    try:
-        written = write_results(output, name, analysis.rows, as_experiment(analysis, title), {"columns": by_column})
-        if isinstance(analysis.spectrum, str):
-            return written
-        spectrum, drawn = spectrum_rows(analysis.spectrum), spectrum_experiment(analysis.spectrum, title)
-        return written + write_results(output, f"{name}_spectrum", spectrum, drawn)
-    except OSError as error:
-        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+    written = write_results(output, name, analysis.rows, as_experiment(analysis, title), {"columns": by_column})
+    if isinstance(analysis.spectrum, str):
+        return written
+    spectrum = spectrum_rows(analysis.spectrum)
+    return written + write_results(output, f"{name}_spectrum", spectrum, spectrum_experiment(title))
 
 
 def _constant(matrix: Matrix, constant: list[int]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from figures.core.results import write_results
 from figures.potts.analysis import SequenceAnalysis, analyse_sequences, as_experiment, report
-from figures.reading import DataError, Sequences, read_sequences
+from figures.reading import Sequences, read_sequences
 from figures.reading.common.options import as_typed
 from simulate.core import TaskError
 
@@ -74,8 +74,4 @@ def _written(analysis: SequenceAnalysis, title: str, output: Path, name: str) ->
             "norm": [pair.norm for pair in analysis.pairs],
         }
     )
-    experiment = as_experiment(analysis, title.replace("$", r"\$"))
-    try:
-        return write_results(output, name, analysis.rows, experiment, {"pairs": pairs})
-    except OSError as error:
-        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+    return write_results(output, name, analysis.rows, as_experiment(title), {"pairs": pairs})

@@ -1,12 +1,14 @@
 """What an analysis leaves: its table, tables of its own, and its figure."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures.core.experiment import Experiment
 from figures.core.rows import Row
 from figures.core.scratch import moved_into_place
+from figures.reading import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,19 +21,23 @@ def write_results(
     experiment: Experiment,
     frames: Mapping[str, "pd.DataFrame"] | None = None,
 ) -> list[Path]:
-    """Files NAME.csv, NAME_KEY.csv of each of `frames`, NAME.pdf and NAME.png in `output`; OSError where that fails.
+    """Files NAME.csv, NAME_KEY.csv of `frames`, NAME.pdf and NAME.png; DataError where they cannot be made.
 
-    Each is written beside its place and moved there: an earlier result is kept or replaced.
+    Each is written beside its place and moved there: an earlier result is kept or replaced. The title is a user's own:
+    its dollars are no markup.
     """
     from figures.core.plot import draw_figure
     from figures.core.table import read_csv, write_csv
 
     table = output / f"{name}.csv"
-    write_csv(rows, table)
     others = {output / f"{name}_{key}.csv": frame for key, frame in (frames or {}).items()}
-    for path, frame in others.items():
-        with moved_into_place(path) as scratch:
-            frame.to_csv(scratch, index=False)
     figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
-    draw_figure(experiment, read_csv(table), *figures)
+    try:
+        write_csv(rows, table)
+        for path, frame in others.items():
+            with moved_into_place(path) as scratch:
+                frame.to_csv(scratch, index=False)
+        draw_figure(replace(experiment, title=experiment.title.replace("$", r"\$")), read_csv(table), *figures)
+    except OSError as error:
+        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
     return [table, *others, *figures]

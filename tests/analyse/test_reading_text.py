@@ -75,7 +75,7 @@ def test_stop_words_and_rare_words(tmp_path):
     assert not {"dog", "tail"} & set(own.words)
     assert any("2 stop words of own.list" in note for note in own.notes)
     few = read_corpus(tmp_path / "lines.txt", min_documents=1, max_words=2)
-    assert set(few.words) == {"tail", "cat"} or set(few.words) == {"tail", "dog"}
+    assert set(few.words) == {"tail", "cat"}
     assert any("the 2 words that are in most documents" in note for note in few.notes)
 
 

@@ -100,7 +100,8 @@ def test_a_table_of_theory_alone_lists_its_lines():
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_format_of_an_empty_table(style):
-    assert "no comparison" in render_table(to_frame([]), "t", style) or style == "csv"
+    said = "curve,x" if style == "csv" else "no comparison"
+    assert said in render_table(to_frame([]), "t", style)
 
 
 def test_an_unknown_format():

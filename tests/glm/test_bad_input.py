@@ -21,7 +21,6 @@ from theory.models import (
 
 INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
 EYE = np.eye(2)
-HALF_LINEAR = Cluster(teacher_signal=0, probability=0.5, labels="linear")
 COMMON = {"alpha": 1.0, "lam": 0.1}
 
 

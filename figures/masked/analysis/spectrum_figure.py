@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from figures.core import Curve, Experiment, Panel
 from figures.masked.analysis import spectrum_table as table
-from figures.masked.analysis.spectrum import CORRELATION, COVARIANCE, MASKED, MatrixSpectrum
+from figures.masked.analysis.spectrum import CORRELATION, COVARIANCE, MASKED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,12 +14,11 @@ SPECTRUM_FIGSIZE = (9.6, 3.1)
 LEGEND_AT = MASKED
 
 
-def spectrum_experiment(spectrum: MatrixSpectrum, title: str) -> Experiment:
-    """Draws and tabulates the spectra as every other experiment."""
+def spectrum_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of the spectra."""
     return Experiment(
         title=title,
         panels=spectrum_panels(),
-        compute=lambda context: table.spectrum_rows(spectrum),
         draw=decorate_spectrum,
         figsize=SPECTRUM_FIGSIZE,
     )

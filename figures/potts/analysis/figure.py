@@ -6,7 +6,6 @@ import numpy as np
 
 from figures.core import Curve, Experiment, Panel
 from figures.potts.analysis import table
-from figures.potts.analysis.record import SequenceAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +17,9 @@ NAMED = 10  # pairs
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 
 
-def as_experiment(analysis: SequenceAnalysis, title: str) -> Experiment:
-    """Draws and tabulates the analysis as every other experiment."""
-    return Experiment(
-        title=title, panels=panels(), compute=lambda context: analysis.rows, draw=decorate, figsize=FIGSIZE
-    )
+def as_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of an analysis."""
+    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
 
 
 def panels() -> tuple[Panel, ...]:

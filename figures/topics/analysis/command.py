@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.core.results import write_results
-from figures.reading import Corpus, DataError, read_corpus
+from figures.reading import Corpus, read_corpus
 from figures.reading.common.options import as_typed
 from figures.reading.text import read_vectors
 from figures.topics.analysis.analyse import analyse_corpus
@@ -73,7 +73,4 @@ def _written(analysis: TextAnalysis, title: str, output: Path, name: str) -> lis
         }
     )
     frames = {"topics": topics, "contrast": contrast_frame(analysis.comparisons)}
-    try:
-        return write_results(output, name, analysis.rows, as_experiment(analysis, title.replace("$", r"\$")), frames)
-    except OSError as error:
-        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+    return write_results(output, name, analysis.rows, as_experiment(title), frames)

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from figures.core import Experiment, Panel
 from figures.topics.analysis import table
-from figures.topics.analysis.record import TextAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,11 +15,9 @@ LABELED = 4  # thresholds, each with a tick of its own
 THRESHOLD = r"ambiguity threshold $\rho$"
 
 
-def as_experiment(analysis: TextAnalysis, title: str) -> Experiment:
-    """Draws and tabulates the analysis as every other experiment."""
-    return Experiment(
-        title=title, panels=panels(), compute=lambda context: analysis.rows, draw=decorate, figsize=FIGSIZE
-    )
+def as_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of an analysis."""
+    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
 
 
 def panels() -> tuple[Panel, ...]:
