@@ -47,6 +47,7 @@ class TemperedDynamics:
         self._replicas = make_dynamics(
             model, n_chains * len(self.betas), rng, betas=np.tile(self.betas, n_chains), **options
         )
+        self._scores = self._replicas.scores()  # of every replica; exchanges leave them as they are
         self._at = np.arange(n_chains * len(self.betas)).reshape(shape)  # [ladder, k]: the replica that has betas[k]
         self._rng = np.random.Generator(np.random.PCG64(int(rng.integers(2**63))))
         self._turn = 0
@@ -73,12 +74,13 @@ class TemperedDynamics:
 
     def all_scores(self) -> Array:
         """At every temperature, (n_chains, n_betas)."""
-        return np.asarray(self._replicas.scores()[self._at])
+        return np.asarray(self._scores[self._at])
 
     def run(self, n_sweeps: int) -> None:
         """Every replica by `n_sweeps` sweeps, exchanges after each."""
         for _ in range(n_sweeps):
             self._replicas.run(1)
+            self._scores = self._replicas.scores()
             self._exchange()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
@@ -94,6 +96,7 @@ class TemperedDynamics:
         self._turn = int(kept.pop("ladder.turn"))
         self._rng.bit_generator.state = json.loads(str(kept.pop("ladder.exchanges")))
         self._replicas.restore(kept)
+        self._scores = self._replicas.scores()
         self._set_betas()
 
     def _exchange(self) -> None:
@@ -164,13 +167,12 @@ def checked_ladder(betas: Any, beta: float) -> Array:
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
     """Mean scores and swap rates at each temperature, the first half of the sweeps left out."""
     dynamics.run(n_sweeps // 2)
-    before = dynamics.snapshot()
+    tried, swapped = dynamics._tried.copy(), dynamics._swapped.copy()
     total = np.zeros(len(dynamics.betas))
     for _ in range(n_sweeps - n_sweeps // 2):
         dynamics.run(1)
         total += dynamics.all_scores().mean(axis=0)
-    after = dynamics.snapshot()
-    tried, swapped = (after[f"ladder.{name}"] - before[f"ladder.{name}"] for name in ("tried", "swapped"))
+    tried, swapped = dynamics._tried - tried, dynamics._swapped - swapped
     return total / (n_sweeps - n_sweeps // 2), swapped / np.maximum(1, tried)
 
 

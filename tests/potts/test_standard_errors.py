@@ -7,11 +7,11 @@ import pytest
 
 from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood, standard_errors
-from simulate.potts.inference.scores import contrasts, joint_places, n_parameters, site_places, statistics
+from simulate.potts.inference.scores import joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Sequences
 from tests.potts.populations import identifiable, population
 from theory.models import DensePottsModel, PottsModel
-from theory.models.potts import random_color_couplings
+from theory.models.potts import helmert, random_color_couplings
 
 L, C = 4, 3
 OFF = ~np.eye(L, dtype=bool)
@@ -29,7 +29,7 @@ STATES, P = population(MODEL)
 
 def model_of(theta):
     """The model with joint parameters theta: fields, then one block a pair, in contrasts."""
-    Q, K = contrasts(C), C - 1
+    Q, K = helmert(C), C - 1
     couplings = np.zeros((L, L, C, C))
     for n, (i, j) in enumerate(zip(*np.triu_indices(L, 1), strict=True)):
         start = L * K + n * K * K
@@ -43,7 +43,7 @@ def loss_of(theta, states, weights=None):
 
 
 def test_contrasts_are_orthonormal_and_sum_to_zero():
-    Q = contrasts(5)
+    Q = helmert(5)
     np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-15)
     np.testing.assert_allclose(Q.sum(axis=0), 0, atol=1e-15)
 
@@ -94,7 +94,7 @@ def test_of_the_true_model_each_site_has_a_scatter_equal_to_its_hessian():
 
 def site_score(model, one):
     """Gradient of the loss of site 1 at one sample, from its definition."""
-    state, Q = one.columns[:, 0], contrasts(C)
+    state, Q = one.columns[:, 0], helmert(C)
     residual = model.conditionals(state)[1] - np.eye(C)[state[1]]
     y = np.concatenate([[1], *(Q[state[j]] for j in range(L) if j != 1)])
     return np.outer(Q.T @ residual, y).ravel()

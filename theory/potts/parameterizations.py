@@ -179,8 +179,7 @@ def _factored(model: PottsModel | DensePottsModel, fields: bool) -> Factored:
     if not isinstance(model, PottsModel):
         raise ValueError("model must have factored couplings (PottsModel) for parameterization 'factored'")
     _require_no_fields(model.beta * model.fields, fields, "of the model")
-    J = model.site_couplings
-    A = model.beta * (J if isinstance(J, np.ndarray) else J.toarray())
+    A = model.beta * model.dense_site_couplings
     return Factored(model.n_sites, model.n_colors, fields, A, model.color_couplings)
 
 

@@ -19,7 +19,7 @@ def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) ->
     cancellation spoils a small error.
     """
     learnt_A, learnt_V = _learnt(A, V, model)
-    J, U, W = model.beta * _dense(model), _kept(model.color_couplings, fields), _kept(learnt_V, fields)
+    J, U, W = model.beta * model.dense_site_couplings, _kept(model.color_couplings, fields), _kept(learnt_V, fields)
     size_J, size_U = _sizes(J, U)
     along_J, along_U = np.sum(learnt_A * J) / size_J, np.sum(W * U) / size_U
     across_J, across_U = np.sum((learnt_A - along_J * J) ** 2), np.sum((W - along_U * U) ** 2)
@@ -33,7 +33,7 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
     blocks = zero_sum_blocks(checks.finite_array("couplings", couplings, 4))
     if blocks.shape != (L, L, C, C):
         raise ValueError(f"couplings must have shape ({L}, {L}, {C}, {C}), got {blocks.shape}")
-    J, U = model.beta * _dense(model), zero_sum_blocks(model.color_couplings)
+    J, U = model.beta * model.dense_site_couplings, zero_sum_blocks(model.color_couplings)
     size_J, size_U = _sizes(J, U)
     gap = np.where(np.eye(L, dtype=bool)[:, :, None, None], 0.0, blocks - J[:, :, None, None] * U)
     return float(np.sqrt(np.sum(gap**2) / (size_J * size_U)))
@@ -43,7 +43,7 @@ def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> 
     """c A and V'/c with c = <V', U'>/<U', U'>: what to plot against beta J and U'."""
     learnt_A, learnt_V = _learnt(A, V, model)
     U, W = _kept(model.color_couplings, fields), _kept(learnt_V, fields)
-    c = float(np.sum(W * U) / _sizes(_dense(model), U)[1])
+    c = float(np.sum(W * U) / _sizes(model.dense_site_couplings, U)[1])
     if c == 0:
         raise ValueError("V must not be orthogonal to the true color couplings: no scale matches them")
     return c * learnt_A, W / c
@@ -67,8 +67,3 @@ def _sizes(J: Array, U: Array) -> tuple[float, float]:
     if min(sizes) == 0:
         raise ValueError("model must have couplings and beta > 0: an error relative to zero couplings is undefined")
     return sizes
-
-
-def _dense(model: PottsModel) -> Array:
-    J = model.site_couplings
-    return np.asarray(J if isinstance(J, np.ndarray) else J.toarray())

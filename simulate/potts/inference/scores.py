@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import helmert
 
 from simulate.potts.inference.sequences import Array, Sequences
 from theory.models import DensePottsModel
+from theory.models.potts import helmert
 
 BLOCK = 512  # samples whose scores are held at a time
 
 Places = dict[int, NDArray[np.intp]]  # where the parameters (C - 1, d) of a site stand in a vector
-
-
-def contrasts(n_colors: int) -> Array:
-    """Q (C, C - 1): orthonormal columns that sum to zero."""
-    return np.asarray(helmert(n_colors).T)
 
 
 def site_places(n_sites: int, n_colors: int, site: int) -> Places:
@@ -72,7 +67,7 @@ def _blocks(data: Sequences) -> Iterator[tuple[NDArray[Any], Array]]:
 
 def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Array, Array, Array]:
     """y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
-    Q, others = contrasts(model.n_colors), np.delete(np.arange(model.n_sites), site)
+    Q, others = helmert(model.n_colors), np.delete(np.arange(model.n_sites), site)
     z = model.fields[site] + sum(model.couplings[site, j][:, states[:, j]].T for j in others)
     z *= model.beta
     P = np.exp(z - z.max(axis=1, keepdims=True))

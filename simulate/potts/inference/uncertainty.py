@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from simulate.potts.inference.full import PseudoLikelihoodFit
-from simulate.potts.inference.scores import Places, contrasts, joint_places, n_parameters, site_places, statistics
+from simulate.potts.inference.scores import Places, joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Array, Sequences
 from theory.models import checks
+from theory.models.potts import helmert
 
 ARRAYS = 5  # of p^2 doubles for p parameters, held at the peak
 ROUNDING = 1e-13
@@ -105,7 +106,7 @@ def _factor(hessian: Array) -> tuple[Array, bool]:
 
 def _site_errors(covariance: Array, place: NDArray[np.intp], n_colors: int) -> tuple[Array, Array]:
     """Errors of the fields (C,) and of the couplings (L - 1, C, C) with the other sites, from those of contrasts."""
-    Q = contrasts(n_colors)
+    Q = helmert(n_colors)
     field = place[:, 0]
     fields = np.einsum("xa,xc,ac->x", Q, Q, covariance[np.ix_(field, field)])
     blocks = place[:, 1:].reshape(n_colors - 1, -1, n_colors - 1).transpose(1, 0, 2)

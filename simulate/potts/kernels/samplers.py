@@ -99,7 +99,7 @@ class ProductChains(BlockChains):
 
     def __init__(self, model: PottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
-        J = model.site_couplings if isinstance(model.site_couplings, np.ndarray) else model.site_couplings.toarray()
+        J = model.dense_site_couplings
         U = model.color_couplings
         self._check_size(float(abs(J).sum(axis=1).max() * abs(U).max() + abs(model.fields).max()))
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields

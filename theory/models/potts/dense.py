@@ -36,7 +36,7 @@ class DensePottsModel(Potts):
         model = model.pair_model if isinstance(model, SquareLatticePotts) else checks.record("model", model, PottsModel)
         n_sites, n_colors = model.n_sites, model.n_colors
         checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
-        J = model.site_couplings if isinstance(model.site_couplings, np.ndarray) else model.site_couplings.toarray()
+        J = model.dense_site_couplings
         return cls(J[:, :, None, None] * model.color_couplings, model.fields, model.beta)
 
     @property

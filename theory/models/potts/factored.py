@@ -65,6 +65,12 @@ class PottsModel(Potts):
         """C."""
         return len(self.color_couplings)
 
+    @property
+    def dense_site_couplings(self) -> Array:
+        """J (L, L), written out where it is sparse."""
+        J = self.site_couplings
+        return np.asarray(J if isinstance(J, np.ndarray) else J.toarray())
+
     @cached_property
     def edges(self) -> NDArray[np.int64]:
         """Pairs i < j with J_ij != 0, (E, 2)."""
