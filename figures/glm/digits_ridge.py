@@ -5,15 +5,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from figures.core import Experiment, Panel
 from figures.glm.observables import test_error, train_loss
 from simulate.glm import resampled
 from theory.models import GaussianCovariateModel
+from theory.models.arrays import Array
 
 LAMS = (1e-3, 0.03, 1.0)  # a pixel has variance one on average
-Array = NDArray[np.float64]
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from theory.glm.masked import (
     mixture_separability_threshold,
     spin_glass_site,
 )
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,10 @@ from simulate.potts import make_dynamics
 from theory import glm
 from theory.glm.masked import fresh_loss, masked_classification, masked_color, mixture_floor
 from theory.models import PottsModel
+from theory.models.arrays import Array
 from theory.models.potts import random_color_couplings, random_graph, zero_sum_blocks
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
 
-Array = NDArray[np.float64]
 States = NDArray[np.int16]
 
 RECORDS, TRAININGS = 10, 8

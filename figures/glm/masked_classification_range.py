@@ -10,7 +10,7 @@ from figures.core import Context, Experiment, Panel, Row, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
 from theory.glm.masked import random_graph_floors
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

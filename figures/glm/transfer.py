@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from figures.core import Curve, Experiment, Panel
 from figures.glm.draft import thinned, with_draft
@@ -13,9 +12,9 @@ from simulate.core import stream
 from simulate.glm import draw_task, random_network, scratch_error, test_error, train
 from theory import glm
 from theory.models import HiddenManifold, TransferModel
+from theory.models.arrays import Array
 
 ALPHA, LAM = 1.0, 0.01
-Array = NDArray[np.float64]
 Instances = tuple[TransferModel, ...]
 
 

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from simulate.topics import Batch, Layer, loss_and_gradient, population_batch
 from simulate.topics.layer import Loss
 from simulate.topics.population import topic_sets
 from theory.models import Masking, TopicModel
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

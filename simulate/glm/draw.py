@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

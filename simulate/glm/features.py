@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 from theory.models.glm import RandomFeatures
 
 

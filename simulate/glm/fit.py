@@ -7,8 +7,9 @@ import numpy as np
 
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
-from simulate.glm.weighted_ridge import Array, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
 from theory.models import checks
+from theory.models.arrays import Array
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import Array, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
+from theory.models.arrays import Array
 
 MAX_STEPS = 100
 TOLERANCE = 1e-10  # of the products, relative to the risk: sum a = |u|^2 + the loss at the minimum

@@ -7,8 +7,8 @@ import numpy as np
 
 from simulate.glm.fit import fit
 from simulate.glm.multiclass import fit_multiclass
-from simulate.glm.weighted_ridge import Array
 from theory.models import checks
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True)

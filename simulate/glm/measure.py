@@ -16,7 +16,7 @@ from simulate.glm.multiclass import fit_multiclass
 from simulate.glm.population import population
 from simulate.glm.random_labels import random_inputs
 from simulate.glm.transfer import transferred
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 
 TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample

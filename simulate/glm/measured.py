@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 
 NONE = np.zeros(0)
 

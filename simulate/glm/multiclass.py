@@ -7,8 +7,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from simulate.glm.weighted_ridge import Array, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
 from theory.models import checks
+from theory.models.arrays import Array
 
 TOLERANCE = 1e-5  # of the gradient, relative to its terms
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simulate.glm.modes import embed
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 from theory.models.glm import (
     Cluster,
     GaussianCovariateModel,

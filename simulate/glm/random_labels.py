@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.glm.features import projection
-from simulate.glm.weighted_ridge import Array
 from theory.models import Covariance
+from theory.models.arrays import Array
 from theory.models.glm import RandomFeatures
 
 MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union is no Gaussian

@@ -5,7 +5,7 @@ from typing import Any
 from numpy.random import Generator
 
 from simulate.glm.measure import measure
-from simulate.glm.weighted_ridge import Array
+from theory.models.arrays import Array
 
 
 def train_loss(model: Any, d: int, rng: Generator, **options: Any) -> float:

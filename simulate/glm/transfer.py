@@ -8,8 +8,8 @@ from scipy.special import erf, expit
 
 from simulate.glm.fit import fit
 from simulate.glm.measured import Measured
-from simulate.glm.weighted_ridge import Array
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000

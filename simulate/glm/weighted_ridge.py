@@ -1,10 +1,9 @@
 """The one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 def weighted_ridge(Z: Array, target: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:

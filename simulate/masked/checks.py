@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from theory.models.arrays import Array
 from theory.models.checks import between
-
-Array = NDArray[np.float64]
 
 # within these the products that make up an error, C/lam^2 the smallest, neither overflow nor vanish
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50

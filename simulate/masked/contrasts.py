@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
-from simulate.masked.checks import Array
+from theory.models.arrays import Array
 
 
 def contrasts(X: Any) -> Array:

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from simulate.masked.checks import Array
 from simulate.masked.regressions import DIGITS, Regressions, gcv_errors, predictor_from_triangle
+from theory.models.arrays import Array
 
 
 def dual(X: Array, lam: float) -> Regressions | None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulate.masked import checks, errors
-from simulate.masked.checks import Array
 from simulate.masked.dual import dual
 from simulate.masked.primal import primal
 from simulate.masked.regressions import Regressions
 from simulate.masked.spectral import spectral
 from theory.models import Covariance
+from theory.models.arrays import Array
 from theory.models.frames import table
 
 if TYPE_CHECKING:

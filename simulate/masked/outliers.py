@@ -7,10 +7,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
-from simulate.masked.checks import Array
 from simulate.masked.fit import fit
 from simulate.masked.sampler import sample
 from theory.models import Covariance, Spiked
+from theory.models.arrays import Array
 
 METHODS = ("ssr", "pca", "correlation_pca", "diagonal_deleted_pca")
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simulate.masked import checks, errors, spectral
-from simulate.masked.checks import Array
 from theory.models import Covariance
+from theory.models.arrays import Array
 from theory.models.frames import table
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from simulate.masked import spectral
-from simulate.masked.checks import Array
 from simulate.masked.regressions import DIGITS, Regressions, gcv_errors, predictor_from_triangle
+from theory.models.arrays import Array
 
 
 def primal(X: Array, lam: float) -> Regressions | None:

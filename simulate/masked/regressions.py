@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.masked.checks import Array
+from theory.models.arrays import Array
 
 DIGITS = 1e5  # the largest loss of relative accuracy that a fast route may suffer before a safer one takes over
 

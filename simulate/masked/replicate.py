@@ -6,10 +6,10 @@ Every replicate is (model, d, rng) -> value for a `MaskedRidge` model, whose cov
 
 from numpy.random import Generator
 
-from simulate.masked.checks import Array
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.sampler import sample
 from theory.models import Covariance, MaskedRidge, TeacherStudent
+from theory.models.arrays import Array
 
 
 def mean_test_error(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:

@@ -15,7 +15,6 @@ from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
 from simulate.core.streams import require_generator
-from simulate.masked.checks import Array
 from theory.models import (
     AR1,
     Blocks,
@@ -31,6 +30,7 @@ from theory.models import (
     TwoLevel,
 )
 from theory.models import checks as theory_checks
+from theory.models.arrays import Array
 
 STUDENT_DEGREES = 5  # the fourth moment exists (kurtosis 9), the fifth does not
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from simulate.masked.checks import Array
 from simulate.masked.fit import fit
 from simulate.masked.replicate import draw
 from theory.models import MaskedRidge
+from theory.models.arrays import Array
 
 
 def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> Array:

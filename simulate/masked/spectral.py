@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 from scipy.linalg.blas import dsyrk
 
-from simulate.masked.checks import Array
 from simulate.masked.regressions import Regressions
+from theory.models.arrays import Array
 
 EPS = float(np.finfo(float).eps)
 RESOLVED = 1e-7  # below this share of the largest eigenvalue, the Gram matrix no longer resolves eigenvalue + lam

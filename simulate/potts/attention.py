@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-
-Array = NDArray[np.float64]
 
 BLOCK = 2**22  # numbers in an intermediate array
 

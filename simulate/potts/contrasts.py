@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

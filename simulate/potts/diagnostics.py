@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 WINDOW = 6.0  # lags are summed up to this many autocorrelation times
 R_HAT_LIMIT = 1.01

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 
 PROJECTIONS = 2  # one alone may happen to be blind to the slowest change

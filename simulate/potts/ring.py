@@ -7,9 +7,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.potts.factored import symmetric
-
-Array = NDArray[np.float64]
 
 
 def sample_ring(n_sites: int, color_couplings: Any, beta: float, n_samples: int, rng: Generator) -> NDArray[np.int16]:

@@ -19,8 +19,8 @@ from simulate.potts.progress import sweep_bar
 from simulate.potts.run import Plan, Run
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
 from theory.models import Potts, checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 
 ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"

@@ -13,8 +13,7 @@ from scipy.special import erfcinv
 from simulate.core import stream
 from simulate.potts.dynamics import make_dynamics
 from theory.models import Potts, checks
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from simulate.potts.attention import AttentionLayer, loss_and_gradient
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.models import checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 Gradients = tuple[Array, ...]
 

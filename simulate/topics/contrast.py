@@ -16,8 +16,8 @@ from simulate.core import Estimate
 from simulate.core.streams import require_generator
 from simulate.topics.counts import occurrences, word_counts
 from theory.models import checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
 CLEAR = 2.0  # standard errors above zero, from which a mean may be divided by

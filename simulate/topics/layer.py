@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.masking import MaskedDocuments
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
 Keys = Literal["all", "unselected"]
 

@@ -12,8 +12,8 @@ from simulate.core.streams import require_generator
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
 from theory.models import checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
 
 

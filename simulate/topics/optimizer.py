@@ -3,9 +3,9 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
+
 OptimizerName = Literal["adam", "sgd"]
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 

@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from simulate.core.streams import require_generator
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking
 
-Array = NDArray[np.float64]
 Bias = Literal["free", "none", "decayed"]
 BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # filled share below which sparse products are faster

@@ -14,8 +14,8 @@ from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
 from theory.glm.quadrature import normal_nodes
+from theory.models.arrays import Array
 from theory.models.glm import Cluster
-from theory.models.glm.modes import Array
 
 
 @dataclass(frozen=True)

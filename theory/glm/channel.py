@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
+from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel
-from theory.models.glm.modes import Array
 
 ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones
 FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
-from theory.models.glm.modes import Array
 
 Path = list[tuple[float, GeneralizedLinearModel]]  # (log of the parameter, problem), from the easy end
 Finder = Callable[[GeneralizedLinearModel, Array | None], tuple[Array, float]]  # (problem, guess) -> point, residual

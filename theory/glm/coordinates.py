@@ -3,8 +3,8 @@
 import numpy as np
 
 from theory.glm.overlaps import Overlaps
+from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
-from theory.models.glm.modes import Array
 
 NEAREST = 1 - 1e-15  # a teacher's correlation with the field stays below 1
 

@@ -10,9 +10,9 @@ from theory.glm.saddle_point import SaddlePoint
 from theory.glm.solver import solve_problem
 from theory.glm.systems import as_problem
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import MulticlassMixture
-from theory.models.glm.modes import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, owens_t
 
 from theory.glm.saddle_point import SaddlePoint
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 TINY = 1e-100  # no different from zero, and ratios of places stay finite
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import ndtr
 
+from theory.models.arrays import Array
 from theory.models.glm import Cluster
-from theory.models.glm.modes import Array
 
 DENSITY = 1 / np.sqrt(2 * np.pi)
 LEAST = 1e-15  # of the teacher's variance: what rounding leaves of the conditional one

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", "Square", "loss_of", "residual_form"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, wrightomega
 
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True)

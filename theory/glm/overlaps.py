@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.glm.overlaps import Overlaps
+from theory.models.arrays import Array
 from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
-from theory.models.glm.modes import Array
 
 
 def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Overlaps, Array]:

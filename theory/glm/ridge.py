@@ -7,8 +7,8 @@ import numpy as np
 
 from theory.glm.systems import as_problem
 from theory.models import Spectrum, checks
+from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel, Modes
-from theory.models.glm.modes import Array
 from theory.random_matrix import solve_effective_ridge
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from theory.glm.overlaps import Overlaps
+from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import GeneralizedLinearModel
-from theory.models.glm.modes import Array
 
 if TYPE_CHECKING:
     import pandas as pd

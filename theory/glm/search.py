@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 LARGEST_STEP = 3.0  # of a proposal, in the logarithms
 MEMORY = 6

@@ -16,8 +16,8 @@ from theory.glm.saddle_point import SaddlePoint
 from theory.glm.search import newton, search
 from theory.glm.systems import as_problem
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel, MulticlassMixture
-from theory.models.glm.modes import Array
 from theory.numerics import Solution, verified
 from theory.numerics.solution import Status
 

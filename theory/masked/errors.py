@@ -3,7 +3,7 @@
 import numpy as np
 
 from theory.models import Covariance, Spectrum, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
+from theory.models.arrays import Array
 from theory.models.frames import table
-from theory.models.spectrum import Array
 from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
 
 if TYPE_CHECKING:

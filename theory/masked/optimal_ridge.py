@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.ridgeless import ridgeless
 from theory.models import Covariance, Spectrum, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 

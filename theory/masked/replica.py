@@ -8,8 +8,8 @@ import numpy as np
 
 from theory.masked.errors import conditional_variances
 from theory.models import MaskedRidge, Spectrum, checks
+from theory.models.arrays import Array
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
-from theory.models.spectrum import Array
 from theory.numerics import Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, tangent_step
 

@@ -7,7 +7,7 @@ import numpy as np
 from theory.masked.errors import conditional_variances, population_errors, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import Covariance, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 

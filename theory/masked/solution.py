@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.models import Covariance
+from theory.models.arrays import Array
 from theory.models.frames import table
-from theory.models.spectrum import Array
 
 if TYPE_CHECKING:
     import pandas as pd

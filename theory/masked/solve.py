@@ -5,8 +5,8 @@ import numpy as np
 from theory.masked.errors import own_population_errors, population_errors, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import MaskedRidge, checks
+from theory.models.arrays import Array
 from theory.models.conventions import samples_per_unknown
-from theory.models.spectrum import Array
 from theory.numerics import Solution
 from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
 

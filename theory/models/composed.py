@@ -8,8 +8,8 @@ from typing import Self, TypeVar
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
-from theory.models.spectrum import Array
 
 SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from theory.models import checks, spectrum
-from theory.models.spectrum import Array, Spectrum
+from theory.models.arrays import Array
+from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import Covariance, frozen, set_checked
-from theory.models.spectrum import Array, Spectrum, homogeneous
+from theory.models.spectrum import Spectrum, homogeneous
 
 
 @dataclass(frozen=True)

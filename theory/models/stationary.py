@@ -10,8 +10,9 @@ from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine, set_checked
-from theory.models.spectrum import Array, Spectrum
+from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.numerics.quadrature import Array
+from theory.models.arrays import Array
 from theory.numerics.solution import Solution, Status, verified
 
 Map = Callable[[Array], Array]

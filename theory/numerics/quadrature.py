@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 @cache

@@ -6,14 +6,12 @@ from math import comb, prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from theory.models import Potts, checks
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
 from theory.potts.enumeration import Enumeration, enumeration_of
-
-Array = NDArray[np.float64]
 
 MAX_WORK = 2**27  # states times marginals, that is numbers touched in one pass
 

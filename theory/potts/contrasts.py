@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from theory.models import Empirical, checks
+from theory.models.arrays import Array
 from theory.models.potts.factored import symmetric
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, checked_weights, contrasts, helmert
-from theory.models.spectrum import Array
 
 ROWS = 2**14  # states taken together
 

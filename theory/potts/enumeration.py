@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import Potts, checks
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 MAX_STATES = 2**20
 

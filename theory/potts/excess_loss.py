@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.models import Potts, checks
+from theory.models.arrays import Array
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of
-
-Array = NDArray[np.float64]
 
 BLOCK = 2**22  # numbers in an intermediate array
 NULL = 1e-10  # eigenvalues of the Hessian below this times the largest belong to directions without effect

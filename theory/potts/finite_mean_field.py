@@ -4,12 +4,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from theory.models import checks
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 MAX_SITES = 4000
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import Potts, checks
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
-from theory.potts.enumeration import Array, Enumeration, enumeration_of
+from theory.potts.enumeration import Enumeration, enumeration_of
 
 MAX_SIZE = 2**26  # numbers in the array of features: states times parameters
 RIDGE = 1e-14  # relative: contexts that hardly occur leave parameters without curvature

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.models import AR1, checks
+from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
-from theory.models.spectrum import Array
 from theory.numerics import Solution
 from theory.potts.contrasts import ring_correlation
 from theory.potts.predictors import LinearPredictors

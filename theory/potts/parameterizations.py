@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.arrays import Array
 from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, zero_sum, zero_sum_blocks
 from theory.models.potts.one_hot_contrasts import helmert
 
-Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 
 

@@ -6,14 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.potts.factored import symmetric
-
-Array = NDArray[np.float64]
 
 GAP = 1e-8  # of the two largest eigenvalues, relative: below it rounding decides what the infinite chain looks like
 

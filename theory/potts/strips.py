@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.numerics import Solution, verified
-from theory.potts.row_transfer import Array, RowTransfer
+from theory.potts.row_transfer import RowTransfer
 
 MAX_STATES = 2**18  # of a row of a cylinder
 MAX_TORUS_STATES = 2**14  # of a row of a torus: a trace needs all of them

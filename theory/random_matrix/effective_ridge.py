@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.models import Covariance, Spectrum, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import Solution, verified
 from theory.numerics.solution import Status
 from theory.random_matrix.moments import RidgeMoments, ridge_moments

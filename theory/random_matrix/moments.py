@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.models import Spectrum
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
-from theory.topics.blocks import Array
 from theory.topics.sectors import require
 from theory.topics.uniform_loss import Kind, documents, weights_of
 

@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from theory.models.arrays import Array
 from theory.models.topics import Topics
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel, Topics
 from theory.numerics import ConvergenceError, Solution
-from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import require, same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.topics import Masking, Topics
-from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.blocks import BlockMatrix
 from theory.topics.cross_entropy import cross_entropy_flow
 from theory.topics.sectors import same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.numerics import ConvergenceError, Solution
 from theory.topics.attention_loss import Keys
-from theory.topics.blocks import Array
 from theory.topics.stage2_roots import ConvexSlope, stationary_weights
 from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.topics.attention_loss import Keys, seen_by_keys
-from theory.topics.blocks import Array
 from theory.topics.sectors import require, same_topic_gap
 from theory.topics.value_matrix import Bias, optimal_value_matrix
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
-from theory.topics.blocks import Array, BlockMatrix
+from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import require
 
 Kind = Literal["squared", "cross_entropy"]

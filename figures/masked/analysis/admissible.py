@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.few_rows import FEWEST_ROWS
+from theory.models.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry is none
 LARGEST = 1e100  # products of variances stay representable, and their inverses too

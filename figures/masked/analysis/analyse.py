@@ -9,7 +9,6 @@ import numpy as np
 from figures.masked.analysis import table
 from figures.masked.analysis.admissible import admissible, scale_notes
 from figures.masked.analysis.best import best_by_gcv, best_ridge, column_errors, leave_one_out
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.data_theory import DataTheory, data_theory
 from figures.masked.analysis.empirical import empirical_covariance, empirical_errors
 from figures.masked.analysis.few_rows import FEWEST_ROWS, trusted
@@ -18,6 +17,7 @@ from figures.masked.analysis.plan import Plan, make_plan
 from figures.masked.analysis.record import MatrixAnalysis
 from figures.masked.analysis.spectrum import matrix_spectrum
 from simulate.core import Task, sweep
+from theory.models.arrays import Array
 
 Sweep = Callable[[Iterable[Task]], dict[str, Any]]
 

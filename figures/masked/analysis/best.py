@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
+from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
 from figures.masked.analysis.data_theory import DataTheory
 from figures.masked.analysis.few_rows import FEWEST_ROWS
 from figures.masked.analysis.leave_one_out import loo_squares
@@ -13,6 +13,7 @@ from simulate.core import Estimate
 from simulate.masked import fit
 from theory import masked
 from theory.models import Empirical
+from theory.models.arrays import Array
 
 AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # where leave-one-out is measured, in units of the best ridge by GCV
 MOST_WORK = 5e11  # floating point operations that leave-one-out may take

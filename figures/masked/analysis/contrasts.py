@@ -1,9 +1,8 @@
 """Centering without losing count: n rows about their mean are n - 1 rows about zero."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 def contrasts(X: Array) -> Array:

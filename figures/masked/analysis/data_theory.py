@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
+from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
 from simulate.masked import fit_path
+from theory.models.arrays import Array
 
 NODES = 256  # of mu: 15 to 30 in a decade
 BISECTIONS = 60

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
+from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
 from theory import masked
 from theory.models import Empirical
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array
+from theory.models.arrays import Array
 
 Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors
 # It is a limit of many rows: what n rows leave out is of relative order 1/n, and the variance of a single column is

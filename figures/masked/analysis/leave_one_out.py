@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array
 from simulate.masked import fit
+from theory.models.arrays import Array
 
 
 def loo_squares(X: Array, lam: float) -> Array:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
+from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
 from simulate.core import stream
 from simulate.masked import fit_path
+from theory.models.arrays import Array
 
 
 def split_errors(

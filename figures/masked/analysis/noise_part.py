@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array
+from theory.models.arrays import Array
 
 TRACY_WIDOM = 2.0234  # quantile .99 of the largest eigenvalue of real noise, in units of its scale
 ROUNDS = 30

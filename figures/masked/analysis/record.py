@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from figures.core import Row
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.plan import Plan
 from figures.masked.analysis.spectrum import MatrixSpectrum
+from theory.models.arrays import Array
 
 TUNED = r"$\lambda$ by GCV"
 

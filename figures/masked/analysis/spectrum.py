@@ -10,11 +10,12 @@ from typing import Literal
 
 import numpy as np
 
-from figures.masked.analysis.contrasts import Array, contrasts, ridge_of_contrasts
+from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
 from figures.masked.analysis.noise_part import TRACY_WIDOM, NoisePart, noise_part
 from simulate.core import stream
 from simulate.masked import fit
 from theory.models import Diagonal, Isotropic, MaskedRidge
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix import SpectralLaw, covariance_law, predictor_law
 from theory.random_matrix.spectral.build import law_of

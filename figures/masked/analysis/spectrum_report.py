@@ -5,8 +5,8 @@ import textwrap
 import numpy as np
 
 from figures.core.render import render
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.spectrum import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
+from theory.models.arrays import Array
 
 HEADER = ["matrix", "largest", "noise part ends at", "outliers", "independent columns at", "outliers", "permuted"]
 LISTED, NAMED = 4, 4  # directions, and columns of each

@@ -3,8 +3,8 @@
 import numpy as np
 
 from figures.core import Row, row
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.spectrum import MatrixSpectrum, MethodSpectrum, NoiseBulk
+from theory.models.arrays import Array
 
 DATA, PERMUTED = "the data", "columns permuted"
 NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"

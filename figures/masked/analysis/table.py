@@ -6,11 +6,11 @@ import numpy as np
 
 from figures.core import Row, row
 from figures.masked.analysis.best import LeaveOneOut
-from figures.masked.analysis.contrasts import Array
 from figures.masked.analysis.few_rows import FEWEST_ROWS, Predict
 from figures.masked.analysis.plan import Plan
 from figures.masked.analysis.record import TUNED, curve_labels
 from simulate.core import Estimate
+from theory.models.arrays import Array
 
 HELD_OUT, TRAINING, CHOICE = "held-out rows", "GCV of the training rows", "choice of the ridge for all rows"
 MEAN = "predicting the mean"

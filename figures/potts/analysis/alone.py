@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 WEAKEST = 1e-12  # in the place of no penalty, where every color occurs
 STEPS = 100

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import Estimate
+from theory.models.arrays import Array
 from theory.models.potts import Potts
 
-Array = NDArray[np.float64]
 BLOCK = 256  # sequences
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from figures.core import Row
 from figures.potts.analysis.scores import Pair
 from simulate.core import Estimate
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.weights import comparison_seconds, similarity
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 Clusters = NDArray[np.int64]
 
 MANY = 50_000  # sequences: comparing all pairs takes minutes, and is left out unless asked for

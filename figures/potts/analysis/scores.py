@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum_blocks
-
-Array = NDArray[np.float64]
 
 
 def interaction_scores(couplings: Any, *, gap: int | None = None) -> Array:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
+
 Indices = NDArray[np.int64]
 
 FEWEST_CLUSTERS = 2  # held out: one alone has no error bar

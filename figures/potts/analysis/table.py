@@ -4,12 +4,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from figures.core import Row, row
 from simulate.core import Estimate
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"

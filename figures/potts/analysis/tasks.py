@@ -15,8 +15,8 @@ from figures.potts.analysis.held_out import clustered_mean, sequence_losses
 from figures.potts.analysis.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 States = NDArray[np.uint8]
 
 

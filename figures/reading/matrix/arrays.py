@@ -11,8 +11,9 @@ import numpy as np
 from figures.reading.common.memory import require_memory
 from figures.reading.common.opening import open_binary
 from figures.reading.common.problem import DataError, shown
-from figures.reading.matrix.record import Array, Matrix, numbered
+from figures.reading.matrix.record import Matrix, numbered
 from figures.reading.matrix.select import selected
+from theory.models.arrays import Array
 
 MAGIC = b"\x93NUMPY"
 FOREIGN = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans", "V": "records"}

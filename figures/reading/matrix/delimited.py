@@ -14,8 +14,9 @@ from figures.reading.common.problem import DataError, counted, shown
 from figures.reading.common.text import TextFile, text_file
 from figures.reading.matrix.cells import kind_of
 from figures.reading.matrix.layout import Cells, Header, Layout, find_layout
-from figures.reading.matrix.record import Array, Matrix, place_of_column
+from figures.reading.matrix.record import Matrix, place_of_column
 from figures.reading.matrix.select import selected
+from theory.models.arrays import Array
 
 MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
 

@@ -3,12 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from figures.reading.common.problem import shown
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from simulate.topics.contrast import (
 )
 from simulate.topics.counts import word_counts
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.topics import Masking
 
-Array = NDArray[np.float64]
 THRESHOLDS = (0.002, 0.005, 0.01)
 LARGE_VOCABULARY = 1000  # words: a smaller one has larger thresholds, so that a topic keeps several words
 TOP_WORDS = 10

@@ -1,11 +1,11 @@
 """Word vectors out of a value matrix."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
+
 DENSE_UP_TO = 600  # words: below, all eigenvectors are as fast
 
 

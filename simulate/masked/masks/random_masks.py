@@ -7,10 +7,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from simulate.masked.checks import Array
 from simulate.masked.masks.problem import RandomMasks
 from simulate.masked.replicate import draw
 from theory.models import Covariance
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

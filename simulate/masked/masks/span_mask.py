@@ -4,9 +4,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from simulate.masked.checks import Array
 from simulate.masked.masks.problem import SpanMask
 from simulate.masked.replicate import draw
+from theory.models.arrays import Array
 
 
 def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array]:

@@ -8,8 +8,9 @@ import numpy as np
 from simulate.potts.inference.descent import Options, descend, independent_fields
 from simulate.potts.inference.minimize import Function, Minimum
 from simulate.potts.inference.objective import group_loss, in_threads, site_groups
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum_blocks
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.inference.minimize import Function, Minimum, minimize
-from simulate.potts.inference.sequences import Array
 from theory.models import checks
+from theory.models.arrays import Array
 
 PSEUDOCOUNT = 1e-3  # added to the frequencies whose logarithms are the fields that a fit starts from
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used

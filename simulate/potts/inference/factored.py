@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from simulate.potts.inference.descent import penalty
@@ -15,11 +14,10 @@ from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK, WEAK_ITERATIONS, WEAK_TOL, drift, still_growing
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum_blocks
 
 __all__ = ["FactoredFit", "factored_attention"]
-
-Array = NDArray[np.float64]
 
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
 HISTORY = 20  # pairs of differences that shape a step

@@ -5,14 +5,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.sequences import Sequences
 from theory.models import PottsModel, checks
+from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-
-Array = NDArray[np.float64]
 
 BLOCK = 2**22  # numbers in an intermediate array
 

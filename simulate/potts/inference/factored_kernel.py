@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 BLOCKS = 16  # of samples, summed in this order whatever the number of threads
 

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simulate.potts.inference.gaussian import mean_field
 from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 Start = tuple[Array, Array, Array]
 
 SWEEPS = 100  # of alternating projections; starts need no more than two digits

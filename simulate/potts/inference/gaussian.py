@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.inference.pair_fit import PairFit
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel, checks
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum
 
 ARRAYS = 6  # of (L C)^2 doubles, held at the peak

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from simulate.potts.inference.sequences import Array, Sequences, normalized_weights
+from simulate.potts.inference.sequences import Sequences, normalized_weights
 from theory.models import Potts, PottsModel, checks
+from theory.models.arrays import Array
 from theory.models.frames import table
 
 if TYPE_CHECKING:

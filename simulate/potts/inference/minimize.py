@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
+
 Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of the gradient, their product
 Function = Callable[[Array], tuple[float, Array]]  # x -> value, gradient
 

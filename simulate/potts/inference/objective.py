@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.kernels import logits, residuals, scatter
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.sequences import Sequences
+from theory.models.arrays import Array
 
 ROW = 96  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
 BLOCK = 256  # samples whose logits are held at a time

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from simulate.potts.inference.sequences import Array
 from theory.models import DensePottsModel
+from theory.models.arrays import Array
 
 
 class PairFit:

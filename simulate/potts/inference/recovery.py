@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.models import PottsModel, checks
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum_blocks
-
-Array = NDArray[np.float64]
 
 
 def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> float:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
+from theory.models.arrays import Array
 from theory.models.potts import helmert
 
 BLOCK = 512  # samples whose scores are held at a time

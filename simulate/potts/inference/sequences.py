@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import checks
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from simulate.potts.inference.full import PseudoLikelihoodFit
 from simulate.potts.inference.scores import Places, joint_places, n_parameters, site_places, statistics
-from simulate.potts.inference.sequences import Array, Sequences
+from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.potts import helmert
 
 ARRAYS = 5  # of p^2 doubles for p parameters, held at the peak

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import Potts, checks
+from theory.models.arrays import Array
 
 States = NDArray[np.int16]
-Array = NDArray[np.float64]
-
 MOST_COLORS = np.iinfo(np.int16).max
 
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from theory.models import ManyBodyPottsModel, PottsModel
+from theory.models.arrays import Array
 
 Integers = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 
 class Groups(NamedTuple):

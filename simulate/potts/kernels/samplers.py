@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.kernels.independent import Array, IndependentChains
+from simulate.potts.kernels.independent import IndependentChains
 from simulate.potts.kernels.lattice import lattice_scores, lattice_sweeps
 from simulate.potts.kernels.lists import coloring, groups_of
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import dense_sweeps, group_sweeps, product_sweeps, single_precision
 from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, SquareLatticePotts
+from theory.models.arrays import Array
 
 Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
 

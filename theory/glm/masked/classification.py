@@ -20,8 +20,9 @@ import numpy as np
 
 from theory.glm.multiclass.channel import contrasts
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
-from theory.models.glm.modes import Array, covariance_matrix
+from theory.models.glm.modes import covariance_matrix
 
 LEAST = 1e-12  # of a probability: a color that does not occur is no class
 

@@ -8,8 +8,8 @@ from theory.glm.averages import Field
 from theory.glm.losses import loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.glm.saddle_point import SaddlePoint
+from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes
-from theory.models.glm.modes import Array
 
 
 def fresh_loss(point: SaddlePoint) -> float:

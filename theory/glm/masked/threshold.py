@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from theory.glm.masked.fresh_loss import whitened_gram
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture
-from theory.models.glm.modes import Array
 
 GRADIENT = 1e-12  # of the convex function whose least value is sought
 SEPARATED = 1e-13  # least value at which the threshold counts as infinite

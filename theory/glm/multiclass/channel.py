@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, logsumexp, ndtr, softmax
 
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 Nodes = tuple[Array, Array]  # z (N, D), weights (N,)
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from theory.models.glm.modes import Array
+from theory.models.arrays import Array
 
 PER_AXIS = {1: 200, 2: 64, 3: 28}
 POINTS = 2**14

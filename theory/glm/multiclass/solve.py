@@ -14,8 +14,8 @@ from theory.glm.multiclass.channel import (
 )
 from theory.glm.multiclass.nodes import gaussian_nodes
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
-from theory.models.glm.modes import Array
 from theory.numerics import Solution, solve_fixed_point
 
 

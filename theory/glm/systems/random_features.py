@@ -3,8 +3,8 @@
 import numpy as np
 
 from theory.glm.systems.registry import as_problem
+from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes, RandomFeatures
-from theory.models.glm.modes import Array
 from theory.numerics import graded_edges, panelled_legendre
 
 ORDER = 24  # nodes a panel

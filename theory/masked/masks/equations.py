@@ -7,7 +7,7 @@ import numpy as np
 from theory.masked.errors import variance_factor
 from theory.masked.masks.classes import AllMasks, Response, RowClasses
 from theory.masked.masks.population import Population, Resolvent
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import solve_fixed_point
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from theory.models import Covariance, Equicorrelated, Spectrum
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
 
 

@@ -12,8 +12,8 @@ from theory.masked.masks.equations import Point, all_masks, finite_masks
 from theory.masked.masks.population import inverse, population
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, MaskedRidge, checks
+from theory.models.arrays import Array
 from theory.models.frames import table
-from theory.models.spectrum import Array
 
 if TYPE_CHECKING:
     import pandas as pd

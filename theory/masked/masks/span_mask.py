@@ -10,8 +10,8 @@ import numpy as np
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
 from theory.models import Covariance, MaskedRidge, checks
+from theory.models.arrays import Array
 from theory.models.frames import table
-from theory.models.spectrum import Array
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.models import Covariance, Spectrum
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix import RidgeMoments, shrinkage
 
 

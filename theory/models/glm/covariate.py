@@ -6,8 +6,9 @@ from typing import Any, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.glm.modes import Array, covariance_matrix
+from theory.models.glm.modes import covariance_matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,12 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
-from theory.models.glm.modes import ROUNDING, Array, DenseModes, Modes
+from theory.models.glm.modes import ROUNDING, DenseModes, Modes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

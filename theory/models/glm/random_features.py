@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.glm.modes import Array
 from theory.numerics.quadrature import panelled_legendre
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.glm.modes import Array
 
 Pair = tuple[float, float]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import Generator
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
-from theory.models.glm.modes import Array
 
 
 @dataclass(frozen=True, eq=False)

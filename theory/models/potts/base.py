@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arrays import Array
 
-Array = NDArray[np.float64]
 States = NDArray[np.integer[Any]]
 
 LARGEST = 1e300  # of sums of scores times beta

@@ -5,7 +5,7 @@ from typing import Any, overload
 import numpy as np
 
 from theory.models import checks
-from theory.models.potts.base import Array
+from theory.models.arrays import Array
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel
 

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from theory.models import checks
-
-Array = NDArray[np.float64]
+from theory.models.arrays import Array
 
 
 def ring_graph(n_sites: int) -> Any:

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
-from theory.models.potts.base import BLOCK, Array
+from theory.models.potts.base import BLOCK
 
 
 def helmert(n_colors: int) -> Array:

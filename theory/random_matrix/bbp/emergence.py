@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import Solution, verified
 from theory.random_matrix.bbp.operators import Forms
 from theory.random_matrix.bbp.pencil import Pencil

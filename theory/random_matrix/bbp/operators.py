@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.pencil import Pencil
 from theory.random_matrix.bbp.problem import SpikeProblem
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble

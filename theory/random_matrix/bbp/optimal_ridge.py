@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from theory.models import Covariance
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.outlier import spike_outlier
 from theory.random_matrix.bbp.threshold import spike_threshold
 

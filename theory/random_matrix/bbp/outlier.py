@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.models import Covariance
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
 from theory.random_matrix.bbp.problem import spike_problem, strength_array

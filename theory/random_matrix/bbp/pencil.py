@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.problem import SpikeProblem
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 from theory.random_matrix.moments import ridge_moments

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from theory.models import Covariance, Isotropic, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 
 Method = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
 

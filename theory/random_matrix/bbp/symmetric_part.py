@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from theory.models import Covariance
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.problem import spike_problem, strength_array
 from theory.random_matrix.bbp.system import SpikeSystem

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.bbp.operators import operator
 from theory.random_matrix.bbp.pencil import Pencils
 from theory.random_matrix.bbp.problem import SpikeProblem

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from theory.models import Covariance
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import Solution, verified
 from theory.random_matrix.bbp.problem import spike_problem
 from theory.random_matrix.bbp.system import SpikeSystem

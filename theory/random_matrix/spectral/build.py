@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Bulk, Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges

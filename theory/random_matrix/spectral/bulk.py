@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.fft import dct
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray
 
 WIDE = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate

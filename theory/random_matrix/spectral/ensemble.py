@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import Covariance, Isotropic, MaskedRidge, checks
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 
 ComplexArray = NDArray[np.complex128]

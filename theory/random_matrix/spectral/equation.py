@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, Pencil
 
 TINY = 1e-14  # relative: an imaginary part below is rounding

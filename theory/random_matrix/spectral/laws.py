@@ -3,7 +3,7 @@
 from typing import Any
 
 from theory.models import Covariance, MaskedRidge
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import masked_predictor, sample_correlation, sample_covariance
 from theory.random_matrix.spectral.law import SpectralLaw

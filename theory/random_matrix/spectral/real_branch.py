@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.numerics import Solution, verified
 from theory.numerics.solution import Status
 from theory.random_matrix.spectral.ensemble import Ensemble

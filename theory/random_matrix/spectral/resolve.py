@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.spectral.bulk import Bulk, Interval
 from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices
 from theory.random_matrix.spectral.equation import Branch, resolvent

@@ -7,7 +7,7 @@ find points without density, from which the scan is refined, and a bulk that is 
 
 import numpy as np
 
-from theory.models.spectrum import Array
+from theory.models.arrays import Array
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import Branch, resolvent
 from theory.random_matrix.spectral.real_branch import extreme_edge
