@@ -32,7 +32,7 @@ NAMES := $(basename $(notdir $(EXPERIMENTS)))
 TABLES := $(NAMES:%=$(OUT)/%.csv)
 DRAWING := figures/core/plot.py figures/core/paper.mplstyle
 NO_NUMBERS := $(DRAWING) figures/core/gallery.py figures/core/render.py
-SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/reading -name '*.py' 2>/dev/null))
+SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/analyse -name '*.py' 2>/dev/null))
 
 .PHONY: help figures drawn tables gallery analyse test verify bench lint clean FORCE
 .PRECIOUS: $(OUT)/%.csv

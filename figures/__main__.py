@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments[:1] == ["analyse"]:  # has options of its own
-            from figures.analyse import main as analyse
+            from figures.analyse.command import main as analyse
 
             return int(analyse(arguments[1:]) or 0)
         options = _parse(arguments)

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 WINGS = ("theory", "simulate", "figures")
-ROOMS = {"theory": {"models", "numerics", "random_matrix"}, "simulate": {"core"}, "figures": {"core", "reading"}}
+ROOMS = {"theory": {"models", "numerics", "random_matrix"}, "simulate": {"core"}, "figures": {"core", "analyse"}}
+KINDS = {"matrix", "sequences", "text"}  # of users' data: figures/analyse/KIND, read by figures/analyse/reading/KIND
 # "wing/subject" -> "wing/subject" that it really builds on
 BUILDS_ON: dict[str, set[str]] = {"figures/glm": {"simulate/potts"}}
 HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask"}
@@ -59,11 +60,21 @@ def ours(path: Path, module: str, where: str) -> str | None:
         return "theory imports nothing of ours"
     if wing == "simulate" and (top == "figures" or (top == "theory" and room != "models")):
         return "simulate uses only theory.models"
+    if wing == top == "figures" and subject == "core" and room == "analyse":
+        return "figures/core is below figures/analyse"
+    if wing == top == "figures" and subject == room == "analyse" and _other_kind(folders, module):
+        return "an analysis imports no other kind of data"
     if subject in ROOMS[wing] and wing == top and room not in shared:
         return "a shared room imports no subject"
     if subject and subject not in ROOMS[wing] and room not in shared | {subject} and f"{top}/{room}" not in allowed:
         return "a subject imports shared rooms only"
     return None
+
+
+def _other_kind(folders: list[str], module: str) -> bool:
+    """Whether a file in `folders` is of one kind of data and `module` of another."""
+    own, imported = (KINDS.intersection(parts) for parts in (folders[:-1], module.split(".")))
+    return bool(own and imported and own != imported)
 
 
 def theirs(path: Path, module: str, where: str) -> str | None:
@@ -99,6 +110,15 @@ def test_rules_hold(path):
         ("theory/masked/a.py", "from theory.potts import solve", "a subject imports shared rooms only"),
         ("figures/masked/a.py", "from simulate.potts import sample", "a subject imports shared rooms only"),
         ("theory/numerics/a.py", "from theory.masked import solve", "a shared room imports no subject"),
+        ("figures/analyse/a.py", "from figures.masked import real_data", "a shared room imports no subject"),
+        ("figures/analyse/text/a.py", "from figures.topics import maps", "a shared room imports no subject"),
+        ("figures/core/a.py", "from figures.analyse import results", "figures/core is below figures/analyse"),
+        ("figures/analyse/text/a.py", "from figures.analyse.matrix import x", "an analysis imports no other kind"),
+        (
+            "figures/analyse/reading/matrix/a.py",
+            "from figures.analyse.reading.text import x",
+            "an analysis imports no other kind",
+        ),
         ("theory/masked/a.py", "def f():\n    import matplotlib.pyplot", "only figures imports matplotlib"),
         ("simulate/core/a.py", "def table():\n    import pandas", "pandas only in figures and in to_frame"),
         ("theory/models/frames.py", "import pandas", "pandas only in figures and in to_frame"),
@@ -122,6 +142,10 @@ def test_rules_can_fail(name, source, rule):
         ("simulate/masked/a.py", "from theory.models import AR1\nfrom theory import models\nimport numba, joblib"),
         ("figures/masked/a.py", "from theory import masked\nfrom simulate.masked import fit\nimport pandas"),
         ("figures/masked/a.py", "from theory.random_matrix import effective_ridge\nfrom simulate.core import stream"),
+        ("figures/masked/a.py", "from figures.analyse.matrix import analyse_matrix"),
+        ("figures/analyse/matrix/a.py", "from theory import masked\nfrom simulate.masked import fit"),
+        ("figures/analyse/matrix/a.py", "from figures.analyse.reading.matrix import Matrix"),
+        ("figures/analyse/command.py", "from figures.analyse.text import report"),
         ("theory/masked/a.py", "def to_frame(self):\n    import pandas\n\ndef f():\n    from scipy import stats"),
         ("theory/masked/a.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
         ("theory/masked/closed_forms.py", "import sympy"),

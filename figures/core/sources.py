@@ -12,7 +12,7 @@ SHARED = (
     "theory/random_matrix",
     "simulate/core",
     "figures/core",
-    "figures/reading",
+    "figures/analyse",
 )
 DRAWING = ("plot.py", "gallery.py", "render.py")  # change no number
 BUILDS_ON: dict[str, tuple[str, ...]] = {"glm": ("potts",)}  # subject -> subjects that it really builds on

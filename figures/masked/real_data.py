@@ -2,8 +2,8 @@
 
 from importlib.util import find_spec
 
+from figures.analyse.matrix import FIGSIZE, analyse_matrix, decorate, panels
 from figures.core import Context, Experiment, Row
-from figures.masked.analysis import FIGSIZE, analyse_matrix, decorate, panels
 
 LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 

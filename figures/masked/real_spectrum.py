@@ -1,7 +1,7 @@
 """Handwritten digits: the spectrum of masked regression and of PCA against what noise would have."""
 
+from figures.analyse.matrix import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.core import Context, Experiment, Row
-from figures.masked.analysis import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.masked.real_data import missing
 
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average

@@ -3,10 +3,10 @@
 from functools import partial
 from pathlib import Path
 
+from figures.analyse.reading.sequences import read_sequences
+from figures.analyse.sequences import FIGSIZE, SequenceAnalysis, analyse_sequences, decorate, panels
 from figures.core import Context, Experiment, Row
 from figures.potts.alignments import alignment, missing
-from figures.potts.analysis import FIGSIZE, SequenceAnalysis, analyse_sequences, decorate, panels
-from figures.reading import read_sequences
 
 DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
 

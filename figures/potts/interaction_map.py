@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.reading.sequences import read_sequences
+from figures.analyse.sequences import SequenceAnalysis, decorate, panels
+from figures.analyse.sequences.table import LEARNING, MAP, RANKED
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.potts.analysis import SequenceAnalysis, decorate, panels
-from figures.potts.analysis.table import LEARNING, MAP, RANKED
 from figures.potts.families import analysed
 from figures.potts.synthetic import ALIGNMENT, synthetic_model
-from figures.reading import read_sequences
 from simulate.potts import masked_loss
 
 if TYPE_CHECKING:

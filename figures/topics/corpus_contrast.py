@@ -3,9 +3,9 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from figures.analyse.reading.text import read_corpus
+from figures.analyse.text import FIGSIZE, analyse_corpus, decorate, panels
 from figures.core import Context, Experiment, Row
-from figures.reading import read_corpus
-from figures.topics.analysis import FIGSIZE, analyse_corpus, decorate, panels
 
 
 def compute(context: Context) -> list[Row]:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from figures.__main__ import main as figures
-from figures.analyse import kind_of, main
+from figures.analyse.command import kind_of, main
+from figures.analyse.errors import DataError
 from figures.core.table import read_csv
-from figures.reading import DataError
 from simulate.core import stream
 
 
@@ -156,7 +156,7 @@ def test_an_interrupted_analysis_says_what_is_left_of_it(table, tmp_path, capsys
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("figures.analyse_matrix.run", interrupt)
+    monkeypatch.setattr("figures.analyse.matrix.command.run", interrupt)
     assert figures(["analyse", str(table), "--output", str(tmp_path / "out")]) == 130
     assert "nothing of it is kept, earlier results stay as they are" in capsys.readouterr().err
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from figures.masked.analysis import analyse_matrix, report
-from figures.masked.analysis.contrasts import contrasts, ridge_of_contrasts
-from figures.masked.analysis.data_theory import data_theory
-from figures.masked.analysis.empirical import empirical_covariance, empirical_errors
-from figures.masked.analysis.leave_one_out import loo_squares
-from figures.masked.analysis.measure import split_errors
-from figures.masked.analysis.plan import make_plan
+from figures.analyse.matrix import analyse_matrix, report
+from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.data_theory import data_theory
+from figures.analyse.matrix.empirical import empirical_covariance, empirical_errors
+from figures.analyse.matrix.leave_one_out import loo_squares
+from figures.analyse.matrix.measure import split_errors
+from figures.analyse.matrix.plan import make_plan
 from simulate.core import Estimate, stream
 from simulate.masked import fit, sample
 from theory import masked

@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from figures.reading import DataError, read_matrix
+from figures.analyse.errors import DataError
+from figures.analyse.reading.matrix import read_matrix
 
 VALUES = np.arange(12.0).reshape(4, 3) ** 2
 

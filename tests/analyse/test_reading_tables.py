@@ -6,8 +6,9 @@ import gzip
 import numpy as np
 import pytest
 
-from figures.reading import DataError, read_matrix
-from figures.reading.matrix import read as reading
+from figures.analyse.errors import DataError
+from figures.analyse.reading.matrix import read as reading
+from figures.analyse.reading.matrix import read_matrix
 
 NUMBERS = "1,2.5\n-3,4e-1\n5,.5\n"
 VALUES = np.array([[1, 2.5], [-3, 0.4], [5, 0.5]])
@@ -148,7 +149,7 @@ def test_a_byte_that_is_no_utf_8_may_come_late(file):
 
 
 def test_too_large_for_the_memory(file, monkeypatch):
-    monkeypatch.setattr("figures.reading.common.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("figures.analyse.memory.available_bytes", lambda: 1000)
     with pytest.raises(DataError, match=r"numbers need about .* GB of memory .* and 1e-06 GB are available"):
         read_matrix(file("a,b\n" + "1,2\n" * 100))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from figures.reading import DataError, read_corpus
-from figures.reading.text import ENGLISH, read_vectors, words_of
+from figures.analyse.errors import DataError
+from figures.analyse.reading.text import ENGLISH, read_corpus, read_vectors, words_of
 
 TEXTS = ["The cat, the CAT and a dog's tail.", "A dog; cat again: naïve cat\u2019s tail 42", "Tail of dog"]
 EXPECTED = {"cat": [2, 1, 0], "dog": [0, 1, 1], "tail": [1, 1, 1]}

@@ -7,28 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figures.analyse import main
-from figures.analyse_sequences import result_name
-from figures.core.table import read_csv
-from figures.potts.analysis import (
+from figures.analyse.command import main
+from figures.analyse.reading.sequences import read_sequences
+from figures.analyse.sequences import (
     analyse_sequences,
     average_product_corrected,
     interaction_scores,
     ranked_pairs,
     report,
 )
-from figures.potts.analysis.alone import (
+from figures.analyse.sequences.alone import (
     color_frequencies,
     effective_field_penalties,
     penalized_log_frequencies,
 )
-from figures.potts.analysis.held_out import clustered_mean, sequence_losses
-from figures.potts.analysis.plan import affordable_jobs, training_sizes, tried_penalties
-from figures.potts.analysis.reweighting import duration, reweighted
-from figures.potts.analysis.split import split_clusters
-from figures.potts.analysis.table import SCORES, map_of
+from figures.analyse.sequences.command import result_name
+from figures.analyse.sequences.held_out import clustered_mean, sequence_losses
+from figures.analyse.sequences.plan import affordable_jobs, training_sizes, tried_penalties
+from figures.analyse.sequences.reweighting import duration, reweighted
+from figures.analyse.sequences.split import split_clusters
+from figures.analyse.sequences.table import SCORES, map_of
+from figures.core.table import read_csv
 from figures.potts.synthetic import ALIGNMENT, LETTERS, synthetic_model
-from figures.reading import read_sequences
 from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood
 from theory.models import DensePottsModel
@@ -126,7 +126,7 @@ def test_plans():
 
 
 def test_very_many_sequences_are_reweighted_only_when_asked_for(monkeypatch):
-    monkeypatch.setattr("figures.potts.analysis.reweighting.MANY", 50)
+    monkeypatch.setattr("figures.analyse.sequences.reweighting.MANY", 50)
     states, said = np.zeros((60, 5), np.uint8), []
     unasked = reweighted(states, 0.8, None, 1, None, said.append)
     assert np.all(unasked.weights == 1)

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from figures.masked.analysis import (
+from figures.analyse.matrix import (
     analyse_matrix,
     matrix_spectrum,
     report,
     spectrum_report,
     spectrum_rows,
 )
-from figures.masked.analysis.noise_part import noise_part, white_limit
-from figures.masked.analysis.spectrum import CORRELATION, COVARIANCE, MASKED, noise_bulk
-from figures.masked.analysis.spectrum_report import subspace_overlap
-from figures.masked.analysis.spectrum_table import DATA
+from figures.analyse.matrix.noise_part import noise_part, white_limit
+from figures.analyse.matrix.spectrum import CORRELATION, COVARIANCE, MASKED, noise_bulk
+from figures.analyse.matrix.spectrum_report import subspace_overlap
+from figures.analyse.matrix.spectrum_table import DATA
 from simulate.core import stream
 from simulate.masked import sample
 from theory.models import Diagonal, Isotropic, Spiked, TwoLevel

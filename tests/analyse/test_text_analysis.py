@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from figures.analyse.option_types import OptionError
+from figures.analyse.text import analyse_corpus, default_thresholds, report, value_embedding
+from figures.analyse.text.command import result_name, run
+from figures.analyse.text.options import add_text_options
 from figures.core.table import read_csv
-from figures.reading.common.options import OptionError
-from figures.reading.text import add_text_options
-from figures.topics.analysis import analyse_corpus, default_thresholds, report, value_embedding
-from figures.topics.analysis.command import result_name, run
 from simulate.core import stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
@@ -95,7 +95,7 @@ def test_halves_are_of_different_documents(counts, monkeypatch):
         return watch
 
     for name, function in (("gibbs_lda", gibbs_lda), ("fit_value_matrix", fit_value_matrix)):
-        monkeypatch.setattr(f"figures.topics.analysis.analyse.{name}", watched(function))
+        monkeypatch.setattr(f"figures.analyse.text.analyse.{name}", watched(function))
     analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, **(SMALL | {"sweeps": 30}))
     assert [len(documents) for documents in seen] == [100, 100]
     assert sorted(map(tuple, np.vstack(seen))) == sorted(map(tuple, counts))
@@ -113,7 +113,7 @@ def test_documents_without_topics_have_no_contrast_between_halves():
 
 
 def test_embedding_is_the_best_of_its_rank(monkeypatch):
-    monkeypatch.setattr("figures.topics.analysis.embedding.DENSE_UP_TO", 50)  # so that this is a large one
+    monkeypatch.setattr("figures.analyse.text.embedding.DENSE_UP_TO", 50)  # so that this is a large one
     rng = stream(0, "embedding")
     plain = rng.standard_normal((200, 9))
     matrix = plain @ np.diag([9, 8, 7, 6, 5, 4, 3, -20, 2.0]) @ plain.T

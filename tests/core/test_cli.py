@@ -332,7 +332,9 @@ def test_workers_end_with_a_killed_program(tmp_path):
 
 def test_analyse_has_options_of_its_own(monkeypatch):
     seen = []
-    monkeypatch.setitem(sys.modules, "figures.analyse", SimpleNamespace(main=lambda argv: seen.append(argv) or 2))
+    monkeypatch.setitem(
+        sys.modules, "figures.analyse.command", SimpleNamespace(main=lambda argv: seen.append(argv) or 2)
+    )
     assert main(["analyse", "a file.csv", "--kind", "matrix"]) == 2
     assert seen == [["a file.csv", "--kind", "matrix"]]
 

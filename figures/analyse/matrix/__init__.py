@@ -1,0 +1,37 @@
+"""Masked regression of a user's samples-by-features matrix: measured, predicted, and the ridge to use."""
+
+from figures.analyse.matrix.admissible import constant_columns, constant_text
+from figures.analyse.matrix.analyse import analyse_matrix
+from figures.analyse.matrix.figure import FIGSIZE, as_experiment, decorate, panels
+from figures.analyse.matrix.record import BestRidge, MatrixAnalysis
+from figures.analyse.matrix.report import report
+from figures.analyse.matrix.spectrum import MatrixSpectrum, matrix_spectrum
+from figures.analyse.matrix.spectrum_figure import (
+    SPECTRUM_FIGSIZE,
+    decorate_spectrum,
+    spectrum_experiment,
+    spectrum_panels,
+)
+from figures.analyse.matrix.spectrum_report import spectrum_report
+from figures.analyse.matrix.spectrum_table import spectrum_rows
+
+__all__ = [
+    "FIGSIZE",
+    "SPECTRUM_FIGSIZE",
+    "BestRidge",
+    "MatrixAnalysis",
+    "MatrixSpectrum",
+    "analyse_matrix",
+    "as_experiment",
+    "constant_columns",
+    "constant_text",
+    "decorate",
+    "decorate_spectrum",
+    "matrix_spectrum",
+    "panels",
+    "report",
+    "spectrum_experiment",
+    "spectrum_panels",
+    "spectrum_report",
+    "spectrum_rows",
+]

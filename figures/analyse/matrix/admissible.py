@@ -1,0 +1,86 @@
+"""What a matrix must be to be analyzed, and what is done to it before."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from figures.analyse.matrix.few_rows import FEWEST_ROWS
+from theory.models.arrays import Array
+
+ROUNDING = 1e-12  # a spread below this share of the largest entry is none
+LARGEST = 1e100  # products of variances stay representable, and their inverses too
+UNEQUAL = 1e4  # ratio of variances above which a few columns make up the mean error
+
+
+def constant_columns(X: Array) -> list[int]:
+    """Positions of the columns of X (n, d) that are constant, up to rounding."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    spread = highest - lowest
+    return [int(k) for k in np.flatnonzero(spread <= ROUNDING * np.maximum(abs(lowest), abs(highest)))]
+
+
+def admissible(
+    X: Any, names: Sequence[str] | None, *, drop_constant: bool, standardize: bool
+) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
+    """The data (n, d), the names of the columns, and notes on what was changed. ValueErrors of `analyse_matrix`."""
+    data = _real_matrix(X)
+    named = tuple(names) if names is not None else tuple(f"column {k}" for k in range(1, data.shape[1] + 1))
+    if len(named) != data.shape[1]:
+        raise ValueError(f"names must be {data.shape[1]}, one for each column, got {len(named)}")
+    notes: tuple[str, ...] = ()
+    constant = constant_columns(data)
+    if constant and not drop_constant:
+        raise ValueError(f"columns must vary, got {constant_text(named, constant)}; see drop_constant")
+    if constant:
+        data = np.delete(data, constant, axis=1)
+        notes = (f"left out {constant_text(named, constant)}",)
+        named = tuple(name for k, name in enumerate(named) if k not in set(constant))
+    if data.shape[1] < 2:
+        raise ValueError(f"X must have at least 2 columns that vary, got {data.shape[1]}")
+    if standardize:
+        data = (data - data.mean(axis=0)) / data.std(axis=0)
+        notes += ("columns are in units of their standard deviation over all rows",)
+    scale = float(data.var(axis=0).mean())
+    if not 1 / LARGEST < scale < LARGEST:
+        raise ValueError(
+            f"X must have a mean variance between {1 / LARGEST:g} and {LARGEST:g}, got {scale:.3g}: rescale"
+        )
+    return data, named, notes
+
+
+def constant_text(names: Sequence[str], constant: list[int], limit: int = 8) -> str:
+    """3 constant columns: 'a', 'b', 'c'."""
+    listed = ", ".join(repr(names[k]) for k in constant[:limit])
+    more = ", ..." if len(constant) > limit else ""
+    return f"{len(constant)} constant column{'s' if len(constant) > 1 else ''}: {listed}{more}"
+
+
+def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
+    """What a reader of the mean error should know."""
+    notes = []
+    ratio = float(variances.max() / variances.min())
+    if ratio > UNEQUAL:
+        notes.append(
+            f"the variances of the columns differ by a factor {ratio:.1g}: the mean error is that of the largest, "
+            "unless columns are standardized"
+        )
+    if n <= len(variances):  # n - 1 contrasts, d - 1 unknowns
+        notes.append("there are no more rows than columns: without a ridge every column would be fitted exactly")
+    if n < FEWEST_ROWS:
+        notes.append(f"so few rows say little; no theory is given for fewer than {FEWEST_ROWS} training rows")
+    return tuple(notes)
+
+
+def _real_matrix(X: Any) -> Array:
+    given = np.asarray(X)
+    if given.dtype.kind not in "buif":
+        raise ValueError(f"X must contain real numbers, got dtype {given.dtype}")
+    if given.ndim != 2 or given.shape[0] < 3 or given.shape[1] < 2:
+        raise ValueError(f"X must have shape (n >= 3 samples, d >= 2 features), got {given.shape}")
+    data = np.asarray(given, dtype=np.float64)
+    bad = np.argwhere(~np.isfinite(data))
+    if len(bad):
+        row, column = map(int, bad[0])
+        raise ValueError(f"X must be finite, got {data[row, column]} at row {row}, column {column} ({len(bad)} in all)")
+    return data

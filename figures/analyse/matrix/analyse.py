@@ -1,0 +1,127 @@
+"""The analysis of a samples-by-features matrix."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from figures.analyse.matrix import table
+from figures.analyse.matrix.admissible import admissible, scale_notes
+from figures.analyse.matrix.best import best_by_gcv, best_ridge, column_errors, leave_one_out
+from figures.analyse.matrix.data_theory import DataTheory, data_theory
+from figures.analyse.matrix.empirical import empirical_covariance, empirical_errors
+from figures.analyse.matrix.few_rows import FEWEST_ROWS, trusted
+from figures.analyse.matrix.measure import split_errors
+from figures.analyse.matrix.plan import Plan, make_plan
+from figures.analyse.matrix.record import MatrixAnalysis
+from figures.analyse.matrix.spectrum import matrix_spectrum
+from simulate.core import Task, sweep
+from theory.models.arrays import Array
+
+Sweep = Callable[[Iterable[Task]], dict[str, Any]]
+
+RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
+SEARCHED = np.geomspace(1e-5, 1e2, 57)  # the same units: eight in a decade
+CLOSE = 3.0  # a default lam within this factor of the best one is left out
+
+
+def analyse_matrix(
+    X: Any,
+    names: Sequence[str] | None = None,
+    *,
+    lams: Sequence[float] | None = None,
+    sizes: Sequence[int] | None = None,
+    test_fraction: float = 0.2,
+    repeats: int | None = None,
+    standardize: bool = False,
+    drop_constant: bool = False,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: str | None = None,
+    run: Sweep | None = None,
+) -> MatrixAnalysis:
+    """Measure and predict the masked regression of the columns of X (n, d) about their means.
+
+    `repeats` random splits (20, fewer where that would take long) hold out `test_fraction` of the rows and fit nested
+    training sets of `sizes` rows at every ridge of `lams`, in the convention of `simulate.masked.fit` for centered
+    rows, and at the one that GCV chooses. `standardize` measures each column in units of its standard deviation over
+    all rows. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on n_jobs.
+
+    ValueError for X that is not a finite matrix with n >= 3 and d >= 2, for constant columns unless `drop_constant`,
+    and for lams <= 0.
+    """
+    data, names, notes = admissible(X, names, drop_constant=drop_constant, standardize=standardize)
+    n, d = data.shape
+    variances = data.var(axis=0)
+    scale = float(variances.mean())
+    given = None if lams is None else _checked(lams)
+    fixed = scale * RELATIVE_LAMS if given is None else given
+    curves = len(fixed) + 1 + (given is None)
+    plan = make_plan(n, d, curves, test_fraction=test_fraction, sizes=sizes, repeats=repeats)
+    tuning = scale * SEARCHED
+    theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
+    lam, at_edge = best_by_gcv(theory, scale, SEARCHED)
+    fixed = _with_best(fixed, lam) if given is None else given
+    covariance = empirical_covariance(data)
+    predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
+    test, gcv = _measured(data, fixed, tuning, plan, seed, run or partial(sweep, n_jobs=n_jobs, progress=progress))
+    loo = leave_one_out(data, lam)
+    predict_curves = partial(table.with_tuned, predict, lams=fixed, tuning=tuning)
+    raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
+    predicted, uncorrected = (np.array([of(size) for size in plan.sizes]) for of in (predict_curves, raw_curves))
+    kappa = theory.effective_ridge(lam)
+    return MatrixAnalysis(
+        names=names,
+        n=n,
+        variances=variances,
+        lams=fixed,
+        plan=plan,
+        test_error=test,
+        gcv_error=gcv,
+        theory=predicted,
+        empirical_theory=uncorrected,
+        best=best_ridge(lam, at_edge, loo, covariance, n),
+        effective_ridge=kappa,
+        degrees_of_freedom=theory.degrees_of_freedom(lam),
+        column_error=column_errors(data, lam, loo),
+        doubled_error=_doubled(theory, tuning),
+        rows=[
+            *table.learning_rows(predict_curves, raw_curves, fixed, plan, n),
+            *table.measured_rows(test, gcv, predicted, fixed, plan, d),
+            *table.baseline_rows(scale, plan, n, tuning),
+            *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
+        ],
+        notes=(*notes, *scale_notes(variances, n), *plan.notes),
+        _spectrum=partial(matrix_spectrum, data, names, lam, seed),
+    )
+
+
+def _checked(lams: Sequence[float]) -> Array:
+    values = np.atleast_1d(np.asarray(lams, dtype=float))
+    if values.ndim != 1 or not values.size or not (np.isfinite(values).all() and values.min() > 0):
+        raise ValueError(f"lams must be positive numbers, got {lams}")
+    return np.unique(values)
+
+
+def _with_best(lams: Array, best: float) -> Array:
+    """Ascending and short enough to read, with the best one in the place of its near neighbors."""
+    near = np.maximum(lams / best, best / lams) < CLOSE
+    return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
+
+
+def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
+    """Held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
+    common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
+    values = run([Task(f"split/{r}", split_errors, (*common, r)) for r in range(plan.repeats)])
+    stacked = np.array(list(values.values()))
+    return stacked[:, 0], stacked[:, 1]
+
+
+def _doubled(theory: DataTheory, tuning: Array) -> float | None:
+    """The least error that twice as many rows would have; None where the data do not enclose it, or are few."""
+    errors = theory.mean_test_error(2 * theory.n, tuning)
+    if theory.n < FEWEST_ROWS or not np.isfinite(errors).any():
+        return None
+    i = int(np.nanargmin(errors))
+    return float(errors[i]) if i > 0 and np.isfinite(errors[i - 1]) else None

@@ -1,0 +1,73 @@
+"""The ridge to use for all rows, by generalized cross-validation, by leave-one-out and by theory."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.data_theory import DataTheory
+from figures.analyse.matrix.few_rows import FEWEST_ROWS
+from figures.analyse.matrix.leave_one_out import loo_squares
+from figures.analyse.matrix.record import BestRidge
+from simulate.core import Estimate
+from simulate.masked import fit
+from theory import masked
+from theory.models import Empirical
+from theory.models.arrays import Array
+
+AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # where leave-one-out is measured, in units of the best ridge by GCV
+MOST_WORK = 5e11  # floating point operations that leave-one-out may take
+MOST_CELLS = 2e7
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Exact leave-one-out at a few ridges; `errors` over the rows, (d,) `column_error` at the best ridge by GCV."""
+
+    lams: Array
+    errors: tuple[Estimate, ...]
+    column_error: Array = field(repr=False)
+
+
+def best_by_gcv(theory: DataTheory, scale: float, searched: Array) -> tuple[float, bool]:
+    """lam to two digits, and whether it lies at the end of the range; at n rows the theory of the data is GCV."""
+    lams = scale * np.geomspace(searched[0], searched[-1], 1000)
+    errors = theory.mean_test_error(theory.n, lams)
+    i = int(np.nanargmin(errors))
+    return float(f"{lams[i]:.2g}"), i in (0, len(lams) - 1)
+
+
+def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
+    """Around the best ridge; None for a matrix so large that it would take minutes."""
+    n, d = X.shape
+    if n * d > MOST_CELLS or len(AROUND) * (4 * n * d * d + d**3) > MOST_WORK:
+        return None
+    squares = [loo_squares(X, factor * best) for factor in AROUND]
+    center = int(np.flatnonzero(AROUND == 1)[0])
+    errors = tuple(Estimate.of(values.mean(axis=1)) for values in squares)
+    return LeaveOneOut(best * AROUND, errors, squares[center].mean(axis=0))
+
+
+def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
+    """(d,), at the best ridge: leave-one-out, else GCV."""
+    if loo is not None:
+        return loo.column_error
+    n = len(X)
+    return fit(contrasts(X), float(ridge_of_contrasts(lam, n))).gcv_error * (n / (n - 1))
+
+
+def best_ridge(gcv: float, at_edge: bool, loo: LeaveOneOut | None, covariance: Empirical, n: int) -> BestRidge:
+    """The three side by side. The covariance of n - 1 <= d contrasts is fitted exactly by as many: no theory there."""
+    alpha = (n - 1) / covariance.d
+    theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 and n >= FEWEST_ROWS else None
+    return BestRidge(gcv, at_edge, None if loo is None else _vertex(loo), theory)
+
+
+def _vertex(loo: LeaveOneOut) -> float:
+    """Of the parabola in log lam through the three lowest points; an end of the range where the error falls to it."""
+    errors = np.array([estimate.mean for estimate in loo.errors])
+    i = int(errors.argmin())
+    if i in (0, len(errors) - 1):
+        return float(loo.lams[i])
+    a, b, _ = np.polyfit(np.log(loo.lams[i - 1 : i + 2]), errors[i - 1 : i + 2], 2)
+    return float(np.exp(-b / (2 * a))) if a > 0 else float(loo.lams[i])

@@ -1,0 +1,88 @@
+"""The learning curve predicted from one data set: the Gaussian theory with the covariance's noise removed.
+
+The theory of n rows needs Sigma only through functions of the effective ridge kappa, and the ridge path of all N rows
+measures these: at its ridge mu the effective ridge is kappa(mu), and the errors of n rows at the same kappa differ from
+those of N only by the variance factor 1/(1 - df2/n). With lam = kappa (1 - df1/n), df1 = N (1 - mu/kappa),
+1 - df2/N = d mu/d kappa and 1 - df2/n = d lam/d kappa,
+
+    lam(mu) = (N/n) mu - (N/n - 1) kappa(mu),    E(n, lam) = E_gcv(mu) d mu/d lam.
+
+At n = N this is generalized cross-validation; the empirical covariance put in the place of Sigma would be wrong by
+O(d/N) there. Derived from the deterministic equivalents of arXiv:2601.23208.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from simulate.masked import fit_path
+from theory.models.arrays import Array
+
+NODES = 256  # of mu: 15 to 30 in a decade
+BISECTIONS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class DataTheory:
+    """Mean test errors at any number of training rows, from the ridge path of `n` rows."""
+
+    n: int
+    log_range: tuple[float, float] = field(repr=False)  # of log mu
+    _log_kappa: CubicSpline = field(repr=False)
+    _log_error: CubicSpline = field(repr=False)
+
+    def mean_test_error(self, n: int, lams: Array) -> Array:
+        """(n_lams,), of a predictor fitted to n rows about their mean; NaN where these data do not reach that far.
+
+        A new row is predicted about the mean of n rows, which adds 1/n of the error.
+        """
+        ratio = (self.n - 1) / (n - 1)
+        log_mu = self._matching_ridge(ratio, ridge_of_contrasts(lams, n))
+        mu, kappa = np.exp(log_mu), np.exp(self._log_kappa(log_mu))
+        slope = ratio - (ratio - 1) * kappa / mu * self._log_kappa(log_mu, 1)  # d lam/d mu
+        errors = np.exp(self._log_error(log_mu)) / np.where(slope > 0, slope, np.nan)
+        return np.asarray(errors * (1 + 1 / n))
+
+    def effective_ridge(self, lam: float) -> float:
+        """kappa of the n rows of these data at lam, of the regression of one column."""
+        return float(np.exp(self._log_kappa(np.log(ridge_of_contrasts(lam, self.n)))))
+
+    def degrees_of_freedom(self, lam: float) -> float:
+        """df1 of such a regression, between 0 and d - 1."""
+        return (self.n - 1) * (1 - float(ridge_of_contrasts(lam, self.n)) / self.effective_ridge(lam))
+
+    def _matching_ridge(self, ratio: float, lams: Array) -> Array:
+        """log mu at which lam(mu) is `lams`, by bisection between the ends; NaN where these do not enclose it."""
+        low, high = (np.full(len(lams), end) for end in self.log_range)
+        enclosed = (self._lam(ratio, low) <= lams) & (self._lam(ratio, high) >= lams)
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            above = self._lam(ratio, middle) > lams
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return np.where(enclosed, (low + high) / 2, np.nan)
+
+    def _lam(self, ratio: float, log_mu: Array) -> Array:
+        return np.asarray(ratio * np.exp(log_mu) - (ratio - 1) * np.exp(self._log_kappa(log_mu)))
+
+
+def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
+    """From the rows of X (N, d), for ridges within the range of `lams` and at least `smallest_n` training rows."""
+    rows = contrasts(X)
+    n = len(rows)
+    trace = float(np.einsum("ij,ij->", rows, rows)) / n
+    low = 0.3 * float(np.min(lams)) * min(1.0, smallest_n / n)  # mu >= lam n/N
+    high = 3 * (float(np.max(lams)) + trace)  # mu <= kappa <= lam + tr Sigma/n
+    mus = np.geomspace(low, high, NODES)
+    path = fit_path(rows, mus)
+    varies = path.train_error[-1] > 0
+    # 1 - df/n of the d regressions, each with d - 1 unknowns: mu over their effective ridges
+    freedom = np.sqrt(path.train_error[:, varies] / path.gcv_error[:, varies]).mean(axis=1)
+    log_mu = np.log(mus)
+    return DataTheory(
+        n=n + 1,
+        log_range=(log_mu[0], log_mu[-1]),
+        _log_kappa=CubicSpline(log_mu, log_mu - np.log(freedom)),
+        _log_error=CubicSpline(log_mu, np.log(path.gcv_error.mean(axis=1))),
+    )

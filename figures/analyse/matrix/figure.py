@@ -1,0 +1,63 @@
+"""The figure: an experiment whose table is the analysis."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from figures.analyse.matrix import table
+from figures.analyse.matrix.record import MatrixAnalysis, curve_labels
+from figures.core import Curve, Experiment, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+FIGSIZE = (9.6, 3.1)
+BLACK, DOTS = 6, ":"
+
+
+def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
+    """Axes and drawing for the rows of the analysis."""
+    return Experiment(
+        title=title,
+        panels=panels(analysis.lams, analysis.d),
+        draw=decorate,
+        figsize=FIGSIZE,
+    )
+
+
+def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ...]:
+    """Axes for the rows of an analysis at `lams`: held-out errors, GCV of the same fits, choice of the ridge."""
+    labels = curve_labels(np.asarray(lams, dtype=float))
+    xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
+    mean = {table.MEAN: _look(BLACK, "-")}
+    learning = {label: _look(i) for i, label in enumerate(labels)}
+    raw = {table.RAW_TUNED: _look(BLACK, DOTS)}
+    choice = {table.GCV: _look(0, "-"), table.RAW: _look(BLACK, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
+    return (
+        _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
+        _panel(table.TRAINING, learning | mean, xlabel),
+        _panel(table.CHOICE, choice | mean, r"ridge $\lambda$"),
+    )
+
+
+def decorate(axes: "Axes", rows: "DataFrame") -> None:
+    """The same limits for both learning curves, and one legend where there is room for it."""
+    panel = rows["panel"].iloc[0]
+    handles, labels = axes.get_legend_handles_labels()
+    own = [i for i, label in enumerate(labels) if panel != table.HELD_OUT or label == table.RAW_TUNED]
+    legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
+    legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
+    theory = rows["theory"].dropna()
+    measured = rows["simulation"][rows["simulation"] > 0]  # the axis is logarithmic
+    low = min(0.85 * theory.min(), *(0.97 * measured))
+    axes.set_ylim(low, max(1.6 * theory.max(), *(1.2 * measured)))
+
+
+def _look(color: int, style: str | None = None) -> Curve:
+    return Curve(model=None, color=color, style=style)
+
+
+def _panel(title: str, curves: dict[str, Curve], xlabel: str, ylabel: str | None = None) -> Panel:
+    return Panel(title=title, curves=curves, xlabel=xlabel, ylabel=ylabel, xscale="log", yscale="log")

@@ -1,0 +1,31 @@
+"""One random split: held-out rows, and training sets of growing size."""
+
+import numpy as np
+
+from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from simulate.core import stream
+from simulate.masked import fit_path
+from theory.models.arrays import Array
+
+
+def split_errors(
+    X: Array, lams: Array, tuning: Array, sizes: tuple[int, ...], n_test: int, seed: int, repeat: int
+) -> Array:
+    """(2, n_sizes, n_lams + 1): held-out and GCV errors, means over columns, at each lam and at the best of `tuning`.
+
+    The first n rows of one permutation are fitted about their own mean, and the last `n_test` are predicted; the best
+    lam is that of the smallest GCV error of the same n rows, so that nothing is learnt from the held-out ones.
+    """
+    order = stream(seed, "split", repeat).permutation(len(X))
+    held_out = X[order[len(X) - n_test :]]
+    return np.stack([_errors(X[order[:n]], held_out, lams, tuning) for n in sizes], axis=1)
+
+
+def _errors(rows: Array, held_out: Array, lams: Array, tuning: Array) -> Array:
+    """(2, n_lams + 1)."""
+    n = len(rows)
+    path = fit_path(contrasts(rows), ridge_of_contrasts(np.concatenate([lams, tuning]), n))
+    gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean is one more degree of freedom
+    chosen = [*range(len(lams)), len(lams) + int(gcv[len(lams) :].argmin())]
+    centered = held_out - rows.mean(axis=0)
+    return np.array([[path.test_error(i, centered).mean() for i in chosen], gcv[chosen]])

@@ -1,0 +1,81 @@
+"""What the analysis of a matrix found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from figures.analyse.matrix.plan import Plan
+from figures.analyse.matrix.spectrum import MatrixSpectrum
+from figures.core import Row
+from theory.models.arrays import Array
+
+TUNED = r"$\lambda$ by GCV"
+
+
+@dataclass(frozen=True)
+class BestRidge:
+    """The ridge strengths of least mean error for all rows, by three routes."""
+
+    gcv: float
+    gcv_at_edge: bool  # of the range that was searched
+    leave_one_out: float | None  # None where that would take too long
+    empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for too few rows
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixAnalysis:
+    """Masked regression of an (n, d) matrix about its mean; errors are mean squares of one column, averaged over all.
+
+    Arrays over training sizes have one column for each of `lams` and a last one for the lam that GCV chooses. `rows`
+    is the table, in the form of `figures.core`. Theories are NaN for fewer than FEWEST_ROWS training rows.
+    """
+
+    names: tuple[str, ...]
+    n: int
+    variances: Array = field(repr=False)  # (d,), about the mean
+    lams: Array
+    plan: Plan
+    test_error: Array = field(repr=False)  # (repeats, n_sizes, n_lams + 1), on held-out rows
+    gcv_error: Array = field(repr=False)  # the same shape, from the training rows alone
+    theory: Array = field(repr=False)  # (n_sizes, n_lams + 1), Gaussian, the noise of the covariance removed
+    empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
+    best: BestRidge
+    effective_ridge: float  # kappa of all rows at the best ridge by GCV
+    degrees_of_freedom: float  # of the regression of one column there
+    column_error: Array = field(repr=False)  # (d,) there: leave-one-out, or GCV for very many rows
+    doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
+    rows: list[Row] = field(repr=False)
+    notes: tuple[str, ...]
+    _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
+
+    @cached_property
+    def spectrum(self) -> MatrixSpectrum | str:
+        """Of the predictor at the best ridge by GCV, computed when asked for; a string says why there is none."""
+        return self._spectrum()
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the curves: one for each of `lams`, then the tuned one."""
+        return curve_labels(self.lams)
+
+    @property
+    def mean_variance(self) -> float:
+        """The error of predicting every column by its mean."""
+        return float(self.variances.mean())
+
+    @property
+    def explained(self) -> Array:
+        """(d,): share of each column's variance that the other columns predict."""
+        return np.asarray(1 - self.column_error / self.variances)
+
+
+def curve_labels(lams: Array) -> tuple[str, ...]:
+    """One for each ridge strength, then the tuned curve."""
+    return (*(rf"$\lambda = {lam:.6g}$" for lam in lams), TUNED)

@@ -1,0 +1,191 @@
+"""Eigenvalues of the fitted masked predictor beside those of PCA, against what noise would have.
+
+Every matrix is D^1/2 M D^1/2 with D measured on the data: masked regression has D = diag (C + lam)^-1, the correlation
+matrix 1/diag C. With the noise part diag(s) of the covariance the bulk follows from s, D and the number of rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.noise_part import TRACY_WIDOM, NoisePart, noise_part
+from simulate.core import stream
+from simulate.masked import fit
+from theory.models import Diagonal, Isotropic, MaskedRidge
+from theory.models.arrays import Array
+from theory.numerics import ConvergenceError
+from theory.random_matrix import SpectralLaw, covariance_law, predictor_law
+from theory.random_matrix.spectral.build import law_of
+from theory.random_matrix.spectral.ensemble import CommutingEnsemble
+from theory.random_matrix.spectral.variable import Predictor
+
+MASKED, COVARIANCE, CORRELATION = "masked regression", "covariance", "correlation matrix"
+LEAST_ROWS, LEAST_COLUMNS, MOST_COLUMNS = 10, 5, 1500
+TOP_SHARE = 0.02  # of one eigenvalue: a square-root edge is seen within it
+NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseBulk:
+    """Where the eigenvalues of noise end; margins are the .99 quantile of the fluctuation there (Tracy-Widom)."""
+
+    law: SpectralLaw = field(repr=False)
+    low: float
+    high: float
+    low_margin: float
+    high_margin: float
+
+    def above(self, eigenvalues: Array) -> int:
+        """How many lie beyond the upper edge and its margin."""
+        return int((eigenvalues > self.high + self.high_margin).sum())
+
+    def below(self, eigenvalues: Array) -> int:
+        """How many lie beyond the lower edge and its margin."""
+        return int((eigenvalues < self.low - self.low_margin).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class MethodSpectrum:
+    """One matrix: what the data have, what its noise part predicts, and what independent columns predict."""
+
+    method: str
+    eigenvalues: Array = field(repr=False)  # (d,), ascending
+    directions: Array = field(repr=False)  # (d, d), unit right eigenvectors in columns of the same order
+    permuted: Array = field(repr=False)  # (d,), of the data with every column permuted by itself
+    noise: NoiseBulk
+    independent: NoiseBulk
+
+    @property
+    def outliers(self) -> int:
+        """Eigenvalues above the noise part."""
+        return self.noise.above(self.eigenvalues)
+
+    @property
+    def outliers_left(self) -> int:
+        """Eigenvalues below the noise part."""
+        return self.noise.below(self.eigenvalues)
+
+    def leading(self, count: int) -> Array:
+        """(count, d), the directions of the largest eigenvalues in rows, the largest first."""
+        return self.directions[:, ::-1][:, :count].T
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixSpectrum:
+    """The spectra of a data matrix (n, d) about its mean, at one ridge."""
+
+    names: tuple[str, ...]
+    n: int
+    lam: float
+    noise: NoisePart
+    methods: tuple[MethodSpectrum, ...]  # masked regression, covariance, correlation matrix
+
+    def __getitem__(self, method: str) -> MethodSpectrum:
+        return next(one for one in self.methods if one.method == method)
+
+
+def matrix_spectrum(X: Array, names: Sequence[str], lam: float, seed: int = 0) -> MatrixSpectrum | str:
+    """Of the rows of X (n, d) about their mean, `lam` as for n centered rows; a string says why there is none.
+
+    Assumes rows that are independent and close to Gaussian, and columns that share a few directions and are otherwise
+    independent. Correlations that are spread over many directions count as outliers, all of them.
+    """
+    n, d = X.shape
+    for what, value, least in (("rows", n, LEAST_ROWS), ("columns", d, LEAST_COLUMNS)):
+        if value < least:
+            return f"no spectrum: {value} {what}, at least {least} are needed to tell an edge"
+    if d > MOST_COLUMNS:
+        return f"no spectrum: {d} columns, more than {MOST_COLUMNS} would take minutes; choose some of them"
+    try:
+        return _spectrum(X, tuple(names), lam, seed)
+    except (ConvergenceError, np.linalg.LinAlgError) as error:
+        return f"no spectrum: {str(error).splitlines()[0]}"
+
+
+def _spectrum(X: Array, names: tuple[str, ...], lam: float, seed: int) -> MatrixSpectrum:
+    rows, ridge = contrasts(X), float(ridge_of_contrasts(lam, len(X)))
+    covariance = rows.T @ rows / len(rows)
+    noise = noise_part(covariance, len(rows))
+    permuted = stream(seed, "spectrum", "permuted").permuted(X, axis=0)
+    matrices, destroyed = _matrices(rows, ridge), _matrices(contrasts(permuted), ridge)
+    scales = {method: scale for method, (_, scale) in matrices.items()}
+    laws = _noise_laws(noise.variances, scales, len(rows), ridge)
+    independent = _independent_laws(np.diagonal(covariance), len(rows), ridge)
+    methods = []
+    for method, (matrix, scale) in matrices.items():
+        eigenvalues, vectors = np.linalg.eigh(matrix)
+        directions = vectors / np.sqrt(scale)[:, None]
+        methods.append(
+            MethodSpectrum(
+                method=method,
+                eigenvalues=eigenvalues,
+                directions=directions / np.linalg.norm(directions, axis=0),
+                permuted=np.asarray(np.linalg.eigvalsh(destroyed[method][0]), float),
+                noise=noise_bulk(laws[method], len(names)),
+                independent=noise_bulk(independent[method], len(names)),
+            )
+        )
+    return MatrixSpectrum(names, len(X), lam, noise, tuple(methods))
+
+
+def _matrices(rows: Array, ridge: float) -> dict[str, tuple[Array, Array]]:
+    """Symmetric matrix, and the scale D whose D^-1/2 takes its eigenvectors to the right ones of the method."""
+    fitted = fit(rows, ridge)
+    scale = fitted.shrinkage / ridge
+    root = np.sqrt(scale)
+    predictor = root[:, None] * fitted.predictor / root
+    covariance = rows.T @ rows / len(rows)
+    inverse = 1 / np.diagonal(covariance)
+    correlation = np.sqrt(inverse)[:, None] * covariance * np.sqrt(inverse)
+    return {
+        MASKED: ((predictor + predictor.T) / 2, scale),
+        COVARIANCE: (covariance, np.ones(len(scale))),
+        CORRELATION: (correlation, inverse),
+    }
+
+
+def _noise_laws(variances: Array, scales: dict[str, Array], n: int, ridge: float) -> dict[str, SpectralLaw]:
+    """Of the noise part, in the scales D that the data have."""
+    d = len(variances)
+    scale = scales[MASKED]
+    ensemble = CommutingEnsemble(n / d, variances * scale, ridge * scale, np.full(d, 1 / d))
+    return {
+        MASKED: law_of(ensemble, Predictor()),
+        COVARIANCE: covariance_law(Diagonal(variances), n / d),
+        CORRELATION: covariance_law(Diagonal(variances * scales[CORRELATION]), n / d),
+    }
+
+
+def _independent_laws(variances: Array, n: int, ridge: float) -> dict[str, SpectralLaw]:
+    """Of independent columns with all the variance that the columns have."""
+    d = len(variances)
+    return {
+        MASKED: predictor_law(MaskedRidge(Diagonal(variances), n / d, ridge)),
+        COVARIANCE: covariance_law(Diagonal(variances), n / d),
+        CORRELATION: covariance_law(Isotropic(d), n / d),
+    }
+
+
+def noise_bulk(law: SpectralLaw, d: int) -> NoiseBulk:
+    """Edges and margins for d eigenvalues.
+
+    A density (A/pi) sqrt(distance) has its extreme eigenvalue at the edge plus (A d)^(-2/3) times a Tracy-Widom number;
+    A follows from the distance within which the law has a small share of one eigenvalue.
+    """
+    low, high = float(law.edges[0, 0]), float(law.edges[-1, 1])
+    margin = TRACY_WIDOM * (1.5 * np.pi * TOP_SHARE) ** (-2 / 3)
+    low_margin, high_margin = (margin * _distance(law, side, TOP_SHARE / d) for side in (0, -1))
+    return NoiseBulk(law, low, high, low_margin, high_margin)
+
+
+def _distance(law: SpectralLaw, side: Literal[0, -1], mass: float) -> float:
+    """From the lowest (0) or the highest (-1) edge inward to where `mass` lies between, which grows like its 3/2th."""
+    left, right = law.edges[side]
+    edge, sign = (left, 1) if side == 0 else (right, -1)
+    distances = np.geomspace(NEAREST, 1, GRID) * (right - left)
+    between = abs(law.cumulative(edge + sign * distances) - law.cumulative(edge))  # one call: points are cheap
+    rising = np.maximum.accumulate(np.maximum(between, np.finfo(float).tiny))
+    return float(np.exp(np.interp(np.log(mass), np.log(rising), np.log(distances))))

@@ -1,0 +1,59 @@
+"""The figure of the spectra: an experiment whose table they are."""
+
+from typing import TYPE_CHECKING
+
+from figures.analyse.matrix import spectrum_table as table
+from figures.analyse.matrix.spectrum import CORRELATION, COVARIANCE, MASKED
+from figures.core import Curve, Experiment, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+SPECTRUM_FIGSIZE = (9.6, 3.1)
+LEGEND_AT = MASKED
+
+
+def spectrum_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of the spectra."""
+    return Experiment(
+        title=title,
+        panels=spectrum_panels(),
+        draw=decorate_spectrum,
+        figsize=SPECTRUM_FIGSIZE,
+    )
+
+
+def spectrum_panels() -> tuple[Panel, ...]:
+    """Axes for the rows of the spectra: one panel a matrix."""
+    looks = ((table.DATA, 0, None), (table.PERMUTED, 6, None), (table.NOISE, 0, "-"), (table.INDEPENDENT, 6, "-"))
+    curves = {label: Curve(model=None, color=color, style=style) for label, color, style in looks}
+    curves[table.LIMIT] = Curve(model=None, color=3, style=":")
+    scales = {MASKED: "linear", COVARIANCE: "log", CORRELATION: "log"}
+    return tuple(
+        Panel(
+            title=method,
+            curves=curves,
+            xlabel="eigenvalue",
+            ylabel="rank, from the largest" if method == LEGEND_AT else None,
+            xscale=scale,
+            yscale="log",
+        )
+        for method, scale in scales.items()
+    )
+
+
+def decorate_spectrum(axes: "Axes", rows: "DataFrame") -> None:
+    """Small markers, the axis from rank one up, and what is visible of a logarithmic axis."""
+    for line in axes.get_lines():
+        if line.get_marker() not in ("None", ""):
+            line.set(marker="o", markersize=3, markerfacecolor="none")
+    axes.set_ylim(table.LOWEST_RANK, 1.5 * rows["theory"].max())
+    if axes.get_xscale() == "log":
+        x = rows.loc[rows["x"] > table.VISIBLE * rows["x"].max(), "x"]
+        axes.set_xlim(0.7 * x.min(), 1.4 * x.max())
+    legend = axes.get_legend()
+    if legend is not None and rows["panel"].iloc[0] != LEGEND_AT:
+        legend.remove()
+    elif legend is not None:
+        axes.legend(loc="lower left", frameon=False)

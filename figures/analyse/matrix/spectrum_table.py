@@ -1,0 +1,53 @@
+"""The rows of the spectrum: every eigenvalue with its rank, and the ranks that noise would have."""
+
+import numpy as np
+
+from figures.analyse.matrix.spectrum import MatrixSpectrum, MethodSpectrum, NoiseBulk
+from figures.core import Row, row
+from theory.models.arrays import Array
+
+DATA, PERMUTED = "the data", "columns permuted"
+NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"
+LINE_POINTS, LEAST_POINTS = 200, 12
+WIDE = 30.0
+LOWEST_RANK = 0.5  # where the axis begins
+VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a logarithmic axis
+
+
+def spectrum_rows(spectrum: MatrixSpectrum) -> list[Row]:
+    """Panels are the methods; x is an eigenvalue, `theory` the number of eigenvalues from the largest down to it."""
+    return [entry for method in spectrum.methods for entry in _method_rows(method)]
+
+
+def _method_rows(method: MethodSpectrum) -> list[Row]:
+    count, panel, d = method.outliers, method.method, len(method.eigenvalues)
+    limit = method.noise.high + method.noise.high_margin
+    return [
+        *_measured(DATA, panel, method.eigenvalues),
+        *_measured(PERMUTED, panel, method.permuted),
+        *_predicted(NOISE, panel, method.noise, count, d),
+        *_predicted(INDEPENDENT, panel, method.independent, 0, d),
+        *(row(LIMIT, limit, panel=panel, theory=rank) for rank in (LOWEST_RANK, d)),
+    ]
+
+
+def _measured(curve: str, panel: str, eigenvalues: Array) -> list[Row]:
+    d = len(eigenvalues)
+    return [row(curve, x, panel=panel, theory=d - i, d=d) for i, x in enumerate(eigenvalues)]
+
+
+def _predicted(curve: str, panel: str, bulk: NoiseBulk, outliers: int, d: int) -> list[Row]:
+    """Ranks of the d - outliers eigenvalues of the bulk, behind the outliers."""
+    law = bulk.law
+    x = np.concatenate(
+        [_grid(left, right, max(LEAST_POINTS, LINE_POINTS // len(law.edges))) for left, right in law.edges]
+    )
+    ranks = np.maximum(outliers + (d - outliers) * (1 - law.cumulative(x)), LOWEST_RANK)
+    return [row(curve, one, panel=panel, theory=rank) for one, rank in zip(x, ranks, strict=True)]
+
+
+def _grid(left: float, right: float, count: int) -> Array:
+    """Dense at both ends, where ranks change fast; even in the logarithm where the ends are decades apart."""
+    share = np.sin(np.linspace(0, np.pi / 2, count)) ** 2
+    wide = left > 0 and right > WIDE * left
+    return left * (right / left) ** share if wide else left + (right - left) * share

@@ -1,0 +1,24 @@
+"""A matrix that was read, and what was noticed on the way."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from figures.analyse.reading.tables.columns import place_of_column
+from theory.models.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Finite numbers (n, d) with n >= 3 samples and d >= 2 named columns; `notes` are sentences for the user."""
+
+    path: Path
+    values: Array
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    first_row: int = 1  # in the file
+    positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
+
+    def place(self, row: int, column: int) -> str:
+        """Where a number stands in the file, counted from 1 as a spreadsheet does."""
+        position = self.positions[column] if self.positions else column
+        return f"row {self.first_row + row}, {place_of_column(position, self.names[column])}"

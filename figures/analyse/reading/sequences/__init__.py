@@ -1,0 +1,8 @@
+"""Alignments and tables of tokens, read into integers."""
+
+from figures.analyse.reading.sequences.alphabet import checked_alphabet
+from figures.analyse.reading.sequences.read import FORMATS, read_sequences
+from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.reading.sequences.tokens import MOST_TOKENS
+
+__all__ = ["FORMATS", "MOST_TOKENS", "Sequences", "checked_alphabet", "read_sequences"]

@@ -1,0 +1,88 @@
+"""Which alphabet letters belong to, and their colors."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.errors import DataError, counted
+from figures.analyse.reading.sequences.letters import GAP
+
+ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "RNA": "ACGU", "DNA": "ACGT"}
+SURELY_NUCLEIC = 0.9  # share of A, C, G, T, U and N among the letters: proteins have less than a half
+CHUNK = 1 << 22  # bytes
+
+
+def letter_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """(256,) how often each byte occurs."""
+    counts = np.zeros(256, np.int64)
+    for _, block in blocks(letters):
+        counts += np.bincount(block.reshape(-1), minlength=256)
+    return counts
+
+
+def blocks(letters: NDArray[np.uint8]) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """Views of some rows at a time, with their place: intermediate arrays stay small."""
+    rows = max(1, CHUNK // max(1, letters.shape[1]))
+    return ((slice(i, i + rows), letters[i : i + rows]) for i in range(0, len(letters), rows))
+
+
+def detected(path: Path, counts: NDArray[np.int64]) -> str:
+    """protein, RNA or DNA, by the letters (256,) that occur."""
+    own = {chr(code): int(counts[code]) for code in range(ord("A"), ord("Z") + 1)}
+    total = sum(own.values())
+    if not total:
+        raise DataError(path, "holds gaps only")
+    if sum(own[letter] for letter in "ACGTUN") < SURELY_NUCLEIC * total:
+        return "protein"
+    return "RNA" if own["U"] > own["T"] else "DNA"
+
+
+def checked_alphabet(wanted: str) -> str:
+    """auto, protein, rna, dna or letters, each once: a misspelled name would be read as its letters. ValueError."""
+    letters = wanted.replace("-", "")
+    if wanted.lower() in ("auto", *map(str.lower, ALPHABETS)) or (len(set(letters)) == len(letters) > 1):
+        return wanted
+    raise ValueError(f"must be auto, protein, rna, dna or at least two letters, each once, got {wanted!r}")
+
+
+def alphabet_of(path: Path, wanted: str, counts: NDArray[np.int64]) -> tuple[str, str]:
+    """(name, letters): `wanted` is auto, protein, rna, dna or the letters themselves."""
+    known = {name.lower(): name for name in ALPHABETS}
+    name = detected(path, counts) if wanted.lower() == "auto" else known.get(wanted.lower(), "letters")
+    letters = ALPHABETS.get(name) or wanted.replace("-", "")
+    if name == "letters" and not any(counts[ord(letter)] for letter in letters if ord(letter) < len(counts)):
+        raise DataError(path, f"has none of the letters of --alphabet {wanted}")
+    return name, letters
+
+
+def merged_thymine(letters: NDArray[np.uint8], name: str, counts: NDArray[np.int64]) -> tuple[str, ...]:
+    """In place: the other one of T and U becomes the one of the alphabet, as both stand for the same base."""
+    pair = {"RNA": "TU", "DNA": "UT"}.get(name)
+    if pair is None or not counts[ord(pair[0])]:
+        return ()
+    other, own = map(ord, pair)
+    letters[letters == other] = own
+    found, counts[other] = int(counts[other]), 0
+    counts[own] += found
+    return (f"{counted(found, 'letter')} {pair[0]} read as {pair[1]}",)
+
+
+def colors(
+    letters: NDArray[np.uint8], alphabet: str, counts: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Colors (M, L) in place and their tokens: gap first where there are any, then the letters that occur."""
+    tokens = tuple(letter for letter in "-" + alphabet if counts[ord(letter)])
+    table = np.zeros(256, np.uint8)
+    for color, token in enumerate(tokens):
+        table[ord(token)] = color
+    for _, block in blocks(letters):
+        block[:] = table[block]
+    return letters, tokens
+
+
+def unknown_letters(alphabet: str, counts: NDArray[np.int64]) -> dict[str, int]:
+    """How often letters occur that the alphabet has not."""
+    known = {GAP, *map(ord, alphabet)}
+    return {chr(code): int(counts[code]) for code in np.flatnonzero(counts) if code not in known}

@@ -1,0 +1,97 @@
+"""What is left out of an alignment before it is analyzed: unknown letters, and rows and columns without any letter."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.errors import DataError, counted
+from figures.analyse.reading.sequences.alphabet import (
+    alphabet_of,
+    blocks,
+    colors,
+    letter_counts,
+    merged_thymine,
+    unknown_letters,
+)
+from figures.analyse.reading.sequences.letters import GAP
+from figures.analyse.reading.sequences.record import Sequences
+
+Unknown = Literal["gap", "drop"]
+LISTED = 8
+
+
+def cleaned(
+    path: Path,
+    letters: NDArray[np.uint8],
+    notes: tuple[str, ...],
+    *,
+    alphabet: str = "auto",
+    unknown: Unknown = "gap",
+    columns: NDArray[np.int64] | None = None,
+) -> Sequences:
+    """Bytes (M, L), changed in place, as colors. DataError where fewer than two sequences or sites are left."""
+    counts = letter_counts(letters)
+    name, own = alphabet_of(path, alphabet, counts)
+    said = [*notes, *merged_thymine(letters, name, counts)]
+    strangers = unknown_letters(own, counts)
+    if strangers:
+        letters, note = _without(letters, strangers, unknown, name)
+        said.append(note)
+    letters, places, more = _with_letters(letters, np.arange(1, letters.shape[1] + 1) if columns is None else columns)
+    require_enough(path, letters)
+    states, tokens = colors(letters, own, letter_counts(letters))
+    return Sequences(path, states, tokens, name, places, (*said, *more, *conserved(states)))
+
+
+def conserved(states: NDArray[np.uint8]) -> tuple[str, ...]:
+    """Columns that say nothing about others."""
+    constant = int((states == states[0]).all(axis=0).sum())
+    return (f"{counted(constant, 'column')} the same in all sequences",) if constant else ()
+
+
+def require_enough(path: Path, values: NDArray[np.uint8]) -> None:
+    """DataError for fewer than two sequences, or fewer than two sites."""
+    if len(values) < 2:
+        found = "one sequence" if len(values) else "no sequence with a letter"
+        raise DataError(path, f"holds {found}; how sites depend on each other is learned from hundreds of sequences")
+    if values.shape[1] < 2:
+        raise DataError(path, f"has {counted(values.shape[1], 'column')} with letters; at least two are needed")
+
+
+def _without(
+    letters: NDArray[np.uint8], strangers: dict[str, int], unknown: Unknown, name: str
+) -> tuple[NDArray[np.uint8], str]:
+    table = np.zeros(256, bool)
+    table[[ord(letter) for letter in strangers]] = True
+    listed = ", ".join(f"{letter} {count}" for letter, count in list(strangers.items())[:LISTED])
+    what = f"{counted(sum(strangers.values()), 'letter')} that {name} has not ({listed})"
+    kept = np.ones(len(letters), bool)
+    for rows, block in blocks(letters):
+        strange = table[block]
+        kept[rows] = ~strange.any(axis=1)
+        if unknown == "gap":
+            block[strange] = GAP
+    if unknown == "gap":
+        return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out"
+    return letters[kept], f"{what}: {counted(int((~kept).sum()), 'sequence')} with them left out"
+
+
+def _with_letters(
+    letters: NDArray[np.uint8], columns: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], list[str]]:
+    """Rows and columns that are not all gaps."""
+    full, sites = np.zeros(len(letters), bool), np.zeros(letters.shape[1], bool)
+    for rows, block in blocks(letters):
+        full[rows] = (block != GAP).any(axis=1)
+        sites |= (block != GAP).any(axis=0)
+    notes = []
+    if not full.all():
+        letters = letters[full]
+        notes.append(f"{counted(int((~full).sum()), 'sequence')} of gaps only left out")
+    if not sites.all():
+        letters = np.ascontiguousarray(letters[:, sites])
+        listed = ", ".join(map(str, columns[~sites][:LISTED])) + ("" if (~sites).sum() <= LISTED else ", ...")
+        notes.append(f"{counted(int((~sites).sum()), 'column')} of gaps only left out: {listed}")
+    return letters, columns[sites], notes

@@ -1,0 +1,95 @@
+"""The records of FASTA and Stockholm files, and of files with one sequence a line, as they stand there."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.reading.text_file import TextFile
+
+REFERENCE = "#=GC RF"
+NOT_MATCHED = ".-~"  # in a reference line of Stockholm: columns of inserts
+
+
+class Entry(NamedTuple):
+    """One sequence before anything is decided about its letters."""
+
+    line: int  # of the file where it begins, from 1
+    name: str
+    letters: str
+
+    def place(self, number: int) -> str:
+        """Where it is found; `number` counts from 1."""
+        name = f" ({shown(self.name)})" if self.name else ""
+        return f"record {number}{name}, line {self.line}"
+
+
+def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+    """Records that begin with ">"; lines may be wrapped. Comments (";" anywhere, "#" before the first) are passed."""
+    line, name, parts = 0, "", list[str]()
+    for number, text in enumerate(lines, start=1):
+        if text.startswith(">"):
+            if line:
+                yield Entry(line, name, "".join(parts))
+            line, name, parts = number, (text[1:].split() or [""])[0], []
+        elif line and not text.startswith(";"):
+            parts.append("".join(text.split()))
+        elif text.strip() and not text.startswith((";", "#")):
+            raise DataError(
+                file.path, f"line {number}: {shown(text.strip())} belongs to no record; each begins with a line >name"
+            )
+    if line:
+        yield Entry(line, name, "".join(parts))
+
+
+def plain(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+    """One sequence a line, without names."""
+    for number, text in enumerate(lines, start=1):
+        if text.strip() and not text.startswith("#"):
+            yield Entry(number, "", "".join(text.split()))
+
+
+def stockholm(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+    """Records of a Stockholm alignment, interleaved or not, and last its reference line where it has one.
+
+    Of several alignments in a file the first is read. All of it is held as text until the end.
+    """
+    begins: dict[str, int] = {}
+    parts: dict[str, list[str]] = {}
+    for number, text in enumerate(lines, start=1):
+        if text.startswith("//"):
+            break
+        if not text.strip() or (text.startswith("#") and not text.startswith(REFERENCE)):
+            continue
+        name, _, letters = text.strip().rpartition(" ") if " " in text.strip() else text.strip().rpartition("\t")
+        if not name.strip():
+            raise DataError(file.path, f"line {number}: {shown(text.strip())} is no name with its sequence")
+        begins.setdefault(name.strip(), number)
+        parts.setdefault(name.strip(), []).append(letters)
+    reference = parts.pop(REFERENCE, None)
+    yield from (Entry(begins[name], name, "".join(found)) for name, found in parts.items())
+    if reference is not None:
+        yield Entry(begins[REFERENCE], REFERENCE, "".join(reference))
+
+
+def matched(file: TextFile, entries: Iterable[Entry]) -> tuple[list[Entry], list[int] | None, tuple[str, ...]]:
+    """Entries of a Stockholm file without the columns of inserts that its reference line marks; columns kept, from 0.
+
+    None for the columns where there is no reference line.
+    """
+    found = list(entries)
+    if not found or found[-1].name != REFERENCE:
+        return found, None, ()
+    *found, reference = found
+    kept = [k for k, mark in enumerate(reference.letters) if mark not in NOT_MATCHED]
+    for number, entry in enumerate(found, start=1):
+        if len(entry.letters) != len(reference.letters):
+            raise DataError(file.path, f"{entry.place(number)}: {_unequal(entry, reference)}")
+    left = len(reference.letters) - len(kept)
+    notes = (f"{counted(left, 'column')} of inserts left out (by the reference line #=GC RF)",) if left else ()
+    if not left or not kept:
+        return found, None, ()
+    return [entry._replace(letters="".join(entry.letters[k] for k in kept)) for entry in found], kept, notes
+
+
+def _unequal(entry: Entry, reference: Entry) -> str:
+    return f"{counted(len(entry.letters), 'column')}, but the reference line #=GC RF has {len(reference.letters)}"

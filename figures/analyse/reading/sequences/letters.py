@@ -1,0 +1,54 @@
+"""From letters as they stand in a file to one byte a site: case, dots and inserts, by the convention of the format."""
+
+from dataclasses import dataclass, field
+from string import ascii_lowercase, ascii_uppercase, digits
+
+from figures.analyse.errors import counted
+
+GAP = ord("-")
+LETTERS = (ascii_uppercase + "-?").encode()
+UPPER = bytes.maketrans(ascii_lowercase.encode(), ascii_uppercase.encode())
+GAPS = bytes.maketrans(b"._~", b"---")
+STOPS = bytes.maketrans(b"*", b"?")  # the end of translation is no residue
+INSERTS = (ascii_lowercase + ".").encode()
+
+
+@dataclass
+class Convention:
+    """What small letters and dots mean.
+
+    In FASTA and Stockholm a dot is a gap and a small letter is a letter; in A2M and A3M both belong to inserts, which
+    have no column and are left out.
+    """
+
+    inserts: bool  # A2M, A3M
+    custom: bytes | None = None  # a user's own alphabet: its letters stay as they are
+    lowered: int = field(default=0, init=False)  # letters seen
+    inserted: int = field(default=0, init=False)
+
+    @property
+    def legal(self) -> bytes:
+        """All that may come out."""
+        return LETTERS if self.custom is None else self.custom + LETTERS + digits.encode()
+
+    def sites(self, letters: str) -> bytes:
+        """One byte a site: capital, "-", "?" for what is certainly no letter of an alphabet; others are not legal."""
+        data = letters.encode("latin-1", "replace")
+        if self.custom is not None:
+            return data.translate(GAPS)
+        small = len(data) - len(data.translate(None, ascii_lowercase.encode()))
+        if self.inserts:
+            self.inserted += small
+            return data.translate(GAPS, INSERTS).translate(STOPS)
+        self.lowered += small
+        return data.translate(UPPER).translate(GAPS).translate(STOPS)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done."""
+        found = []
+        if self.lowered:
+            found.append(f"{counted(self.lowered, 'small letter')} read as capitals (inserts only in .a2m and .a3m)")
+        if self.inserted:
+            found.append(f"{counted(self.inserted, 'small letter')} left out: inserts, which have no column")
+        return tuple(found)

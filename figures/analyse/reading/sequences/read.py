@@ -1,0 +1,125 @@
+"""One function for every file that holds sequences."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from figures.analyse.errors import DataError
+from figures.analyse.memory import available_bytes
+from figures.analyse.reading.opening import GZIP_MAGIC, uncompressed_size
+from figures.analyse.reading.sequences import entries
+from figures.analyse.reading.sequences.alphabet import checked_alphabet
+from figures.analyse.reading.sequences.clean import Unknown, cleaned
+from figures.analyse.reading.sequences.collect import collect
+from figures.analyse.reading.sequences.letters import Convention
+from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.reading.sequences.tokens import is_token_table, read_tokens
+from figures.analyse.reading.tables.layout import Header
+from figures.analyse.reading.text_file import TextFile, text_file
+
+Format = Literal["fasta", "a2m", "stockholm", "table", "plain"]
+FORMATS = {
+    "fasta": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna"),
+    "a2m": (".a2m", ".a3m"),
+    "stockholm": (".sto", ".stk"),
+}
+LARGE = 10**8  # bytes of text: takes seconds, and is announced
+
+
+def read_sequences(
+    path: Path | str,
+    *,
+    alphabet: str = "auto",
+    unknown: Unknown = "gap",
+    header: Header = "auto",
+    columns: str | None = None,
+    skip_columns: str | None = None,
+    most: int | None = None,
+    seed: int = 0,
+    say: Callable[[str], None] = print,
+) -> Sequences:
+    """The aligned sequences of a FASTA, A2M, A3M or Stockholm file, or of a table of tokens; gzipped or not.
+
+    Decided by the first line of the file, and between FASTA and A2M by its name. `alphabet`: auto, protein, rna, dna or
+    the letters. `unknown` letters are read as gaps, or drop their sequence. `most` sequences are chosen at random where
+    there are more. `header`, `columns` and `skip_columns` are for tables. A large file is streamed and announced by
+    `say`. What is wrong is a DataError of one line that names file, record and line, and the remedy.
+    """
+    if most is not None and most < 2:
+        raise DataError(Path(path), f"--max-sequences must be at least 2, got {most}")
+    file = text_file(Path(path))
+    form = format_of(file)
+    _announce(file, form, most, say)
+    if form == "table":
+        try:
+            own = read_tokens(file, header=header, columns=columns, skip_columns=skip_columns, most=most, seed=seed)
+        except csv.Error as error:
+            raise DataError(file.path, f"cannot be read as a table ({error})") from None
+        return replace(own, notes=(*_named_gzip(file.path), *own.notes))
+    if columns is not None or skip_columns is not None:
+        raise DataError(file.path, "is an alignment; --columns and --skip-columns choose columns of tables")
+    convention = Convention(inserts=form == "a2m", custom=_custom(file, alphabet))
+    with file.open() as lines:
+        found = getattr(entries, "fasta" if form == "a2m" else form)(file, lines)
+        found, kept, notes = entries.matched(file, found) if form == "stockholm" else (found, None, ())
+        collected = collect(file, found, convention, most=most, seed=seed)
+        further = form == "stockholm" and any(line.strip() for line in lines)
+    notes = (*_named_gzip(file.path), *(["the first of several alignments is read"] if further else []), *notes)
+    places = None if kept is None else np.array(kept) + 1
+    return cleaned(
+        file.path, collected.letters, (*notes, *collected.notes), alphabet=alphabet, unknown=unknown, columns=places
+    )
+
+
+def format_of(file: TextFile) -> Format:
+    """By the first line that is not blank; what begins with ">" is A2M only where the name says so."""
+    first = next(line for line in file.head.splitlines() if line.strip())
+    suffixes = [suffix.lower() for suffix in file.path.suffixes if suffix.lower() != ".gz"]
+    if first.startswith("# STOCKHOLM"):
+        return "stockholm"
+    if suffixes and suffixes[-1] in FORMATS["stockholm"]:
+        raise DataError(file.path, "does not begin with # STOCKHOLM 1.0; name it by what it is, such as .fasta")
+    if suffixes and suffixes[-1] in FORMATS["a2m"]:
+        return "a2m"
+    if first.startswith((">", ";")) or (suffixes and suffixes[-1] in FORMATS["fasta"]):
+        return "fasta"
+    return "table" if is_token_table(file) else "plain"
+
+
+def _named_gzip(path: Path) -> tuple[str, ...]:
+    """What a name says that the content does not."""
+    if path.suffix.lower() != ".gz":
+        return ()
+    with path.open("rb") as content:
+        return () if content.read(2) == GZIP_MAGIC else ("is named .gz, but is not compressed",)
+
+
+def _custom(file: TextFile, alphabet: str) -> bytes | None:
+    """The letters of a user's own alphabet."""
+    if alphabet.lower() in ("auto", "protein", "rna", "dna"):
+        return None
+    try:
+        checked_alphabet(alphabet)
+    except ValueError as error:
+        raise DataError(file.path, f"--alphabet {error}") from None
+    return alphabet.encode("latin-1", "replace")
+
+
+def _announce(file: TextFile, form: Format, most: int | None, say: Callable[[str], None]) -> None:
+    """Says what a large file will take before it is read, and refuses what does not fit."""
+    size = uncompressed_size(file.path)
+    copies = {"stockholm": 4.0, "table": 1.0}.get(form, 2.5)  # bytes of memory for one of text
+    needed = copies * size
+    if most is None and needed > available_bytes():
+        raise DataError(
+            file.path,
+            f"{size / 1e9:.2g} GB of text need up to {needed / 1e9:.2g} GB of memory and {available_bytes() / 1e9:.2g} "
+            "GB are available; take a random choice with --max-sequences 100000",
+        )
+    if size > LARGE:
+        choice = "" if most is None else f", of which {most} sequences are kept"
+        say(f"{file.path}: reading {size / 1e6:.0f} MB of text, up to {needed / 1e6:.0f} MB of memory{choice}")

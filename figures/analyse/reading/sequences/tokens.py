@@ -1,0 +1,159 @@
+"""Tables of tokens: each row a sequence, each cell a letter, a word or an integer."""
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.reading.sequences.clean import conserved, require_enough
+from figures.analyse.reading.sequences.odd import INTEGER, NOT_KNOWN, odd_tokens
+from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.reading.tables.columns import selected
+from figures.analyse.reading.tables.layout import Header, Layout, find_layout, split
+from figures.analyse.reading.text_file import TextFile
+from simulate.core import stream
+
+GAPS = frozenset(("", "-", "."))
+MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # gaps as well, which are counted
+MOST_TOKENS = 250
+LONGEST = 30  # letters of a token
+HEADER_SAMPLE = 50  # rows
+
+
+class _Codes(dict[str, int]):
+    """A number for every token, in the order in which they come; all gaps are one, and all that are not known."""
+
+    def __missing__(self, token: str) -> int:
+        plain = _plain(token)
+        self[token] = code = self[plain] if plain != token else len(set(self.values()))
+        return code
+
+
+def _plain(token: str) -> str:
+    word = token.strip()
+    return "-" if word.lower() in GAPS else NOT_KNOWN if word.lower() in MISSING else word
+
+
+def is_token_table(file: TextFile) -> bool:
+    """Whether the lines hold several cells; else each is a sequence of its own."""
+    return len(find_layout(file, "no").names) > 1
+
+
+def read_tokens(
+    file: TextFile,
+    *,
+    header: Header = "auto",
+    columns: str | None = None,
+    skip_columns: str | None = None,
+    most: int | None = None,
+    seed: int = 0,
+) -> Sequences:
+    """Integers are ordered by value, other tokens by spelling, after the gap; an empty cell is a gap."""
+    layout = find_layout(file, "no")
+    named = header == "yes" or (header == "auto" and _has_header(file, layout))
+    first = split(file.head.split("\n")[layout.first_row - 1], layout.delimiter)
+    names = [cell.strip() for cell in first] if named else layout.names
+    chosen = selected(file.path, names[: len(layout.names)], columns, skip_columns)
+    codes = _Codes()
+    with file.open() as text:
+        values, total = _gathered(file, text, layout, named, chosen, codes, most, seed)
+    counts = np.bincount(values.reshape(-1), minlength=256)
+    odd = odd_tokens({_plain(token): int(counts[code]) for token, code in codes.items() if counts[code]})
+    states, tokens = _ordered(values, codes)
+    places = np.array(chosen, dtype=np.int64) + 1
+    require_enough(file.path, states)
+    _require_tokens(file, tokens)
+    notes = [f"{layout.description.split(',')[0]}, {'the first row names the columns' if named else 'no header'}"]
+    notes += [f"{most} of {total} sequences, chosen at random"] if most is not None and total > most else []
+    return Sequences(file.path, states, tokens, _kind(tokens), places, (*notes, *odd, *conserved(states)))
+
+
+def _gathered(
+    file: TextFile,
+    text: TextIO,
+    layout: Layout,
+    named: bool,
+    chosen: list[int],
+    codes: _Codes,
+    most: int | None,
+    seed: int,
+) -> tuple[NDArray[np.uint8], int]:
+    """Codes (M, L) of all rows, or of a uniform random choice of `most`; and how many rows there are."""
+    rng, total, values = stream(seed, "choice of sequences"), 0, bytearray()
+    for number, cells in islice(_rows(text, layout), named, None):
+        if len(cells) != layout.width:
+            raise DataError(
+                file.path,
+                f"row {number} has {counted(len(cells), 'cell')}, but the others have {layout.width}; make all rows "
+                "equally long (an empty cell is a gap)",
+            )
+        row = [codes[cells[k]] for k in chosen]
+        if max(row) >= MOST_TOKENS:
+            raise DataError(file.path, _too_many(codes, number))
+        total += 1
+        if most is None or total <= most:
+            values += bytes(row)
+        elif (place := int(rng.integers(total))) < most:
+            values[place * len(row) : (place + 1) * len(row)] = bytes(row)
+    if not total:
+        raise DataError(file.path, "holds no sequence")
+    return np.frombuffer(values, np.uint8).reshape(-1, len(chosen)), total
+
+
+def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    lines = islice(text, layout.first_row - 1, None)
+    numbered = enumerate(lines, start=layout.first_row)
+    if layout.delimiter is None:
+        return ((number, line.split()) for number, line in numbered if line.strip())
+    reader = csv.reader((line for _, line in numbered), delimiter=layout.delimiter)
+    return ((layout.first_row - 1 + reader.line_num, cells) for cells in reader if cells)
+
+
+def _ordered(values: NDArray[np.uint8], codes: _Codes) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
+    """Colors in place of codes; tokens that are only in rows or columns left out have none."""
+    occurring = set(np.unique(values).tolist())
+    tokens = {_plain(token): code for token, code in codes.items() if code in occurring}
+    ordered = sorted({"-" if token == NOT_KNOWN else token for token in tokens}, key=_order)
+    table = np.zeros(256, np.uint8)
+    for token, code in tokens.items():
+        table[code] = ordered.index("-" if token == NOT_KNOWN else token)
+    return table[values], tuple(ordered)
+
+
+def _kind(tokens: tuple[str, ...]) -> str:
+    if all(token == "-" or INTEGER.fullmatch(token) for token in tokens):
+        return "integers"
+    return "letters" if max(map(len, tokens)) == 1 else "tokens"
+
+
+def _order(token: str) -> tuple[bool, float, str]:
+    return token != "-", float(token) if INTEGER.fullmatch(token) else np.inf, token
+
+
+def _has_header(file: TextFile, layout: Layout) -> bool:
+    """Whether nothing in the first row occurs in the rows below it."""
+    lines = [line for line in file.head.split("\n")[layout.first_row - 1 :] if line.strip()][: HEADER_SAMPLE + 1]
+    first, *others = [{cell.strip() for cell in split(line, layout.delimiter)} for line in lines]
+    return bool(others) and not first & set().union(*others)
+
+
+def _require_tokens(file: TextFile, tokens: tuple[str, ...]) -> None:
+    longest = max(tokens, key=len)
+    if len(longest) > LONGEST:
+        raise DataError(
+            file.path,
+            f"{shown(longest)} is longer than a token; leave out that column with --skip-columns, or write whole "
+            "sequences as FASTA",
+        )
+
+
+def _too_many(codes: _Codes, number: int) -> str:
+    rare = ", ".join(shown(token, 20) for token in list(codes)[-3:])
+    return (
+        f"has more than {MOST_TOKENS} different tokens by row {number} (the last: {rare}), the most that there may be; "
+        "leave out columns of names or of measurements with --skip-columns"
+    )

@@ -1,0 +1,108 @@
+"""Documents in words: a folder of .txt files, a file with one a line, a column of a table, a key of JSON lines."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from figures.analyse.errors import DataError, shown
+from figures.analyse.reading.text.decode import decoded, lines_of
+
+Named = Iterator[tuple[str, str]]  # what a document is called in messages, and its text
+USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
+EMPTY = ("NaN", "NA", "N/A", "null", "None")  # what programs write for a cell without text
+LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
+
+
+def folder_documents(path: Path, encoding: str | None) -> Named:
+    """Every .txt file in the folder and below, by name."""
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.name.lower().endswith((".txt", ".txt.gz")) and not file.name.startswith(".") and file.is_file()
+    )
+    if not files:
+        raise DataError(path, "holds no .txt file; each document is one")
+    for file in files:
+        yield str(file.relative_to(path)), decoded(file, encoding)
+
+
+def line_documents(path: Path, encoding: str | None) -> Named:
+    """Every line that is not blank."""
+    for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
+        if line.strip():
+            yield f"line {number}", line
+
+
+def table_documents(path: Path, encoding: str | None, column: str | None) -> Named:
+    """A column of a table with a header; without a name the one that is called text, content, ..."""
+    text = decoded(path, encoding)
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)
+    before = csv.field_size_limit(LONGEST)
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        name = _chosen(path, [cell or "" for cell in rows.fieldnames or []], column)
+        while True:
+            started = rows.line_num + 1
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise DataError(path, f"the row from line {started} on cannot be read ({_reason(error)})") from None
+            number = rows.line_num
+            if cells.get(name) is None:
+                raise DataError(
+                    path, f"line {number} has no cell in the column {shown(name)}; quote cells with {delimiter!r}"
+                )
+            if None in cells:
+                raise DataError(
+                    path, f"line {number} has more cells than the header; quote texts that hold a {delimiter!r}"
+                )
+            yield f"line {number}", "" if cells[name].strip() in EMPTY else cells[name]
+    except csv.Error as error:
+        raise DataError(path, f"cannot be read as a table ({_reason(error)})") from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
+    """One JSON value a line: an object with a text, or the text itself."""
+    for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(path, f"line {number} is not JSON ({error}); each line holds one document") from None
+        if isinstance(value, dict):
+            key = key or _chosen(path, list(value), None)
+            if not isinstance(value.get(key), str):
+                raise DataError(path, f"line {number} has no text under {shown(key)}; say which by --text-column")
+            value = value[key]
+        if not isinstance(value, str):
+            raise DataError(path, f"line {number} is neither an object nor a text")
+        yield f"line {number}", value
+
+
+def _reason(error: csv.Error) -> str:
+    """A quote that is never closed takes every row below into its cell."""
+    return "a quote is never closed" if str(error) == "unexpected end of data" else f"{error}; check its quotes"
+
+
+def _chosen(path: Path, names: list[str], column: str | None) -> str:
+    stripped = {name.strip(): name for name in names}
+    if column is not None:
+        if column in stripped:
+            return stripped[column]
+        raise DataError(path, f"--text-column {column}: there is none of this name, but {_listed(names)}")
+    usual = [name for name in USUAL for own in stripped if own.lower() == name]
+    if usual:
+        return next(name for own, name in stripped.items() if own.lower() == usual[0])
+    raise DataError(path, f"which column holds the text? Say it by --text-column; there are {_listed(names)}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(shown(name) for name in names[:10]) + (", ..." if len(names) > 10 else "") or "no columns"

@@ -1,0 +1,107 @@
+"""One function for every corpus."""
+
+from collections import Counter
+from pathlib import Path
+
+from figures.analyse.errors import DataError
+from figures.analyse.reading.text.decode import decoded, lines_of
+from figures.analyse.reading.text.documents import (
+    Named,
+    folder_documents,
+    json_documents,
+    line_documents,
+    table_documents,
+)
+from figures.analyse.reading.text.ldac import Counted, read_ldac
+from figures.analyse.reading.text.record import Corpus
+from figures.analyse.reading.text.vocabulary import pruned, require_words
+from figures.analyse.reading.text.words import ENGLISH, words_of
+
+MIN_DOCUMENTS = 5  # at least so many contain a word that is counted; fewer where there are few documents
+JSON_LINES = (".jsonl", ".ndjson")
+MAX_WORDS = 4000  # a value matrix of as many rows and columns
+
+
+def read_corpus(
+    path: Path | str,
+    *,
+    encoding: str | None = None,
+    stop_words: str = "auto",
+    min_documents: int | None = None,
+    max_words: int = MAX_WORDS,
+    text_column: str | None = None,
+    drop_empty: bool = False,
+) -> Corpus:
+    """Counts of words of a .ldac file (words in .tokens beside it), a folder of .txt files, a .txt file with a
+    document a line, a column of a .csv or .tsv, or a key of a .jsonl; files may be gzipped.
+
+    `stop_words`: "english", "none", a file with one a line, or "auto": English ones where words are read, none where
+    they come counted. `min_documents` None: 5, or fewer where there are few documents. What is wrong is a DataError
+    of one line that names file, place and remedy.
+    """
+    path = Path(path)
+    suffix = _suffix(path)
+    if suffix in (".tokens", ".vocab"):
+        raise DataError(path, "holds the words of a corpus; name the .ldac file beside it")
+    if text_column is not None and suffix not in (".csv", ".tsv", *JSON_LINES):
+        raise DataError(path, "--text-column is for .csv, .tsv, .jsonl and .ndjson")
+    if suffix == ".ldac":
+        documents, words = read_ldac(path, encoding)
+        notes = ["counted words (LDA-C)"]
+    else:
+        named, how = _texts(path, suffix, encoding, text_column)
+        documents, words = _counted(named)
+        notes = [f"{how}; words are runs of letters, in lower case"]
+    documents, dropped = require_words(path, documents, drop_empty)
+    stop, said = _stop_words(path, stop_words, suffix == ".ldac")
+    least = min_documents or max(1, min(MIN_DOCUMENTS, len(documents) // 10))
+    return pruned(
+        path,
+        documents,
+        words,
+        stop_words=stop,
+        min_documents=least,
+        max_words=max_words,
+        notes=[f"{len(documents)} documents, {', '.join(notes)}", *dropped, *said],
+    )
+
+
+def _suffix(path: Path) -> str:
+    if path.is_dir():
+        return ""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes else ".txt"
+
+
+def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) -> tuple[Named, str]:
+    if path.is_dir():
+        return folder_documents(path, encoding), "each .txt file is one"
+    if suffix in (".csv", ".tsv"):
+        return table_documents(path, encoding, column), "each row of the table is one"
+    if suffix in JSON_LINES:
+        return json_documents(path, encoding, column), "each line of JSON is one"
+    return line_documents(path, encoding), "each line is one (a folder has one a file)"
+
+
+def _counted(documents: Named) -> tuple[list[Counted], list[str]]:
+    """Words get numbers in the order in which they come."""
+    numbers: dict[str, int] = {}
+    found = []
+    for name, text in documents:
+        times = Counter(words_of(text))
+        found.append((name, {numbers.setdefault(word, len(numbers)): n for word, n in times.items()}))
+    return found, list(numbers)
+
+
+def _stop_words(path: Path, choice: str, come_counted: bool) -> tuple[frozenset[str], list[str]]:
+    if choice == "auto":
+        choice = "none" if come_counted else "english"
+    if choice == "none":
+        return frozenset(), []
+    if choice == "english":
+        return ENGLISH, ["English stop words left out (--stop-words none keeps them)"]
+    own = Path(choice)
+    if not own.is_file():
+        raise DataError(path, f"--stop-words {choice} must be english, none, or a file with one word a line")
+    listed = frozenset(line.strip().lower() for line in lines_of(decoded(own)) if line.strip())
+    return listed, [f"{len(listed)} stop words of {own.name} left out"]

@@ -1,0 +1,43 @@
+"""What an analysis leaves: its table, tables of its own, and its figure."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from figures.analyse.errors import DataError
+from figures.core.experiment import Experiment
+from figures.core.rows import Row
+from figures.core.scratch import moved_into_place
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write_results(
+    output: Path,
+    name: str,
+    rows: list[Row],
+    experiment: Experiment,
+    frames: Mapping[str, "pd.DataFrame"] | None = None,
+) -> list[Path]:
+    """Files NAME.csv, NAME_KEY.csv of `frames`, NAME.pdf and NAME.png; DataError where they cannot be made.
+
+    Each is written beside its place and moved there: an earlier result is kept or replaced. The title is a user's own:
+    its dollars are no markup.
+    """
+    from figures.core.plot import draw_figure
+    from figures.core.table import read_csv, write_csv
+
+    table = output / f"{name}.csv"
+    others = {output / f"{name}_{key}.csv": frame for key, frame in (frames or {}).items()}
+    figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
+    try:
+        write_csv(rows, table)
+        for path, frame in others.items():
+            with moved_into_place(path) as scratch:
+                frame.to_csv(scratch, index=False)
+        draw_figure(replace(experiment, title=experiment.title.replace("$", r"\$")), read_csv(table), *figures)
+    except OSError as error:
+        raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
+    return [table, *others, *figures]

@@ -1,0 +1,153 @@
+"""The analysis of aligned sequences."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.sequences import table
+from figures.analyse.sequences.alone import varying_sites
+from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
+from figures.analyse.sequences.record import SequenceAnalysis, label
+from figures.analyse.sequences.reweighting import Reweighting, reweighted
+from figures.analyse.sequences.scores import ranked_pairs
+from figures.analyse.sequences.split import Split, split_clusters
+from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task
+from figures.analyse.sequences.tuning import Sweep, tuned
+from simulate.core import Task, stream, sweep
+from theory.models import checks
+
+FEWEST = 10  # sequences
+
+
+def analyse_sequences(
+    states: Any,
+    tokens: Sequence[str],
+    *,
+    gap: int | None = None,
+    columns: Sequence[int] | NDArray[np.int64] | None = None,
+    identity: float = 0.8,
+    reweight: bool | None = None,
+    l2: float | None = None,
+    field_l2: float = FIELD_PENALTY,
+    test_fraction: float = 0.2,
+    min_separation: int = 4,
+    sizes: Sequence[int] | None = None,
+    max_iter: int = 150,
+    tol: float = 3e-3,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: str | None = None,
+    say: Callable[[str], None] = print,
+    run: Sweep | None = None,
+) -> SequenceAnalysis:
+    """Pair model of sequences (M, L) of colors, each standing for one of `tokens`, by weighted pseudo-likelihood.
+
+    A sequence counts as one over the number of those at `identity` to it (`reweight` None: unless they are very many,
+    which `say` reports). `l2` |J_ij|^2, each pair once, and `field_l2` |h|^2 are subtracted from the log-likelihood
+    summed over the effective number of sequences; `l2` None is chosen within the training sequences. `test_fraction`
+    of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
+    The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
+    apart. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+
+    Sites that are the same in all sequences are predicted alone, and are in no pair.
+
+    ValueError for fewer than 10 sequences, or where all are equal, for states that are no colors, and for options out
+    of range.
+    """
+    colors = np.ascontiguousarray(checks.colors("states", states, len(tokens)), dtype=np.uint8)
+    varying = _checked_variation(colors)
+    L, n_varying = colors.shape[1], int(varying.sum())
+    for name, penalty in (("l2", l2 or 0.0), ("field_l2", field_l2)):
+        checks.non_negative(name, penalty)
+    separation = int(checks.dimension(min_separation, name="min_separation"))
+    if separation >= L:
+        raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
+    own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
+    split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
+    own_sizes = _checked_sizes(sizes, len(split.training))
+    carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(n_varying, len(tokens), n_jobs), progress=progress)
+    settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
+    choice: tuple[str, ...] = ()
+    if l2 is None and n_varying > 1:
+        rng = stream(seed, "validation")
+        settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out)
+        choice = (note,)
+    values: dict[str, Any] = carry_out(_tasks(colors, own, split, own_sizes, gap, settings))
+    losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
+    scores, norms, first, second, _ = values["map"]
+    pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation, varying)
+    places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
+    pair, alone, gain = zip(*losses, strict=True)
+    return SequenceAnalysis(
+        n_sequences=len(colors),
+        n_sites=L,
+        tokens=tuple(tokens),
+        columns=places,
+        effective_number=float(own.weights.sum()),
+        n_clusters=own.n_clusters,
+        identity=own.identity,
+        sizes=own_sizes,
+        held_out=len(split.held_out),
+        pair_loss=pair,
+        independent_loss=alone,
+        gain=gain,
+        scores=scores,
+        pairs=pairs,
+        min_separation=separation,
+        rows=[
+            *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
+            *table.map_rows(scores),
+            *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
+        ],
+        notes=(*own.notes, *choice, *_unconverged(values, max_iter)),
+    )
+
+
+def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """(L,) which sites vary."""
+    if colors.ndim != 2:
+        raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
+    if len(colors) < FEWEST:
+        raise ValueError(f"need at least {FEWEST} sequences for an analysis, got {len(colors)}")
+    varying = varying_sites(colors)
+    if not varying.any():
+        raise ValueError(f"all {len(colors)} sequences are equal: there is nothing to predict")
+    return varying
+
+
+def _tasks(
+    colors: NDArray[np.uint8],
+    own: Reweighting,
+    split: Split,
+    sizes: Sequence[int],
+    gap: int | None,
+    settings: Settings,
+) -> list[Task]:
+    """The longest first, so that no core is idle at the end."""
+    held = split.held_out
+    test = (colors[held], own.weights[held], own.clusters[held])
+    fits = [
+        Task(f"training/{n}", learning_task, (colors[split.training[:n]], *test, settings)) for n in reversed(sizes)
+    ]
+    return [Task("map", map_task, (colors, own.weights, gap, settings)), *fits]
+
+
+def _checked_sizes(sizes: Sequence[int] | None, most: int) -> tuple[int, ...]:
+    if sizes is None:
+        return training_sizes(most)
+    if not (len(sizes) and all(2 <= size <= most for size in sizes)):
+        raise ValueError(f"sizes must lie between 2 and {most}, the sequences not held out, got {list(sizes)}")
+    return tuple(sorted(set(sizes)))
+
+
+def _unconverged(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
+    """Which fits were stopped early: their numbers stand, but are not of the optimum."""
+    open_ends = [key for key, value in values.items() if not np.ravel(value)[-1]]
+    if not open_ends:
+        return ()
+    return (
+        f"{len(open_ends)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(open_ends)})",
+    )

@@ -1,0 +1,80 @@
+"""The figure: an experiment whose table is the analysis."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.analyse.sequences import table
+from figures.core import Curve, Experiment, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+FIGSIZE = (9.6, 3.1)
+DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
+NAMED = 10  # pairs
+DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
+
+
+def as_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of an analysis."""
+    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
+
+
+def panels() -> tuple[Panel, ...]:
+    """Axes for the rows of an analysis: learning curves, the map, its strongest pairs."""
+    looks = {label: Curve(model=None, color=k, style=style) for k, (label, style) in enumerate(DASHES.items())}
+    return (
+        Panel(
+            title=table.LEARNING,
+            curves=looks,
+            xlabel="training sequences $M$",
+            ylabel="masked loss (nats a site)",
+            xscale="log",
+        ),
+        Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score: norm of $J_{ij}$, corrected (APC)"),
+    )
+
+
+def decorate(axes: "Axes", rows: "DataFrame") -> None:
+    """Lines between the measured points, the map as an image, the strongest pairs by name."""
+    if len(rows):  # no pair may be far enough apart to be ranked
+        {table.LEARNING: _learning, table.MAP: draw_map, table.RANKED: _ranked}[rows["panel"].iloc[0]](axes, rows)
+
+
+def draw_map(axes: "Axes", rows: "DataFrame") -> None:
+    """Scores of all pairs of sites, numbered from 1 without the columns that were left out."""
+    title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
+    values = rows[rows["curve"] == table.SCORES].sort_values("x")["theory"].to_numpy(dtype=float)
+    scores = table.map_of(values)
+    top = max(float(np.percentile(values, DARKEST)), 1e-12)
+    axes.clear()
+    image = axes.imshow(
+        np.clip(scores, 0, None),
+        cmap="Greys",
+        vmin=0,
+        vmax=top,
+        extent=(0.5, len(scores) + 0.5, len(scores) + 0.5, 0.5),
+    )
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes.figure.colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)), extend="max", label="score")
+
+
+def _learning(axes: "Axes", rows: "DataFrame") -> None:
+    for k, label in enumerate(DASHES):
+        points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
+        axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
+    axes.legend()  # once more: clear of these lines
+
+
+def _ranked(axes: "Axes", rows: "DataFrame") -> None:
+    title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
+    axes.clear()
+    axes.plot(rows["x"], rows["theory"], "o", color="C0", markerfacecolor="white")
+    names = [name.removeprefix("_") for name in rows.sort_values("x")["curve"][:NAMED]]
+    listed = "\n".join(["the strongest:", *names])
+    axes.text(0.97, 0.97, listed, transform=axes.transAxes, ha="right", va="top", fontsize=7)
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes.set_ylim(bottom=0)

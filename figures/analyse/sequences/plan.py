@@ -1,0 +1,39 @@
+"""How much is fitted: training sizes and penalties."""
+
+import numpy as np
+
+from figures.analyse.memory import available_bytes
+from simulate.potts.inference.memory import peak_bytes
+
+SIZES = 6
+SMALLEST = 25
+TUNING_SEQUENCES = 800  # a penalty is that of a prior: the best one hardly depends on their number
+VALIDATION = 0.25  # of the training sequences, or of those
+FIELD_PENALTY = 0.01
+PENALTY = 0.01  # times (C - 1)(L - 1), 0.2 (L - 1) for proteins: the default of CCMpred and EVcouplings
+TRIED = (1.0, 4.0, 16.0, 64.0)  # times that
+
+
+def training_sizes(n_training: int, n_sizes: int = SIZES) -> tuple[int, ...]:
+    """Each half of the next, up to all training sequences, none below SMALLEST unless it is the only one."""
+    halves = n_training / 2.0 ** np.arange(n_sizes)[::-1]
+    return tuple(sorted({round(n) for n in halves if n >= SMALLEST} | {n_training}))
+
+
+def tried_penalties(n_sites: int, n_colors: int) -> tuple[float, ...]:
+    """Penalties of |J_ij|^2 from which the best is chosen, for a log-likelihood summed over sequences, ascending.
+
+    The weakest is that of the programs that look for contacts; sequences that are not related want more.
+    """
+    return tuple(float(f"{factor * PENALTY * (n_colors - 1) * (n_sites - 1):.3g}") for factor in TRIED)
+
+
+def affordable_jobs(n_sites: int, n_colors: int, n_jobs: int) -> int:
+    """At most `n_jobs` fits at a time, as many as fit in memory; MemoryError, with both sizes, where not one does."""
+    needed, available = peak_bytes(n_sites, n_colors, symmetric=True), available_bytes()
+    if needed > available:
+        raise MemoryError(
+            f"the pair model of {n_sites} sites and {n_colors} tokens needs {needed / 1e9:.3g} GB, "
+            f"{available / 1e9:.3g} GB are available; take fewer columns, or merge tokens"
+        )
+    return max(1, min(n_jobs, int(available // needed)))

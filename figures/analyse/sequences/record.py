@@ -1,0 +1,62 @@
+"""What the analysis of sequences found."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.sequences.scores import Pair
+from figures.core import Row
+from simulate.core import Estimate
+from theory.models.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceAnalysis:
+    """A pair model of M sequences at L sites, learned by pseudo-likelihood; losses are nats a site, masked one by one.
+
+    `rows` is the table, in the form of `figures.core`.
+    """
+
+    n_sequences: int
+    n_sites: int
+    tokens: tuple[str, ...]
+    columns: NDArray[np.int64] = field(repr=False)  # (L,) places of the sites in the file, from 1
+    effective_number: float
+    n_clusters: int  # of sequences that resemble each other
+    identity: float | None  # share of sites that makes them do; None: every sequence is a cluster of its own
+    sizes: tuple[int, ...]  # of training sets
+    held_out: int
+    pair_loss: tuple[Estimate, ...]  # at each size
+    independent_loss: tuple[Estimate, ...]
+    gain: tuple[Estimate, ...]  # their difference, sequence by sequence
+    scores: Array = field(repr=False)  # (L, L) average-product corrected
+    pairs: list[Pair] = field(repr=False)  # ranked
+    min_separation: int
+    rows: list[Row] = field(repr=False)
+    notes: tuple[str, ...]
+
+    @property
+    def n_colors(self) -> int:
+        """C."""
+        return len(self.tokens)
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether pairs help to predict held-out sequences, by more than two standard errors, and beat guessing."""
+        gain, loss = self.gain[-1], self.pair_loss[-1]
+        return gain.mean > 2 * gain.stderr and loss.mean < math.log(self.n_colors)
+
+    def label(self, pair: Pair) -> str:
+        """Both sites by their places in the file."""
+        return label(self.columns, pair)
+
+    def letters(self, pair: Pair) -> str:
+        """The two colors that favor each other most."""
+        return f"{self.tokens[pair.colors[0]]}-{self.tokens[pair.colors[1]]}"
+
+
+def label(columns: NDArray[np.int64], pair: Pair) -> str:
+    """Both sites of a pair by their places in the file."""
+    return f"{columns[pair.i]}-{columns[pair.j]}"

@@ -1,0 +1,110 @@
+"""The fits, each a task of its own: one for each training size, and one of all sequences for the map."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.sequences.alone import (
+    color_frequencies,
+    effective_field_penalties,
+    penalized_log_frequencies,
+    varying_sites,
+)
+from figures.analyse.sequences.held_out import clustered_mean, sequence_losses
+from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
+from simulate.core import Estimate
+from simulate.potts import pseudo_likelihood, sequence_weights
+from theory.models.arrays import Array
+
+States = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every fit is done."""
+
+    n_colors: int
+    identity: float | None  # None: every sequence counts as one
+    l2: float  # of |J_ij|^2, each pair once, for the log-likelihood summed over the effective number of sequences
+    field_l2: float  # of |h|^2
+    max_iter: int
+    tol: float
+
+    def weights(self, states: States) -> Array:
+        """(M,) of the sequences by themselves."""
+        return np.ones(len(states)) if self.identity is None else sequence_weights(states, self.identity)
+
+
+def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignore[no-untyped-def]
+    """The pair model of these sequences, converged or not."""
+    effective_number = weights.sum()
+    return pseudo_likelihood(
+        states,
+        settings.n_colors,
+        l2=settings.l2 / effective_number,
+        field_l2=settings.field_l2 / effective_number,
+        weights=weights,
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        check=False,
+    )
+
+
+def learning_task(
+    training: States, held_out: States, weights: Array, clusters: NDArray[np.int64], settings: Settings
+) -> Array:
+    """(10,): mean, standard error and number of clusters of three quantities, and whether the fit converged.
+
+    They are the held-out losses of the pair model and of sites alone, and their difference, sequence by sequence. Sites
+    that are constant in `training` are in no pair: both models predict them alone.
+
+    `weights` and `clusters` are those of the held-out sequences.
+    """
+    own = settings.weights(training)
+    varying = varying_sites(training)
+    alone = _losses_alone(training, own, varying, held_out, settings)
+    gains, converged = np.zeros(len(held_out)), True
+    if varying.sum() > 1:
+        fit = pair_fit(np.ascontiguousarray(training[:, varying]), own, settings)
+        pair = sequence_losses(fit.model, held_out[:, varying])
+        gains, converged = (alone[:, varying].mean(axis=1) - pair) * varying.mean(), fit.converged
+    losses = alone.mean(axis=1)
+    found = [clustered_mean(values, weights, clusters) for values in (losses - gains, losses, gains)]
+    return np.array([*(number for each in found for number in (each.mean, each.stderr, each.n)), converged], float)
+
+
+def _losses_alone(
+    training: States, own: Array, varying: NDArray[np.bool_], held_out: States, settings: Settings
+) -> Array:
+    """(M, L) -log p_i(s_i) of the held-out sequences, p_i from its column, shrunk as in the pair model."""
+    frequencies = color_frequencies(training, own, settings.n_colors)
+    penalties = effective_field_penalties(frequencies, varying, settings.l2, settings.field_l2) / own.sum()
+    logs = penalized_log_frequencies(frequencies, penalties)
+    return np.asarray(-logs[np.arange(len(logs)), held_out])
+
+
+def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
+    """Loss of the pair model, loss of sites alone and what pairs gain, from a `learning_task`."""
+    pair, alone, gain = (Estimate(mean, stderr, int(n)) for mean, stderr, n in values[:9].reshape(3, 3).tolist())
+    return pair, alone, gain
+
+
+def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
+    """(5, L, L): corrected score, norm, the two most favorable colors, and everywhere whether the fit converged.
+
+    Sites that are constant are in no pair: zeros.
+    """
+    L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
+    found = np.zeros((5, L, L))
+    found[4] = 1.0
+    if len(varying) > 1:
+        fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
+        norms = interaction_scores(fit.couplings, gap=gap)
+        found[:4, varying[:, None], varying] = [
+            average_product_corrected(norms),
+            norms,
+            *strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1),
+        ]
+        found[4] = fit.converged
+    return found

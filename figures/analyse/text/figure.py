@@ -1,0 +1,45 @@
+"""The figure: an experiment whose table is the analysis."""
+
+from typing import TYPE_CHECKING
+
+from figures.analyse.text import table
+from figures.core import Experiment, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+FIGSIZE = (9.6, 3.1)
+HEADROOM = 0.6  # of the axis, for the legend
+LABELED = 4  # thresholds, each with a tick of its own
+THRESHOLD = r"ambiguity threshold $\rho$"
+
+
+def as_experiment(title: str) -> Experiment:
+    """Axes and drawing for the rows of an analysis."""
+    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
+
+
+def panels() -> tuple[Panel, ...]:
+    """Axes for the rows of an analysis: mean cosines, their difference with its controls, and how far from chance."""
+    return (
+        Panel(title=table.COSINE, curves={}, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
+        Panel(title=table.DIFFERENCE, curves={}, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
+        Panel(title=table.NULL, curves={}, xlabel=THRESHOLD, ylabel=r"$z$ of the difference"),
+    )
+
+
+def decorate(axes: "Axes", rows: "DataFrame") -> None:
+    """Thin lines between points, zero, and room for the legend."""
+    axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
+    for k, label in enumerate(rows["curve"].drop_duplicates()):
+        points = rows[rows["curve"] == label].sort_values("x")
+        values = points["simulation"].where(points["simulation"].notna(), points["theory"])
+        axes.plot(points["x"], values, color=f"C{k}", linewidth=0.8, zorder=1)
+    thresholds = sorted(set(rows["x"]))
+    if len(thresholds) <= LABELED:
+        axes.set_xticks(thresholds, [f"{x:.3g}" for x in thresholds])
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + HEADROOM * (high - low))
+    if axes.get_legend() is not None:
+        axes.legend(loc="upper right", fontsize=6)

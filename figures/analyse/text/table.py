@@ -1,0 +1,89 @@
+"""The rows of the figure's table, and the whole table of contrasts."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from figures.analyse.text.record import EMBEDDING, RANDOM, RULES, VALUES, Comparison
+from figures.core import Row, row
+from simulate.core import Estimate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COSINE, DIFFERENCE, NULL = "cosine", "difference of cosines", "against permuted topics"
+PERMUTED = "permuted topics"
+
+
+def contrast_rows(comparisons: Sequence[Comparison]) -> list[Row]:
+    """Means and differences with errors from deleting words, and z. Without theory: nothing is predicted here."""
+    return [*_cosines(comparisons), *_differences(comparisons), *_scores(comparisons)]
+
+
+def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
+    """Everything that was measured, a line for each source, rule and threshold."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "measured": one.source,
+            "rule": RULES[one.overlap],
+            "threshold": one.threshold,
+            "words": one.contrast.n_words,
+            "same_pairs": one.contrast.n_same,
+            "different_pairs": one.contrast.n_different,
+            "same": one.contrast.same.mean,
+            "same_stderr": one.contrast.same.stderr,
+            "different": one.contrast.different.mean,
+            "different_stderr": one.contrast.different.stderr,
+            "difference": one.contrast.difference.mean,
+            "difference_stderr": one.contrast.difference.stderr,
+            "ratio": one.contrast.ratio,
+            "permuted_mean": one.contrast.null_mean,
+            "permuted_sd": one.contrast.null_sd,
+            "z": one.contrast.z,
+        }
+        for one in comparisons
+    )
+
+
+def _cosines(comparisons: Sequence[Comparison]) -> list[Row]:
+    own = [one for one in comparisons if one.source == EMBEDDING]
+    return [
+        _point(f"{kind}, {RULES[one.overlap]}", one, COSINE, estimate)
+        for kind in ("same topic", "different topic")
+        for one in own
+        for estimate in [one.contrast.same if kind == "same topic" else one.contrast.different]
+    ]
+
+
+def _differences(comparisons: Sequence[Comparison]) -> list[Row]:
+    own = [one for one in comparisons if one.source == EMBEDDING]
+    random = [one for one in comparisons if one.source == RANDOM and not one.overlap]
+    permuted = [
+        (one, Estimate(one.contrast.null_mean, one.contrast.null_sd, one.contrast.permutations))
+        for one in own
+        if not one.overlap
+    ]
+    return [
+        *(_point(RULES[one.overlap], one, DIFFERENCE, one.contrast.difference) for one in own),
+        *(_point(RANDOM, one, DIFFERENCE, one.contrast.difference) for one in random),
+        *(_point(PERMUTED, one, DIFFERENCE, estimate) for one, estimate in permuted),
+    ]
+
+
+def _scores(comparisons: Sequence[Comparison]) -> list[Row]:
+    return [
+        row(_named(one), one.threshold, panel=NULL, theory=one.contrast.z, d=one.contrast.n_words)
+        for source in (EMBEDDING, VALUES, RANDOM)
+        for one in comparisons
+        if one.source == source and not (source == RANDOM and one.overlap) and math.isfinite(one.contrast.z)
+    ]
+
+
+def _named(one: Comparison) -> str:
+    return one.source if one.source == RANDOM else f"{one.source}, {RULES[one.overlap]}"
+
+
+def _point(curve: str, one: Comparison, panel: str, estimate: Estimate) -> Row:
+    return row(curve, one.threshold, panel=panel, d=one.contrast.n_words, estimate=estimate, judged=False)

@@ -1,6 +1,0 @@
-"""Samples-by-features matrices from .csv, .tsv, .npy and .npz files, gzipped or not."""
-
-from figures.reading.matrix.read import read_matrix
-from figures.reading.matrix.record import Matrix
-
-__all__ = ["Matrix", "read_matrix"]
