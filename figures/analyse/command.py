@@ -7,22 +7,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from figures.analyse.errors import DataError
-from figures.analyse.option_types import OptionError
-from figures.analyse.options import make_parser
+from figures.analyse.errors import DataError, OptionError
+from figures.analyse.options import KINDS, make_parser
+from figures.analyse.reading.opening import extension
+from figures.analyse.steps import EXTENSIONS
+from figures.analyse.wording import printable
 
 __all__ = ["kind_of", "main"]
 
-EXTENSIONS = {
-    "matrix": (".csv", ".tsv", ".npy", ".npz"),
-    "sequences": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna", ".a2m", ".a3m", ".sto", ".stk"),
-    "text": (".txt", ".ldac", ".jsonl", ".ndjson"),
-}
-COMMANDS = {  # loaded when needed
-    "matrix": "figures.analyse.matrix.command",
-    "sequences": "figures.analyse.sequences.command",
-    "text": "figures.analyse.text.command",
-}
 WRONG_DATA = 2  # exit status
 
 
@@ -34,7 +26,8 @@ def main(argv: Sequence[str]) -> int:
         kind = options.kind or kind_of(options.file)
         _require_own_options(parser, options, owners, kind)
         _require_writable(options.output)
-        import_module(COMMANDS[kind]).run(options)
+        # Loaded when needed: an analysis imports its whole subject.
+        import_module(f"figures.analyse.{kind}.command").STEPS.run(options)
     except (DataError, OptionError) as error:
         print(f"figures analyse: {error}", file=sys.stderr)
         return WRONG_DATA
@@ -43,35 +36,35 @@ def main(argv: Sequence[str]) -> int:
 
 def kind_of(path: Path) -> str:
     """matrix, sequences or text, by the name of the file; a folder is text. DataError where the name does not say."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     for kind, extensions in EXTENSIONS.items():
-        if suffixes and suffixes[-1] in extensions:
+        if extension(path) in extensions:
             return kind
     if path.is_dir():
         return "text"
     if not path.exists():
         raise DataError(path, "no such file; check the name and the folder you are in")
-    raise DataError(path, f"its name does not say what it holds: say --kind {' or --kind '.join(COMMANDS)}")
+    raise DataError(path, f"its name does not say what it holds: say --kind {' or --kind '.join(KINDS)}")
 
 
 def _require_own_options(
     parser: argparse.ArgumentParser, options: argparse.Namespace, owners: dict[str, str], kind: str
 ) -> None:
-    """An option without effect would be a wrong answer in silence."""
+    """An option that has no effect on this kind of data is refused: the user expects one."""
     for name, owner in owners.items():
-        if owner != kind and getattr(options, name) != parser.get_default(name):
-            plural = {"matrix": "matrices"}.get(owner, owner)
+        if kind not in owner.split(" or ") and getattr(options, name) != parser.get_default(name):
+            plural = owner.replace("matrix", "matrices")
             raise DataError(options.file, f"is read as {kind}, but --{name.replace('_', '-')} is for {plural}")
 
 
 def _require_writable(output: Path) -> None:
-    """Asked first, so that no minutes of work are lost."""
-    if output.exists() and not output.is_dir():
-        raise OptionError(f"--output {output} is a file; choose a folder")
+    """Asked before the analysis, so that no minutes of work are lost."""
+    named = f"--output {printable(output)}"
     try:
+        if output.exists() and not output.is_dir():
+            raise OptionError(f"{named} is a file; choose a folder")
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output):
             pass
     except OSError as error:
         why = "no file can be made there" if isinstance(error, FileNotFoundError) else error.strerror
-        raise OptionError(f"--output {output} cannot be written to ({why}); choose another folder") from None
+        raise OptionError(f"{named} cannot be written to ({why}); choose another folder") from None

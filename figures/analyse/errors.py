@@ -1,21 +1,30 @@
-"""The one error that readers raise."""
+"""The two errors that a user of `figures analyse` can cause: a file that cannot be used, and an option that cannot."""
 
+import argparse
 from pathlib import Path
 
+from figures.analyse.wording import printable
+from theory.models.errors import MaskedSSLError
 
-class DataError(Exception):
+
+class DataError(MaskedSSLError):
     """A user's file cannot be used; the message is one line that names the file, the place and what to do."""
 
     def __init__(self, path: Path, message: str) -> None:
-        super().__init__(f"{path}: {' '.join(message.split())}")
+        super().__init__(f"{printable(path)}: {' '.join(message.split())}")
 
 
-def shown(value: object, limit: int = 40) -> str:
-    """A cell as it is quoted in a message: short, and on one line."""
-    text = repr(str(value))
-    return text if len(text) <= limit else f"{text[: limit - 4]}...'"
+class OptionError(MaskedSSLError):
+    """An option has a value that it cannot have; the message names the option as the user typed it."""
 
 
-def counted(number: int, noun: str) -> str:
-    """1 row, 2 rows."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def as_typed(path: Path, error: Exception, options: argparse.Namespace) -> Exception:
+    """The error of an analysis in the user's terms.
+
+    A message that begins with the name of an argument becomes an OptionError that names the option, and any other one
+    a DataError that names the file.
+    """
+    name, _, rest = str(error).partition(" ")
+    if name in vars(options) and name != "file":
+        return OptionError(f"--{name.replace('_', '-')} {rest}")
+    return DataError(path, str(error))

@@ -4,21 +4,32 @@ import os
 from pathlib import Path
 
 from figures.analyse.errors import DataError
+from figures.analyse.wording import size
 
-COPIES = 4  # of the matrix in its analysis: read, centered, in a fit, and a temporary
+MATRIX_COPIES = 4  # of the matrix in its analysis: as read, centered, in a fit, and a temporary one
 SQUARES = 6  # d x d matrices: covariance, its eigenvectors and loadings, predictor, workspace
 
 
-def require_memory(path: Path, rows: int, columns: int) -> None:
-    """DataError where analyzing a (rows, columns) matrix would need more memory than there is."""
-    needed = 8 * (COPIES * rows * columns + SQUARES * columns**2)
+def shortage(what: str, needed: float) -> str | None:
+    """A sentence that compares the `needed` bytes with those there are; None where they suffice."""
     available = available_bytes()
-    if needed > available:
-        raise DataError(
-            path,
-            f"{rows} x {columns} numbers need about {needed / 1e9:.2g} GB of memory for their analysis and "
-            f"{available / 1e9:.2g} GB are available; take fewer rows, or fewer columns with --columns",
-        )
+    if needed <= available:
+        return None
+    return f"{what} would take about {size(needed)} of memory, of which {size(available)} are available"
+
+
+def require_memory(path: Path, what: str, needed: float, remedy: str) -> None:
+    """DataError, with both sizes and the remedy, where `needed` bytes are more than there are."""
+    short = shortage(what, needed)
+    if short is not None:
+        raise DataError(path, f"{short}; {remedy}")
+
+
+def require_matrix_memory(path: Path, rows: int, columns: int) -> None:
+    """DataError where analyzing a (rows, columns) matrix would need more memory than there is."""
+    needed = 8 * (MATRIX_COPIES * rows * columns + SQUARES * columns**2)
+    remedy = "take fewer rows, or fewer columns with --columns"
+    require_memory(path, f"analyzing {rows} x {columns} numbers", needed, remedy)
 
 
 def available_bytes() -> int:

@@ -1,33 +1,15 @@
-"""Options of a command: types that say what is allowed, and errors that name an option as it is typed."""
+"""Types of options: what their values must be, said in one line where they are not."""
 
 import argparse
 import math
 from collections.abc import Callable
-from pathlib import Path
-
-from figures.analyse.errors import DataError
-
-
-class OptionError(Exception):
-    """An option has a value that it cannot have; the message names it as it is typed."""
-
-
-def as_typed(path: Path, error: Exception, options: argparse.Namespace) -> Exception:
-    """An error that begins with the name of an argument names the option instead; every other one the file."""
-    name, _, rest = str(error).partition(" ")
-    if name in vars(options) and name != "file":
-        return OptionError(f"--{name.replace('_', '-')} {rest}")
-    return DataError(path, str(error))
 
 
 def number(where: str, allowed: Callable[[float], bool]) -> Callable[[str], float]:
-    """A type of options: finite numbers that are `allowed`."""
+    """A type of options: finite numbers that are `allowed`, which `where` says in words."""
 
     def typed(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
+        value = _float(text)
         if not (math.isfinite(value) and allowed(value)):
             raise argparse.ArgumentTypeError(f"must be a number {where}, got {text}")
         return value
@@ -35,18 +17,13 @@ def number(where: str, allowed: Callable[[float], bool]) -> Callable[[str], floa
     return typed
 
 
-def numbers(where: str = "", allowed: Callable[[float], bool] = lambda value: True) -> Callable[[str], list[float]]:
-    """A type of options: numbers that are `allowed`, separated by commas."""
+def numbers(where: str, allowed: Callable[[float], bool]) -> Callable[[str], list[float]]:
+    """A type of options: finite numbers that are `allowed`, separated by commas."""
 
     def typed(text: str) -> list[float]:
-        try:
-            values = [float(part) for part in text.split(",")]
-        except ValueError:
-            values = [math.nan]
+        values = [_float(part) for part in text.split(",")]
         if not all(math.isfinite(value) and allowed(value) for value in values):
-            raise argparse.ArgumentTypeError(
-                f"must be numbers {where + ' ' if where else ''}separated by commas, got {text!r}"
-            )
+            raise argparse.ArgumentTypeError(f"must be numbers {where}, separated by commas, got {text!r}")
         return values
 
     return typed
@@ -65,3 +42,28 @@ def integer(least: int) -> Callable[[str], int]:
         return value
 
     return typed
+
+
+def jobs(text: str) -> int:
+    """A number of processes: positive, or negative to count from the number of cores."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not value:
+        raise argparse.ArgumentTypeError(f"must be at least 1, or -1 for one process a core, got {text}")
+    return value
+
+
+fraction = number("between 0 and 1, both excluded", lambda x: 0 < x < 1)
+fractions = numbers("between 0 and 1, both excluded", lambda x: 0 < x < 1)
+share = number("above 0 and at most 1", lambda x: 0 < x <= 1)
+penalty = number("of at least 0", lambda x: x >= 0)
+positive_numbers = numbers("above 0", lambda x: x > 0)
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

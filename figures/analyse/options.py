@@ -1,12 +1,12 @@
-"""The options of python -m figures analyse: each is checked as it is typed, and a wrong one is one line."""
+"""The options of python -m figures analyse: each is checked when it is read, and a wrong one is named in one line."""
 
 import argparse
 from pathlib import Path
 from typing import NoReturn
 
-from figures.analyse.option_types import OptionError, integer, number, numbers
+from figures.analyse.errors import OptionError
+from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
 from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
-from figures.analyse.text.options import add_text_options
 from figures.core.produce import OUTPUT
 
 KINDS = ("matrix", "sequences", "text")
@@ -21,14 +21,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
-    """The parser, and for each option that is not for everything the kind of data that it is for."""
+    """The parser, and for each option that is not for every kind of data the kind that it is for."""
     parser = _Parser(
         prog="python -m figures analyse",
-        description="Theory and simulation for your own data. A matrix: masked ridge regression, every column predicted"
-        " from the others, its error against the number of rows compared with Gaussian theory, and the best ridge. "
-        "Sequences: the pair model of an alignment by pseudo-likelihood, its masked loss on held-out sequences, and the"
-        " map of interacting sites. Text: its topics, and how much closer a model learned from it places words of one "
-        "topic than words of different ones.",
+        description="Theory and simulation for your own data. Of a matrix every column is predicted from the others by "
+        "ridge regression: the error is measured against the number of rows, compared with Gaussian theory, and the "
+        "best ridge is found. Of aligned sequences a model of pairs of sites is learned: its error on held-out "
+        "sequences, and which sites interact. Of text the topics are found, and how much closer a model learned from "
+        "it places words of one topic than words of different ones.",
     )
     parser.add_argument(
         "file",
@@ -38,96 +38,120 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         ".txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
-    add("--kind", choices=KINDS, help="what the file holds; default: by its extension")
+    add("--kind", choices=KINDS, help="what the file holds (default: what its extension says)")
+    add("--seed", type=integer(0), default=0, metavar="N", help="of all random choices (default: 0)")
     add(
-        "--header", choices=("auto", "yes", "no"), default="auto", help="whether the first row of a table names columns"
+        "--jobs",
+        type=jobs,
+        default=-1,
+        metavar="N",
+        help="number of processes; -1, the default, starts one for each core",
     )
-    add("--columns", metavar="LIST", help="columns of a table to use, by number (from 1) or name: 1-5,8,height")
-    add("--skip-columns", metavar="LIST", help="columns of a table to leave out, such as an index")
-    add(
-        "--test-fraction",
-        type=_fraction,
-        default=0.2,
-        metavar="SHARE",
-        help="of the samples held out (default: 0.2)",
+    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="of the results (default: figures/output)")
+    add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
+    shared = [
+        add(
+            "--header",
+            choices=("auto", "yes", "no"),
+            default="auto",
+            help="whether the first row holds the names of the columns (default: auto, by what it looks like)",
+        ),
+        add("--columns", metavar="LIST", help="columns to use, by number (from 1) or name, as in 1-5,8,height"),
+        add("--skip-columns", metavar="LIST", help="columns to leave out, such as an index"),
+    ]
+    add = parser.add_argument_group("matrices and sequences").add_argument
+    shared.append(
+        add(
+            "--test-fraction",
+            type=fraction,
+            default=0.2,
+            metavar="SHARE",
+            help="share of the samples that is held out to measure errors (default: 0.2)",
+        )
     )
-    add("--seed", type=integer(0), default=0, help="of random choices (default: 0)")
-    add("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one for each core")
-    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
-    return parser, _matrix_options(parser) | _sequence_options(parser) | add_text_options(parser)
+    owners = {option.dest: "matrix or sequences" for option in shared}
+    owners |= dict.fromkeys(_add_matrix_options(parser), "matrix")
+    owners |= dict.fromkeys(_add_sequence_options(parser), "sequences")
+    owners |= dict.fromkeys(_add_text_options(parser), "text")
+    return parser, owners
 
 
-def _matrix_options(parser: argparse.ArgumentParser) -> dict[str, str]:
-    group = parser.add_argument_group("matrices")
-    add = group.add_argument
+def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
+    """Adds them to the parser, and returns their names."""
+    add = parser.add_argument_group("matrices").add_argument
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
-        add("--array", metavar="NAME", help="which array of a .npz file"),
+        add("--array", metavar="NAME", help="which array of a .npz file to use"),
         add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
         add(
             "--lams",
-            type=numbers(),
+            type=positive_numbers,
             metavar="LIST",
-            help="ridge strengths, as 0.01,0.1,1; default: around the best",
+            help="ridge strengths to measure, as in 0.01,0.1,1 (default: some around the best one)",
         ),
-        add("--repeats", type=integer(1), help="random splits (default: 20, fewer where that would take long)"),
+        add(
+            "--repeats",
+            type=integer(2),
+            metavar="N",
+            help="random splits into fitted and held-out rows (default: 20, fewer where that would take long)",
+        ),
     ]
-    return {option.dest: "matrix" for option in options}
+    return [option.dest for option in options]
 
 
-def _sequence_options(parser: argparse.ArgumentParser) -> dict[str, str]:
-    group = parser.add_argument_group("sequences")
-    add = group.add_argument
+def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
+    """Adds them to the parser, and returns their names."""
+    add = parser.add_argument_group("sequences").add_argument
     options = [
         add(
             "--alphabet",
             type=_alphabet,
             default="auto",
             metavar="NAME",
-            help="protein, rna, dna, or the letters; default: by what occurs",
+            help="protein, rna, dna, or the letters themselves (default: by what occurs)",
         ),
         add(
-            "--unknown", choices=("gap", "drop"), default="gap", help="read unknown letters as gaps, or drop sequences"
+            "--unknown",
+            choices=("gap", "drop"),
+            default="gap",
+            help="read letters that the alphabet does not have as gaps (the default), or drop their sequences",
         ),
-        add("--max-sequences", type=integer(2), metavar="N", help="take a random choice where there are more"),
+        add("--max-sequences", type=integer(2), metavar="N", help="take N of them at random where there are more"),
         add(
             "--identity",
-            type=_share,
+            type=share,
             default=0.8,
             metavar="SHARE",
-            help="of sites that makes sequences similar (0.8)",
+            help="sequences that agree at this share of the sites count as similar (default: 0.8)",
         ),
         add(
             "--reweight",
             action=argparse.BooleanOptionalAction,
             help="let similar sequences share their weight (default: up to 50000 sequences)",
         ),
-        add("--l2", type=_penalty, help="penalty of couplings, for a sum over sequences (default: what predicts best)"),
+        add(
+            "--l2",
+            type=penalty,
+            metavar="NUMBER",
+            help="penalty of the couplings, for a log-likelihood summed over sequences (default: what predicts best)",
+        ),
         add(
             "--field-l2",
-            type=_penalty,
+            type=penalty,
             default=0.01,
-            help="penalty of fields, for the same sum (default: 0.01)",
+            metavar="NUMBER",
+            help="penalty of the fields, for the same sum (default: 0.01)",
         ),
-        add("--min-separation", type=integer(1), default=4, metavar="SITES", help="of ranked pairs (default: 4)"),
+        add(
+            "--min-separation",
+            type=integer(1),
+            default=4,
+            metavar="SITES",
+            help="rank pairs of sites that are at least so far apart (default: 4)",
+        ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
-    return {option.dest: "sequences" for option in options}
-
-
-_fraction = number("in (0, 1)", lambda x: 0 < x < 1)
-_share = number("in (0, 1]", lambda x: 0 < x <= 1)
-_penalty = number("of at least 0", lambda x: x >= 0)
-
-
-def _jobs(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not value:
-        raise argparse.ArgumentTypeError(f"must be at least 1, or negative to count from all cores (-1), got {text}")
-    return value
+    return [option.dest for option in options]
 
 
 def _alphabet(text: str) -> str:
@@ -135,3 +159,66 @@ def _alphabet(text: str) -> str:
         return checked_alphabet(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
+    """Adds them to the parser, and returns their names."""
+    add = parser.add_argument_group("text").add_argument
+    options = [
+        add("--text-column", metavar="NAME", help="column of a .csv or .tsv, or key of a .jsonl, that holds the text"),
+        add(
+            "--encoding",
+            metavar="NAME",
+            help="of the files, such as utf-8, latin-1 or cp1252 (default: UTF-8, unless the first bytes say another)",
+        ),
+        add(
+            "--stop-words",
+            default="auto",
+            metavar="LIST",
+            help="words not to count: english, none, or a file with one a line (default: english; none for a .ldac)",
+        ),
+        add(
+            "--min-documents",
+            type=integer(1),
+            metavar="N",
+            help="count words that are in at least N documents (default: 5, fewer for less than 50 documents)",
+        ),
+        add(
+            "--max-words",
+            type=integer(2),
+            default=4000,
+            metavar="N",
+            help="count at most N different words, those in most documents (default: 4000)",
+        ),
+        add("--drop-empty", action="store_true", help="leave out documents without words"),
+        add("--topics", type=integer(2), default=20, metavar="K", help="number of topics to find (default: 20)"),
+        add(
+            "--sweeps",
+            type=integer(1),
+            default=300,
+            metavar="N",
+            help="passes of the Gibbs sampler that finds the topics (default: 300)",
+        ),
+        add(
+            "--thresholds",
+            type=fractions,
+            metavar="LIST",
+            help="shares of the vocabulary that characterize a topic, its most probable words (default: "
+            "0.002,0.005,0.01, more where there are fewer than 1000 words)",
+        ),
+        add(
+            "--permutations",
+            type=integer(100),
+            default=200,
+            metavar="N",
+            help="random permutations of the topics among the words, to compare with (default: 200)",
+        ),
+        add("--split", action="store_true", help="find topics in half of the documents, fit the model to the others"),
+        add(
+            "--vectors",
+            type=Path,
+            metavar="FILE",
+            help="word vectors of your own to measure too; each line holds a word and its numbers",
+        ),
+    ]
+    return [option.dest for option in options]

@@ -1,4 +1,4 @@
-"""What an analysis leaves: its table, tables of its own, and its figure."""
+"""What an analysis leaves on disk: its table, further tables of its own, and its figure."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,22 +15,18 @@ if TYPE_CHECKING:
 
 
 def write_results(
-    output: Path,
-    name: str,
-    rows: list[Row],
-    experiment: Experiment,
-    frames: Mapping[str, "pd.DataFrame"] | None = None,
+    output: Path, name: str, rows: list[Row], experiment: Experiment, frames: "Mapping[str, pd.DataFrame]"
 ) -> list[Path]:
-    """Files NAME.csv, NAME_KEY.csv of `frames`, NAME.pdf and NAME.png; DataError where they cannot be made.
+    """Write NAME.csv, NAME_KEY.csv of `frames`, NAME.pdf and NAME.png, and return their paths.
 
-    Each is written beside its place and moved there: an earlier result is kept or replaced. The title is a user's own:
-    its dollars are no markup.
+    Each is written beside its place and moved there, so that an earlier result is kept or replaced as a whole. The
+    title is the user's own: its dollars are shown, and are no mathematics. DataError where a file cannot be made.
     """
     from figures.core.plot import draw_figure
     from figures.core.table import read_csv, write_csv
 
     table = output / f"{name}.csv"
-    others = {output / f"{name}_{key}.csv": frame for key, frame in (frames or {}).items()}
+    others = {output / f"{name}_{key}.csv": frame for key, frame in frames.items()}
     figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
     try:
         write_csv(rows, table)

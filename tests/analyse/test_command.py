@@ -6,6 +6,8 @@ import pytest
 from figures.__main__ import main as figures
 from figures.analyse.command import kind_of, main
 from figures.analyse.errors import DataError
+from figures.analyse.options import KINDS
+from figures.analyse.steps import result_name
 from figures.core.table import read_csv
 from simulate.core import stream
 
@@ -92,6 +94,16 @@ def test_a_folder_is_text_and_a_table_can_be(tmp_path, table, capsys):
     assert "--text-column" in refused(capsys, table, "--kind", "text")
 
 
+def test_no_two_results_share_a_name(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x.txt").mkdir()
+    names = ["x.csv", "x.tsv", "x.npy", "x.fasta.GZ", "x.a2m", "x.txt", "x"]
+    results = [result_name(tmp_path / name, kind) for kind in KINDS for name in names]
+    assert len(set(results)) == len(results)
+    own = [result_name(tmp_path / name, kind_of(tmp_path / name)) for name in names]
+    assert own == ["x", "x.tsv", "x.npy", "x.fasta", "x.a2m", "x.txt_text", "x_text"]
+
+
 def test_options_of_the_other_kind_are_refused(table, tmp_path, capsys):
     assert "is read as matrix, but --min-separation is for sequences" in refused(capsys, table, "--min-separation", 3)
     path = tmp_path / "a.fasta"
@@ -103,7 +115,6 @@ def test_failures_are_one_line(tmp_path, table, capsys):
     output = ["--output", tmp_path / "out"]
     assert "no such file" in refused(capsys, tmp_path / "absent.csv", *output)
     assert "is a folder" in refused(capsys, tmp_path, "--kind", "matrix", *output)
-    assert "lams must be positive" in refused(capsys, table, "--lams", "-1", *output)
     assert "has no column 'depth'" in refused(capsys, table, "--columns", "depth", *output)
     constant = tmp_path / "constant.csv"
     constant.write_text("a,b,c\n1,2,3\n2,2,1\n5,2,2\n3,2,9\n", encoding="utf-8")
@@ -138,13 +149,13 @@ def test_output_that_cannot_be_written_is_said_before_any_work(table, tmp_path, 
     ("option", "value", "message"),
     [
         ("--seed", "-1", "must be an integer of at least 0, got -1"),
-        ("--jobs", "0", "must be at least 1, or negative to count from all cores (-1), got 0"),
-        ("--test-fraction", "2", "must be a number in (0, 1), got 2"),
-        ("--identity", "nan", "must be a number in (0, 1], got nan"),
+        ("--jobs", "0", "must be at least 1, or -1 for one process a core, got 0"),
+        ("--test-fraction", "2", "must be a number between 0 and 1, both excluded, got 2"),
+        ("--identity", "nan", "must be a number above 0 and at most 1, got nan"),
         ("--l2", "-1", "must be a number of at least 0, got -1"),
         ("--max-sequences", "x", "must be an integer of at least 2, got x"),
         ("--alphabet", "klingon", "must be auto, protein, rna, dna or at least two letters, each once, got 'klingon'"),
-        ("--lams", "-1", "must be positive"),
+        ("--lams", "-1", "must be numbers above 0, separated by commas, got '-1'"),
     ],
 )
 def test_a_wrong_option_is_named_as_it_is_typed(table, tmp_path, capsys, option, value, message):
@@ -153,10 +164,10 @@ def test_a_wrong_option_is_named_as_it_is_typed(table, tmp_path, capsys, option,
 
 
 def test_an_interrupted_analysis_says_what_is_left_of_it(table, tmp_path, capsys, monkeypatch):
-    def interrupt(_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("figures.analyse.matrix.command.run", interrupt)
+    monkeypatch.setattr("figures.analyse.matrix.command.read_matrix", interrupt)
     assert figures(["analyse", str(table), "--output", str(tmp_path / "out")]) == 130
     assert "nothing of it is kept, earlier results stay as they are" in capsys.readouterr().err
 

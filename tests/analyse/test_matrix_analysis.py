@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from figures.analyse.matrix import analyse_matrix, report
+from figures.analyse.matrix.best_ridge import loo_squares
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import data_theory
-from figures.analyse.matrix.empirical import empirical_covariance, empirical_errors
-from figures.analyse.matrix.leave_one_out import loo_squares
-from figures.analyse.matrix.measure import split_errors
+from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors
+from figures.analyse.matrix.held_out import split_errors
 from figures.analyse.matrix.plan import make_plan
 from simulate.core import Estimate, stream
 from simulate.masked import fit, sample

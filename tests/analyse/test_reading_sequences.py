@@ -172,12 +172,12 @@ def test_a_random_choice_holds_no_more_than_it_keeps(write):
 
 
 def test_large_files_are_announced(write, monkeypatch):
-    monkeypatch.setattr("figures.analyse.reading.sequences.read.LARGE", 10)
+    monkeypatch.setattr("figures.analyse.reading.opening.LARGE", 10)
     lines = []
     read_sequences(write("x.fasta", RNA), say=lines.append)
-    assert "reading 0 MB of text, up to 0 MB of memory" in lines[0]
-    monkeypatch.setattr("figures.analyse.reading.sequences.read.available_bytes", lambda: 20)
-    with pytest.raises(DataError, match=r"GB are available; take a random choice with --max-sequences"):
+    assert lines[0].endswith(f"x.fasta: reading {len(RNA)} bytes of text")
+    monkeypatch.setattr("figures.analyse.memory.available_bytes", lambda: 20)
+    with pytest.raises(DataError, match="20 bytes are available; take a random choice with --max-sequences"):
         read_sequences(write("x.fasta", RNA), say=lines.append)
     assert len(read_sequences(write("x.fasta", RNA), most=2, say=lines.append).states) == 2
 

@@ -150,7 +150,7 @@ def test_a_byte_that_is_no_utf_8_may_come_late(file):
 
 def test_too_large_for_the_memory(file, monkeypatch):
     monkeypatch.setattr("figures.analyse.memory.available_bytes", lambda: 1000)
-    with pytest.raises(DataError, match=r"numbers need about .* GB of memory .* and 1e-06 GB are available"):
+    with pytest.raises(DataError, match=r"numbers would take about .* kB of memory, of which 1 kB are available"):
         read_matrix(file("a,b\n" + "1,2\n" * 100))
 
 

@@ -10,10 +10,11 @@ from figures.analyse.matrix import (
     spectrum_report,
     spectrum_rows,
 )
-from figures.analyse.matrix.noise_part import noise_part, white_limit
-from figures.analyse.matrix.spectrum import CORRELATION, COVARIANCE, MASKED, noise_bulk
-from figures.analyse.matrix.spectrum_report import subspace_overlap
-from figures.analyse.matrix.spectrum_table import DATA
+from figures.analyse.matrix.spectrum.analyse import noise_bulk
+from figures.analyse.matrix.spectrum.noise_part import noise_part, white_limit
+from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
+from figures.analyse.matrix.spectrum.report import subspace_overlap
+from figures.analyse.matrix.spectrum.table import DATA
 from simulate.core import stream
 from simulate.masked import sample
 from theory.models import Diagonal, Isotropic, Spiked, TwoLevel

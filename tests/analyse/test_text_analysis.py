@@ -1,16 +1,15 @@
 """The analysis of text: on documents whose topics are known, and from files to tables and a figure."""
 
-import argparse
-from pathlib import Path
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from figures.analyse.option_types import OptionError
+from figures.analyse.errors import OptionError
+from figures.analyse.options import make_parser
 from figures.analyse.text import analyse_corpus, default_thresholds, report, value_embedding
-from figures.analyse.text.command import result_name, run
-from figures.analyse.text.options import add_text_options
+from figures.analyse.text.command import STEPS
 from figures.core.table import read_csv
 from simulate.core import stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
@@ -113,7 +112,7 @@ def test_documents_without_topics_have_no_contrast_between_halves():
 
 
 def test_embedding_is_the_best_of_its_rank(monkeypatch):
-    monkeypatch.setattr("figures.analyse.text.embedding.DENSE_UP_TO", 50)  # so that this is a large one
+    monkeypatch.setattr("figures.analyse.text.comparisons.DENSE_UP_TO", 50)  # so that this is a large one
     rng = stream(0, "embedding")
     plain = rng.standard_normal((200, 9))
     matrix = plain @ np.diag([9, 8, 7, 6, 5, 4, 3, -20, 2.0]) @ plain.T
@@ -138,8 +137,11 @@ def test_default_thresholds():
         ({"topics": 201}, "topics must be at most the number of documents, 200, got 201"),
         ({"topics": 101, "split": True}, "topics must be at most the number of documents in half of the corpus, 100"),
         ({"topics": 1}, "topics must be an integer of at least 2, got 1"),
-        ({"thresholds": [0.97]}, r"thresholds cannot be used: at threshold 0.97, no overlap: .*keeps no word of 40"),
-        ({"thresholds": [0.001]}, "thresholds cannot be used: .* kept words share a topic"),
+        (
+            {"thresholds": [0.97]},
+            "thresholds must select at least 2 .* of 40 words .*; 0.97 of 40 words selects 39",
+        ),
+        ({"thresholds": [0.001]}, "thresholds must select at least 2 .*; 0.001 of 40 words selects 1"),
     ],
 )
 def test_refused(counts, options, message):
@@ -155,13 +157,7 @@ def test_words_must_fit_the_counts(counts):
 
 
 def options_of(*arguments):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path)
-    owners = add_text_options(parser)
-    assert set(owners.values()) == {"text"}
-    return parser.parse_args(list(map(str, arguments)))
+    return make_parser()[0].parse_args(list(map(str, arguments)))
 
 
 def write_lines(path, counts, n=200):
@@ -173,7 +169,9 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, counts, capsys):
     write_lines(tmp_path / "news.txt", counts, 80)
     output = tmp_path / "out"
     output.mkdir()
-    run(options_of(tmp_path / "news.txt", "--topics", 5, "--sweeps", 30, "--permutations", 100, "--output", output))
+    STEPS.run(
+        options_of(tmp_path / "news.txt", "--topics", 5, "--sweeps", 30, "--permutations", 100, "--output", output)
+    )
     name = "analyse_news.txt"
     ends = (".csv", ".pdf", ".png", "_contrast.csv", "_topics.csv")
     assert sorted(file.name for file in output.iterdir()) == [f"{name}{end}" for end in ends]
@@ -189,26 +187,22 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, counts, capsys):
 def test_failures_are_of_the_file_and_name_the_option(tmp_path, counts):
     write_lines(tmp_path / "news.txt", counts, 10)
     with pytest.raises(OptionError, match=r"--topics must be at most the number of documents, 10, got 20"):
-        run(options_of(tmp_path / "news.txt", "--output", tmp_path))
-    with pytest.raises(OptionError, match=r"--thresholds cannot be used: at threshold 0.99"):
-        run(options_of(tmp_path / "news.txt", "--topics", 2, "--thresholds", "0.99", "--output", tmp_path))
-
-
-def test_results_have_names_of_their_own(tmp_path):
-    names = ["news.csv", "news.txt", "news.jsonl", "news.ldac.gz", "folder"]
-    found = [result_name(tmp_path / name) for name in names]
-    assert found == ["news_text", "news.txt", "news.jsonl", "news.ldac", "folder"]
+        STEPS.run(options_of(tmp_path / "news.txt", "--output", tmp_path))
+    with pytest.raises(OptionError, match="--thresholds must select at least 2 words for each topic"):
+        STEPS.run(options_of(tmp_path / "news.txt", "--topics", 2, "--thresholds", "0.99", "--output", tmp_path))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--topics", "1"], "argument --topics: must be an integer of at least 2, got 1"),
-        (["--thresholds", "0.1,2"], r"argument --thresholds: must be numbers in (0, 1) separated by commas"),
-        (["--permutations", "10"], "argument --permutations: must be an integer of at least 100, got 10"),
+        (["--topics", "1"], "--topics must be an integer of at least 2, got 1"),
+        (
+            ["--thresholds", "0.1,2"],
+            "--thresholds must be numbers between 0 and 1, both excluded, separated by",
+        ),
+        (["--permutations", "10"], "--permutations must be an integer of at least 100, got 10"),
     ],
 )
-def test_options_out_of_range(capsys, arguments, message):
-    with pytest.raises(SystemExit):
+def test_options_out_of_range(arguments, message):
+    with pytest.raises(OptionError, match=re.escape(message)):
         options_of("x.txt", *arguments)
-    assert message in capsys.readouterr().err

@@ -121,12 +121,14 @@ def test_analyse_needs_a_file(checkout):
 
 @pytest.mark.parametrize("name", ["w$ei.csv", "a 'quoted' \"name\".csv", "$(shell touch made).csv", "a`b`;c.csv"])
 def test_any_name_of_a_file_reaches_the_program(checkout, name):
-    (checkout / "figures" / "analyse.py").write_text("main = lambda argv: print(argv)")
+    room = checkout / "figures" / "analyse"
+    room.mkdir()
+    (room / "command.py").write_text("main = lambda argv: print(argv)")
     for given in (make(checkout, "analyse", f"DATA={name}", "KIND=matrix"), make(checkout, "analyse", DATA=name)):
         assert given.returncode == 0, given.stderr
         assert repr(name) in given.stdout
     assert not (checkout / "made").exists()
-    (checkout / "figures" / "analyse.py").unlink()
+    shutil.rmtree(room)
 
 
 def test_an_unknown_quality_is_refused_before_it_is_written(checkout):

@@ -5,15 +5,16 @@ from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.figure import FIGSIZE, as_experiment, decorate, panels
 from figures.analyse.matrix.record import BestRidge, MatrixAnalysis
 from figures.analyse.matrix.report import report
-from figures.analyse.matrix.spectrum import MatrixSpectrum, matrix_spectrum
-from figures.analyse.matrix.spectrum_figure import (
+from figures.analyse.matrix.spectrum import (
     SPECTRUM_FIGSIZE,
+    MatrixSpectrum,
     decorate_spectrum,
+    matrix_spectrum,
     spectrum_experiment,
     spectrum_panels,
+    spectrum_report,
+    spectrum_rows,
 )
-from figures.analyse.matrix.spectrum_report import spectrum_report
-from figures.analyse.matrix.spectrum_table import spectrum_rows
 
 __all__ = [
     "FIGSIZE",

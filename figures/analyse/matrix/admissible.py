@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.analyse.matrix.few_rows import FEWEST_ROWS
+from figures.analyse.matrix.plan import FEWEST_ROWS
 from theory.models.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry is none

@@ -1,6 +1,6 @@
 """The analysis of a samples-by-features matrix."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -8,18 +8,21 @@ import numpy as np
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.admissible import admissible, scale_notes
-from figures.analyse.matrix.best import best_by_gcv, best_ridge, column_errors, leave_one_out
-from figures.analyse.matrix.data_theory import DataTheory, data_theory
-from figures.analyse.matrix.empirical import empirical_covariance, empirical_errors
-from figures.analyse.matrix.few_rows import FEWEST_ROWS, trusted
-from figures.analyse.matrix.measure import split_errors
-from figures.analyse.matrix.plan import Plan, make_plan
+from figures.analyse.matrix.best_ridge import best_by_gcv, best_ridge, column_errors, leave_one_out
+from figures.analyse.matrix.data_theory import (
+    DataTheory,
+    data_theory,
+    empirical_covariance,
+    empirical_errors,
+    trusted,
+)
+from figures.analyse.matrix.held_out import split_errors
+from figures.analyse.matrix.plan import FEWEST_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import matrix_spectrum
+from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
 from theory.models.arrays import Array
-
-Sweep = Callable[[Iterable[Task]], dict[str, Any]]
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
 SEARCHED = np.geomspace(1e-5, 1e2, 57)  # the same units: eight in a decade

@@ -1,26 +1,21 @@
-"""The analysis of a user's matrix: from the file to its tables and figures."""
+"""The steps of python -m figures analyse for a matrix."""
 
 import argparse
-from pathlib import Path
 
 from figures.analyse.errors import DataError
-from figures.analyse.matrix import (
-    MatrixAnalysis,
-    analyse_matrix,
-    as_experiment,
-    constant_columns,
-    constant_text,
-    report,
-    spectrum_experiment,
-    spectrum_rows,
-)
-from figures.analyse.option_types import as_typed
+from figures.analyse.matrix.admissible import constant_columns, constant_text
+from figures.analyse.matrix.analyse import analyse_matrix
+from figures.analyse.matrix.figure import as_experiment
+from figures.analyse.matrix.record import MatrixAnalysis
+from figures.analyse.matrix.report import report
+from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
+from figures.analyse.matrix.table import columns_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
-from figures.analyse.results import write_results
+from figures.analyse.steps import Steps, TableAndFigure
 
 
-def run(options: argparse.Namespace) -> None:
-    """Reads, measures, writes and says. DataError where the file cannot be used."""
+def _read(options: argparse.Namespace) -> Matrix:
+    """The matrix; constant columns are refused here, where the message can name the option that drops them."""
     matrix = read_matrix(
         options.file,
         header=options.header,
@@ -30,19 +25,14 @@ def run(options: argparse.Namespace) -> None:
     )
     constant = constant_columns(matrix.values)
     if constant and not options.drop_constant:
-        raise DataError(options.file, f"{_constant(matrix, constant)}; leave out what is constant by --drop-constant")
-    stem = Path(options.file.name.removesuffix(".gz")).stem
-    try:
-        analysis = _measured(matrix, options, stem)
-    except ValueError as error:
-        raise as_typed(options.file, error, options) from None
-    title = f"{stem}: {analysis.n} rows, {analysis.d} columns"
-    print(*(f"{options.file}: {note}" for note in matrix.notes), sep="\n")
-    print(report(analysis, f"Masked regression of {title}"), end="\n\n")
-    print(*_written(analysis, title, options.output, f"analyse_{stem}"), sep="\n")
+        found = constant_text(matrix.names, constant)
+        raise DataError(
+            options.file, f"{found}, with nothing to predict; leave out what is constant by --drop-constant"
+        )
+    return matrix
 
 
-def _measured(matrix: Matrix, options: argparse.Namespace, stem: str) -> MatrixAnalysis:
+def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixAnalysis:
     return analyse_matrix(
         matrix.values,
         matrix.names,
@@ -53,28 +43,25 @@ def _measured(matrix: Matrix, options: argparse.Namespace, stem: str) -> MatrixA
         drop_constant=options.drop_constant,
         seed=options.seed,
         n_jobs=options.jobs,
-        progress=f"analyse {stem}",
+        progress=label,
     )
 
 
-def _written(analysis: MatrixAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures, and those of the spectrum where there is one."""
-    import pandas as pd
-
-    by_column = pd.DataFrame(
-        {
-            "column": analysis.names,
-            "variance": analysis.variances,
-            "error": analysis.column_error,
-            "explained": analysis.explained,
-        }
-    )
-    written = write_results(output, name, analysis.rows, as_experiment(analysis, title), {"columns": by_column})
-    if isinstance(analysis.spectrum, str):
-        return written
-    spectrum = spectrum_rows(analysis.spectrum)
-    return written + write_results(output, f"{name}_spectrum", spectrum, spectrum_experiment(title))
+def _results(analysis: MatrixAnalysis, title: str) -> list[TableAndFigure]:
+    """Learning curves and choice of the ridge, and the spectrum where there is one."""
+    frames = {"columns": columns_frame(analysis)}
+    results = [TableAndFigure(analysis.rows, as_experiment(analysis, title), frames)]
+    if not isinstance(analysis.spectrum, str):
+        results.append(TableAndFigure(spectrum_rows(analysis.spectrum), spectrum_experiment(title), {}, "_spectrum"))
+    return results
 
 
-def _constant(matrix: Matrix, constant: list[int]) -> str:
-    return f"{constant_text(matrix.names, constant)}, with nothing to predict"
+STEPS = Steps(
+    kind="matrix",
+    read=_read,
+    notes=lambda matrix: list(matrix.notes),
+    analyse=_analyse,
+    title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
+    report=lambda analysis, title: report(analysis, f"Masked regression of {title}"),
+    results=_results,
+)

@@ -11,14 +11,21 @@ At n = N this is generalized cross-validation; the empirical covariance put in t
 O(d/N) there. Derived from the deterministic equivalents of arXiv:2601.23208.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.plan import FEWEST_ROWS
 from simulate.masked import fit_path
+from theory import masked
+from theory.models import Empirical
 from theory.models.arrays import Array
+from theory.numerics import ConvergenceError
+
+Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors
 
 NODES = 256  # of mu: 15 to 30 in a decade
 BISECTIONS = 60
@@ -86,3 +93,30 @@ def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
         _log_kappa=CubicSpline(log_mu, log_mu - np.log(freedom)),
         _log_error=CubicSpline(log_mu, np.log(path.gcv_error.mean(axis=1))),
     )
+
+
+def empirical_covariance(X: Array) -> Empirical:
+    """Unbiased, of the rows of X (n, d) about their mean."""
+    rows = contrasts(X)
+    return Empirical(rows.T @ rows / len(rows))
+
+
+def empirical_errors(covariance: Empirical, n: int, lams: Array) -> Array:
+    """Mean test errors (n_lams,) of n rows about their mean; NaN where the solver did not converge.
+
+    An estimate from N rows makes the small eigenvalues too small: the errors come out too low by a relative O(d/N).
+    """
+    try:
+        curve = masked.learning_curve(covariance, [(n - 1) / covariance.d], ridge_of_contrasts(lams, n))
+    except ConvergenceError:
+        return np.full(len(lams), np.nan)
+    return np.asarray(curve.mean_test_error[:, 0] * (1 + 1 / n))
+
+
+def trusted(predict: Predict) -> Predict:
+    """The same prediction from FEWEST_ROWS training rows on, and NaN below, where a limit of many rows says nothing."""
+
+    def predicted(n: int, lams: Array) -> Array:
+        return predict(n, lams) if n >= FEWEST_ROWS else np.full(len(lams), np.nan)
+
+    return predicted

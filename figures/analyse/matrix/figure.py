@@ -51,8 +51,9 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()
     measured = rows["simulation"][rows["simulation"] > 0]  # the axis is logarithmic
-    low = min(0.85 * theory.min(), *(0.97 * measured))
-    axes.set_ylim(low, max(1.6 * theory.max(), *(1.2 * measured)))
+    low = np.append(0.97 * measured, 0.85 * theory.min())  # nothing is measured where leave-one-out was left out
+    high = np.append(1.2 * measured, 1.6 * theory.max())
+    axes.set_ylim(low.min(), high.max())
 
 
 def _look(color: int, style: str | None = None) -> Curve:

@@ -1,12 +1,12 @@
 """The analysis in words and in a text table."""
 
 import math
-import textwrap
 
 import numpy as np
 
 from figures.analyse.matrix.record import MatrixAnalysis
-from figures.analyse.matrix.spectrum_report import spectrum_report
+from figures.analyse.matrix.spectrum import spectrum_report
+from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
 
@@ -14,7 +14,7 @@ HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "o
 LISTED = 5
 
 
-def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = 110) -> str:
+def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
     """Table and summary; `style` as of the other tables."""
     cells = [
         line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style), style)
@@ -26,8 +26,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     shown = render(HEADER, cells, title, caption, style)
     if style != "text":
         return shown
-    words = [textwrap.fill(line, width, subsequent_indent="  ") for line in summary(analysis)]
-    return "\n".join((shown, "", *words, "", spectrum_report(analysis.spectrum, width)))
+    return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum_report(analysis.spectrum, width)))
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:

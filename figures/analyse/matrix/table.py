@@ -1,16 +1,20 @@
-"""The rows of the table: learning curves on held-out rows and by GCV, and the choice of the ridge."""
+"""The rows of the table: learning curves on held-out rows and by GCV, choice of the ridge; and the table of columns."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.analyse.matrix.best import LeaveOneOut
-from figures.analyse.matrix.few_rows import FEWEST_ROWS, Predict
-from figures.analyse.matrix.plan import Plan
-from figures.analyse.matrix.record import TUNED, curve_labels
+from figures.analyse.matrix.best_ridge import LeaveOneOut
+from figures.analyse.matrix.data_theory import Predict
+from figures.analyse.matrix.plan import FEWEST_ROWS, Plan
+from figures.analyse.matrix.record import TUNED, MatrixAnalysis, curve_labels
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.models.arrays import Array
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 HELD_OUT, TRAINING, CHOICE = "held-out rows", "GCV of the training rows", "choice of the ridge for all rows"
 MEAN = "predicting the mean"
@@ -76,3 +80,17 @@ def ridge_rows(
             rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
     rows.append(row(BEST, best, panel=CHOICE, theory=float(predict(n, np.array([best]))[0]), d=d))
     return rows
+
+
+def columns_frame(analysis: MatrixAnalysis) -> "DataFrame":
+    """One line for each column: its variance, its error at the best ridge, and the share that the others explain."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "column": analysis.names,
+            "variance": analysis.variances,
+            "error": analysis.column_error,
+            "explained": analysis.explained,
+        }
+    )

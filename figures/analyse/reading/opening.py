@@ -1,27 +1,40 @@
 """Opening a file, gzipped or not, with an error for everything that the system may answer."""
 
 import gzip
+import io
+import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from figures.analyse.errors import DataError
+from figures.analyse.wording import printable, size
 
 GZIP_MAGIC = b"\x1f\x8b"
+MOST_UNPACKED = 2 * 10**9  # bytes of a gzipped file: unpacking them takes seconds, a forged file might take hours
+LARGE = 10**8  # bytes of text: reading them takes seconds, and is announced
+DENSEST = 1032  # bytes that one byte of a gzipped file can unpack to; a trailer that says more is none
 
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed where its first two say gzip. DataError where it cannot be read."""
+    """The bytes of a file, decompressed where its first two say gzip.
+
+    DataError where the path is no regular file (a pipe would be waited for, and can be read only once), where the
+    system refuses it, where it is damaged, and where it unpacks to more than MOST_UNPACKED bytes.
+    """
     try:
+        _require_regular(path)
         with path.open("rb") as file:
             compressed = file.read(2) == GZIP_MAGIC
             file.seek(0)
             if compressed:
-                with gzip.open(file) as plain:
-                    yield cast(BinaryIO, plain)
+                if _said_size(file) > MOST_UNPACKED:
+                    raise DataError(path, _too_large())
+                with gzip.open(file) as plain, io.BufferedReader(_Bounded(path, cast(BinaryIO, plain))) as bounded:
+                    yield cast(BinaryIO, bounded)
             else:
                 yield file
     except FileNotFoundError:
@@ -36,15 +49,83 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
         raise DataError(path, f"cannot be read ({error.strerror or error})") from None
 
 
+class _Bounded(io.RawIOBase):
+    """What a gzipped file unpacks to, up to MOST_UNPACKED bytes; DataError beyond, whatever its trailer says."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path, self._file = path, file
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes: numpy's reader of arrays begins again."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As any file."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Unpacked bytes up to here."""
+        return self._file.tell()
+
+    def readinto(self, buffer: object) -> int:
+        """Fills the buffer, and counts."""
+        found = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        if self._file.tell() > MOST_UNPACKED:
+            raise DataError(self._path, _too_large())
+        return int(found)
+
+
 def uncompressed_size(path: Path) -> int:
     """Bytes of the content; for gzip what its last four bytes say, which is modulo 4 GB, but no less than the file."""
     with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        if file.read(2) != GZIP_MAGIC or size < 18:
-            return size
+        return _said_size(file)
+
+
+def announce(path: Path, say: Callable[[str], None] = print) -> None:
+    """Says that a large file is being read, which takes a while."""
+    n_bytes = uncompressed_size(path)
+    if n_bytes > LARGE:
+        say(f"{printable(path)}: reading {size(n_bytes)} of text")
+
+
+def plain_name(path: Path) -> str:
+    """The name of the file without .gz."""
+    return path.name[:-3] if path.suffix.lower() == ".gz" else path.name
+
+
+def extension(path: Path) -> str:
+    """The last extension in small letters, with its dot and without .gz; empty where there is none."""
+    return Path(plain_name(path)).suffix.lower()
+
+
+def _said_size(file: BinaryIO) -> int:
+    n_bytes = file.seek(0, 2)
+    file.seek(0)
+    if file.read(2) == GZIP_MAGIC and n_bytes >= 18:
         file.seek(-4, 2)
-        return max(size, int.from_bytes(file.read(4), "little"))
+        said = int.from_bytes(file.read(4), "little")
+        n_bytes = max(n_bytes, said if said <= DENSEST * n_bytes else 0)
+    file.seek(0)
+    return n_bytes
+
+
+def _require_regular(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError
+    if not stat.S_ISREG(mode):
+        raise DataError(path, "is a pipe or a device, no file; save its content as a file and give that")
+
+
+def _too_large() -> str:
+    return (
+        f"unpacks to more than {size(MOST_UNPACKED)}, the most that is unpacked on the way; unpack it yourself (gunzip "
+        "-k) and give the unpacked file, for which there is no such limit"
+    )
 
 
 def _missing(path: Path) -> str:

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import table
-from figures.analyse.sequences.alone import varying_sites
+from figures.analyse.sequences.independent_sites import varying_sites
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.split import Split, split_clusters
 from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task
-from figures.analyse.sequences.tuning import Sweep, tuned
+from figures.analyse.sequences.tuning import tuned
+from figures.analyse.splits import Sweep, checked_sizes
 from simulate.core import Task, stream, sweep
 from theory.models import checks
 
@@ -67,7 +68,8 @@ def analyse_sequences(
         raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
-    own_sizes = _checked_sizes(sizes, len(split.training))
+    most = len(split.training)
+    own_sizes = training_sizes(most) if sizes is None else checked_sizes(sizes, most, "sequences")
     carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(n_varying, len(tokens), n_jobs), progress=progress)
     settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
     choice: tuple[str, ...] = ()
@@ -133,14 +135,6 @@ def _tasks(
         Task(f"training/{n}", learning_task, (colors[split.training[:n]], *test, settings)) for n in reversed(sizes)
     ]
     return [Task("map", map_task, (colors, own.weights, gap, settings)), *fits]
-
-
-def _checked_sizes(sizes: Sequence[int] | None, most: int) -> tuple[int, ...]:
-    if sizes is None:
-        return training_sizes(most)
-    if not (len(sizes) and all(2 <= size <= most for size in sizes)):
-        raise ValueError(f"sizes must lie between 2 and {most}, the sequences not held out, got {list(sizes)}")
-    return tuple(sorted(set(sizes)))
 
 
 def _unconverged(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:

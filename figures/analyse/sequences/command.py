@@ -1,19 +1,21 @@
-"""The analysis of a user's sequences: from the file to its tables and figure."""
+"""The steps of python -m figures analyse for sequences."""
 
 import argparse
 import os
-from pathlib import Path
 
-from figures.analyse.option_types import as_typed
 from figures.analyse.reading.sequences import Sequences, read_sequences
-from figures.analyse.results import write_results
-from figures.analyse.sequences import SequenceAnalysis, analyse_sequences, as_experiment, report
-from simulate.core import TaskError
+from figures.analyse.sequences.analyse import analyse_sequences
+from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.report import report
+from figures.analyse.sequences.table import pairs_frame
+from figures.analyse.steps import Steps, TableAndFigure
+
+LISTED = 30  # tokens
 
 
-def run(options: argparse.Namespace) -> None:
-    """Reads, fits, writes and says. DataError where the file cannot be used."""
-    sequences = read_sequences(
+def _read(options: argparse.Namespace) -> Sequences:
+    return read_sequences(
         options.file,
         alphabet=options.alphabet,
         unknown=options.unknown,
@@ -23,26 +25,15 @@ def run(options: argparse.Namespace) -> None:
         most=options.max_sequences,
         seed=options.seed,
     )
+
+
+def _notes(sequences: Sequences) -> list[str]:
     M, L = sequences.states.shape
-    print(f"{options.file}: {M} sequences of {L} sites, {sequences.alphabet} ({' '.join(sequences.tokens[:30])})")
-    print(*(f"{options.file}: {note}" for note in sequences.notes), sep="\n")
-    name = result_name(options.file)
-    try:
-        analysis = _fitted(sequences, options, name)
-    except (ValueError, MemoryError, TaskError) as error:
-        raise as_typed(options.file, error, options) from None
-    title = f"{Path(options.file.name.removesuffix('.gz')).stem}: {M} sequences, {L} sites"
-    print(report(analysis, f"Pair model of {title}"), end="\n\n")
-    print(*_written(analysis, title, options.output, f"analyse_{name}"), sep="\n")
+    tokens = " ".join(sequences.tokens[:LISTED]) + (" ..." if len(sequences.tokens) > LISTED else "")
+    return [f"{M} sequences of {L} sites, {sequences.alphabet} ({tokens})", *sequences.notes]
 
 
-def result_name(file: Path) -> str:
-    """With the extension of an alignment, and with what it was read as for a table: no two results share a name."""
-    name = Path(file.name.removesuffix(".gz"))
-    return f"{name.stem}_sequences" if name.suffix.lower() in (".csv", ".tsv") else name.name
-
-
-def _fitted(sequences: Sequences, options: argparse.Namespace, name: str) -> SequenceAnalysis:
+def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> SequenceAnalysis:
     return analyse_sequences(
         sequences.states,
         sequences.tokens,
@@ -56,22 +47,20 @@ def _fitted(sequences: Sequences, options: argparse.Namespace, name: str) -> Seq
         min_separation=options.min_separation,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
-        progress=f"analyse {name}",
+        progress=label,
     )
 
 
-def _written(analysis: SequenceAnalysis, title: str, output: Path, name: str) -> list[Path]:
-    """Tables and figures."""
-    import pandas as pd
+def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
+    return [TableAndFigure(analysis.rows, as_experiment(title), {"pairs": pairs_frame(analysis)})]
 
-    pairs = pd.DataFrame(
-        {
-            "rank": range(1, len(analysis.pairs) + 1),
-            "i": [analysis.columns[pair.i] for pair in analysis.pairs],
-            "j": [analysis.columns[pair.j] for pair in analysis.pairs],
-            "letters": [analysis.letters(pair) for pair in analysis.pairs],
-            "score": [pair.score for pair in analysis.pairs],
-            "norm": [pair.norm for pair in analysis.pairs],
-        }
-    )
-    return write_results(output, name, analysis.rows, as_experiment(title), {"pairs": pairs})
+
+STEPS = Steps(
+    kind="sequences",
+    read=_read,
+    notes=_notes,
+    analyse=_analyse,
+    title=lambda analysis: f"{analysis.n_sequences} sequences, {analysis.n_sites} sites",
+    report=lambda analysis, title: report(analysis, f"Pair model of {title}"),
+    results=_results,
+)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.analyse.memory import available_bytes
+from figures.analyse.memory import available_bytes, shortage
 from simulate.potts.inference.memory import peak_bytes
 
 SIZES = 6
@@ -30,10 +30,8 @@ def tried_penalties(n_sites: int, n_colors: int) -> tuple[float, ...]:
 
 def affordable_jobs(n_sites: int, n_colors: int, n_jobs: int) -> int:
     """At most `n_jobs` fits at a time, as many as fit in memory; MemoryError, with both sizes, where not one does."""
-    needed, available = peak_bytes(n_sites, n_colors, symmetric=True), available_bytes()
-    if needed > available:
-        raise MemoryError(
-            f"the pair model of {n_sites} sites and {n_colors} tokens needs {needed / 1e9:.3g} GB, "
-            f"{available / 1e9:.3g} GB are available; take fewer columns, or merge tokens"
-        )
-    return max(1, min(n_jobs, int(available // needed)))
+    needed = peak_bytes(n_sites, n_colors, symmetric=True)
+    short = shortage(f"the pair model of {n_sites} sites and {n_colors} tokens", needed)
+    if short is not None:
+        raise MemoryError(f"{short}; take fewer columns, or merge tokens")
+    return max(1, min(n_jobs, int(available_bytes() // needed)))

@@ -1,16 +1,16 @@
 """The analysis in words and in a text table."""
 
 import math
-import textwrap
 
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
 LISTED = 10
 
 
-def report(analysis: SequenceAnalysis, title: str, width: int = 110) -> str:
+def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
     """Table of the learning curves, and a summary."""
     cells = [
         [str(n), f"{n / analysis.n_sites:.3g}", *map(str, found)]
@@ -20,8 +20,7 @@ def report(analysis: SequenceAnalysis, title: str, width: int = 110) -> str:
         f"masked loss in nats a site of {analysis.held_out} held-out sequences; uniform guessing has "
         f"{math.log(analysis.n_colors):.4f}"
     )
-    words = [textwrap.fill(line, width, subsequent_indent="  ") for line in summary(analysis)]
-    return "\n".join((render(HEADER, cells, title, caption, "text"), "", *words))
+    return "\n".join((render(HEADER, cells, title, caption, "text"), "", paragraphs(summary(analysis), width)))
 
 
 def summary(analysis: SequenceAnalysis) -> list[str]:

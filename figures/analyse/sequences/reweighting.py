@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.wording import duration
 from simulate.potts.inference.weights import comparison_seconds, similarity
 from theory.models.arrays import Array
 
@@ -54,10 +55,3 @@ def reweighted(
 
 def _equal(M: int, note: str) -> Reweighting:
     return Reweighting(np.ones(M), np.arange(M), None, (note,))
-
-
-def duration(seconds: float) -> str:
-    """40 s, 3 min, 2.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.splits import checked_test_fraction
 from theory.models.arrays import Array
 
 Indices = NDArray[np.int64]
@@ -25,11 +26,9 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
 
     ValueError where that leaves fewer than two clusters on a side.
     """
-    if not 0 < test_fraction < 1:
-        raise ValueError(f"test_fraction must lie in (0, 1), got {test_fraction}")
     _, labels = np.unique(clusters, return_inverse=True)  # of a part of the sequences not all clusters are there
     sizes = np.bincount(labels, weights)
-    left = test_fraction * sizes.sum() * (1 + 1e-9)
+    left = checked_test_fraction(test_fraction) * sizes.sum() * (1 + 1e-9)
     chosen = np.zeros(len(sizes), bool)
     for cluster in rng.permutation(len(sizes)):
         if sizes[cluster] <= left:

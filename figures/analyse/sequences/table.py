@@ -2,12 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from figures.analyse.sequences.record import SequenceAnalysis
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.models.arrays import Array
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
@@ -46,3 +51,19 @@ def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[
         row(f"_{label}", rank, panel=RANKED, theory=score, d=d)
         for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
     ]
+
+
+def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
+    """One line for each ranked pair, the strongest first: its sites in the columns of the file, letters and scores."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "rank": range(1, len(analysis.pairs) + 1),
+            "i": [analysis.columns[pair.i] for pair in analysis.pairs],
+            "j": [analysis.columns[pair.j] for pair in analysis.pairs],
+            "letters": [analysis.letters(pair) for pair in analysis.pairs],
+            "score": [pair.score for pair in analysis.pairs],
+            "norm": [pair.norm for pair in analysis.pairs],
+        }
+    )

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.sequences.alone import (
+from figures.analyse.sequences.independent_sites import (
     color_frequencies,
     effective_field_penalties,
     penalized_log_frequencies,
     varying_sites,
 )
-from figures.analyse.sequences.held_out import clustered_mean, sequence_losses
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
 from theory.models.arrays import Array
+from theory.models.potts import Potts
 
 States = NDArray[np.uint8]
+
+BLOCK = 256  # sequences whose conditional distributions are held at a time
 
 
 @dataclass(frozen=True)
@@ -108,3 +110,23 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
         ]
         found[4] = fit.converged
     return found
+
+
+def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
+    """(M,) -log P(s_i | the other sites) in nats, averaged over the sites of each sequence (M, L)."""
+    losses = np.empty(len(states))
+    for start in range(0, len(states), BLOCK):
+        part = states[start : start + BLOCK]
+        chosen = np.take_along_axis(model.log_conditionals(part), part[:, :, None].astype(np.int64), axis=2)
+        losses[start : start + BLOCK] = -chosen.mean(axis=(1, 2))
+    return losses
+
+
+def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:
+    """Weighted mean of values (M,) whose errors are independent between clusters only; `n` is their number."""
+    total = weights.sum()
+    mean = float(weights @ values / total)
+    _, labels = np.unique(clusters, return_inverse=True)
+    residuals = np.bincount(labels, weights * (values - mean))
+    n = len(residuals)
+    return Estimate(mean, float(np.sqrt((residuals**2).sum() * n / (n - 1)) / total), n)

@@ -1,8 +1,6 @@
 """The penalty of the couplings that predicts best, chosen within the training sequences."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +9,10 @@ from figures.analyse.sequences.plan import TUNING_SEQUENCES, VALIDATION, tried_p
 from figures.analyse.sequences.reweighting import Reweighting
 from figures.analyse.sequences.split import Indices, split_clusters
 from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task
+from figures.analyse.splits import Sweep
 from simulate.core import Task
 
 TUNING_TOL = 2e-2  # changes losses by less than the penalties do
-Sweep = Callable[[Iterable[Task]], dict[str, Any]]
 
 
 def tuned(

@@ -4,6 +4,7 @@ import math
 import textwrap
 
 from figures.analyse.text.record import RANDOM, RULES, Comparison, TextAnalysis
+from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 
 HEADER = ["measured", "topics", "rho", "words", "same pairs", "same", "different", "difference", "ratio", "z"]
@@ -14,16 +15,15 @@ CAPTION = (
 CHANCE = 4.0  # |z| of a random embedding beyond which something is wrong
 
 
-def report(analysis: TextAnalysis, title: str, width: int = 110) -> str:
+def report(analysis: TextAnalysis, title: str, width: int = WIDTH) -> str:
     """Topics, the table of contrasts, and a summary."""
     lines = [
-        textwrap.fill(f"topic {k} ({100 * share:.1f} %): {' '.join(words)}", width, subsequent_indent="  ")
+        f"topic {k} ({100 * share:.1f} %): {' '.join(words)}"
         for k, (share, words) in enumerate(zip(analysis.shares, analysis.topics, strict=True), start=1)
     ]
     caption = textwrap.fill(CAPTION, width)
     table = render(HEADER, [_cells(one) for one in analysis.comparisons], title, caption, "text")
-    words = [textwrap.fill(line, width, subsequent_indent="  ") for line in summary(analysis)]
-    return "\n".join((*lines, "", table, "", *words))
+    return "\n".join((paragraphs(lines, width), "", table, "", paragraphs(summary(analysis), width)))
 
 
 def summary(analysis: TextAnalysis) -> list[str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from figures.analyse.text.record import EMBEDDING, RANDOM, RULES, VALUES, Comparison
+from figures.analyse.text.record import EMBEDDING, RANDOM, RULES, VALUES, Comparison, TextAnalysis
 from figures.core import Row, row
 from simulate.core import Estimate
 
@@ -44,6 +44,19 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
             "z": one.contrast.z,
         }
         for one in comparisons
+    )
+
+
+def topics_frame(analysis: TextAnalysis) -> "DataFrame":
+    """One line for each topic: its share of the tokens, and its most probable words."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "topic": range(1, len(analysis.topics) + 1),
+            "share": analysis.shares,
+            "words": [" ".join(words) for words in analysis.topics],
+        }
     )
 
 

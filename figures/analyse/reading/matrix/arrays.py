@@ -8,11 +8,12 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from figures.analyse.errors import DataError, shown
-from figures.analyse.memory import require_memory
+from figures.analyse.errors import DataError
+from figures.analyse.memory import require_matrix_memory
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import open_binary
 from figures.analyse.reading.tables.columns import numbered, selected
+from figures.analyse.wording import shown
 from theory.models.arrays import Array
 
 MAGIC = b"\x93NUMPY"
@@ -62,7 +63,7 @@ def _values(path: Path, file: BinaryIO, what: str) -> Array:
     with _format_errors(path):
         shape, dtype = _header(path, file)
     _check(path, what, shape, dtype)
-    require_memory(path, *shape)
+    require_matrix_memory(path, *shape)
     with _format_errors(path):
         values = np.lib.format.read_array(_rewound(file), allow_pickle=False)
     return np.asarray(values, dtype=np.float64)

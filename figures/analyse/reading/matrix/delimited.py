@@ -8,14 +8,15 @@ from typing import NoReturn, TextIO
 
 import numpy as np
 
-from figures.analyse.errors import DataError, counted, shown
-from figures.analyse.memory import require_memory
+from figures.analyse.errors import DataError
+from figures.analyse.memory import require_matrix_memory
 from figures.analyse.reading.matrix.record import Matrix
-from figures.analyse.reading.opening import uncompressed_size
+from figures.analyse.reading.opening import announce, uncompressed_size
 from figures.analyse.reading.tables.cells import kind_of
 from figures.analyse.reading.tables.columns import place_of_column, selected
 from figures.analyse.reading.tables.layout import Cells, Header, Layout, find_layout
 from figures.analyse.reading.text_file import TextFile, text_file
+from figures.analyse.wording import counted, shown
 from theory.models.arrays import Array
 
 MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
@@ -26,6 +27,7 @@ def read_delimited(
 ) -> Matrix:
     """A table of numbers separated by commas, semicolons, tabs or blanks. DataError names row, column and remedy."""
     file = text_file(path)
+    announce(path)
     try:
         return _read(file, header, columns, skip_columns)
     except csv.Error as error:
@@ -39,7 +41,7 @@ def read_delimited(
 def _read(file: TextFile, header: Header, columns: str | None, skip: str | None) -> Matrix:
     layout = find_layout(file, header)
     chosen = selected(file.path, layout.names, columns, skip)
-    require_memory(file.path, int(uncompressed_size(file.path) / layout.bytes_per_row), len(chosen))
+    require_matrix_memory(file.path, int(uncompressed_size(file.path) / layout.bytes_per_row), len(chosen))
     with file.open() as text:
         try:
             values = _numbers(text, layout, chosen)

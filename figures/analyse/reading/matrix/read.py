@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from figures.analyse.errors import DataError
 from figures.analyse.reading.matrix.arrays import read_array
-from figures.analyse.reading.matrix.check import checked
 from figures.analyse.reading.matrix.delimited import read_delimited
 from figures.analyse.reading.matrix.record import Matrix
+from figures.analyse.reading.opening import extension
 from figures.analyse.reading.tables.layout import Header
+from figures.analyse.wording import counted
+
+LARGEST = 1e50  # products of two variances, and their sums, stay far from overflow
 
 
 def read_matrix(
@@ -24,9 +29,44 @@ def read_matrix(
     file is a DataError of one line that names file, row and column (from 1) and the remedy.
     """
     file = Path(path)
-    names = [suffix.lower() for suffix in file.suffixes if suffix.lower() != ".gz"]
-    if names and names[-1] in (".npy", ".npz"):
-        return checked(read_array(file, array=array, columns=columns, skip_columns=skip_columns))
+    if extension(file) in (".npy", ".npz"):
+        return _checked(read_array(file, array=array, columns=columns, skip_columns=skip_columns))
     if array is not None:
         raise DataError(file, "is a table of text; --array chooses from .npz files")
-    return checked(read_delimited(file, header=header, columns=columns, skip_columns=skip_columns))
+    return _checked(read_delimited(file, header=header, columns=columns, skip_columns=skip_columns))
+
+
+def _checked(matrix: Matrix) -> Matrix:
+    """The matrix itself. DataError where it is too small, not finite, or so large that its squares overflow."""
+    rows, columns = matrix.values.shape
+    if columns < 2:
+        raise DataError(
+            matrix.path, "has one column; masked regression predicts each column from the others, so it needs two"
+        )
+    if rows < 3:
+        raise DataError(matrix.path, f"has {counted(rows, 'row')} of numbers; at least 3 samples are needed")
+    lowest, highest = matrix.values.min(), matrix.values.max()  # carry NaN; no temporary of the size of the matrix
+    if not max(-lowest, highest) <= LARGEST:
+        _raise_unusable(matrix)
+    return matrix
+
+
+def _raise_unusable(matrix: Matrix) -> None:
+    bad = ~np.isfinite(matrix.values)
+    finite = not bad.any()
+    if finite:
+        bad = abs(matrix.values) > LARGEST
+    row, column = (int(index) for index in np.argwhere(bad)[0])
+    place = matrix.place(row, column)
+    count = counted(int(bad.sum()), "such cell")
+    if finite:
+        value = f"{matrix.values[row, column]:.6g}"
+        raise DataError(
+            matrix.path,
+            f"{place}: {value} is so large that products of squares overflow ({count} in all); rescale the column",
+        )
+    raise DataError(
+        matrix.path,
+        f"{place}: {matrix.values[row, column]} where a finite number is needed ({count} in all); "
+        "fill the gaps, or leave out rows or columns (--skip-columns)",
+    )

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.errors import DataError, counted
+from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences.letters import GAP
+from figures.analyse.wording import counted
 
 ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "RNA": "ACGU", "DNA": "ACGT"}
 SURELY_NUCLEIC = 0.9  # share of A, C, G, T, U and N among the letters: proteins have less than a half

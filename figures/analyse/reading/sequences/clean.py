@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.errors import DataError, counted
+from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences.alphabet import (
     alphabet_of,
     blocks,
@@ -17,6 +17,7 @@ from figures.analyse.reading.sequences.alphabet import (
 )
 from figures.analyse.reading.sequences.letters import GAP
 from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.wording import counted
 
 Unknown = Literal["gap", "drop"]
 LISTED = 8

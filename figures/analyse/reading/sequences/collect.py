@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences.entries import Entry
 from figures.analyse.reading.sequences.letters import Convention
+from figures.analyse.reading.sequences.reservoir import Reservoir
 from figures.analyse.reading.text_file import TextFile
-from simulate.core import stream
+from figures.analyse.wording import counted, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,9 @@ def collect(
 
     DataError for a sequence of another length and for a character that is no letter; empty records are left out.
     """
-    rng = stream(seed, "choice of sequences")
+    choice = Reservoir(most, seed)
     sites, names, copies = bytearray(), array("q"), array("q")
-    empty, total, length = list[str](), 0, 0
+    empty, length = list[str](), 0
     for number, entry in enumerate(entries, start=1):
         letters = convention.sites(entry.letters)
         if not letters:
@@ -39,20 +40,15 @@ def collect(
             continue
         length = length or len(letters)
         _require_alike(file, entry, number, letters, length, convention)
-        total += 1
-        names.append(hash(entry.name or total))
-        if most is None or total <= most:
-            sites += letters
-            copies.append(hash(letters))
-        elif (chosen := int(rng.integers(total))) < most:
-            sites[chosen * length : (chosen + 1) * length] = letters
-            copies[chosen] = hash(letters)
-    if not total:
+        place = choice.place()
+        names.append(hash(entry.name or choice.total))
+        if place is not None:
+            sites[place * length : (place + 1) * length] = letters
+            copies[place : place + 1] = array("q", [hash(letters)])
+    if not choice.total:
         raise DataError(file.path, _nothing(convention))
     notes = [*_left_out(empty), *_twice(names, copies), *convention.notes]
-    if most is not None and total > most:
-        notes.insert(0, f"{most} of {total} sequences, chosen at random")
-    return Collected(np.frombuffer(sites, np.uint8).reshape(-1, length), tuple(notes))
+    return Collected(np.frombuffer(sites, np.uint8).reshape(-1, length), (*choice.notes, *notes))
 
 
 def _nothing(convention: Convention) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.text_file import TextFile
+from figures.analyse.wording import counted, shown
 
 REFERENCE = "#=GC RF"
 NOT_MATCHED = ".-~"  # in a reference line of Stockholm: columns of inserts

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from string import ascii_lowercase, ascii_uppercase, digits
 
-from figures.analyse.errors import counted
+from figures.analyse.wording import counted
 
 GAP = ord("-")
 LETTERS = (ascii_uppercase + "-?").encode()

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from figures.analyse.errors import DataError
-from figures.analyse.memory import available_bytes
-from figures.analyse.reading.opening import GZIP_MAGIC, uncompressed_size
+from figures.analyse.memory import require_memory
+from figures.analyse.reading.opening import GZIP_MAGIC, announce, extension, uncompressed_size
 from figures.analyse.reading.sequences import entries
 from figures.analyse.reading.sequences.alphabet import checked_alphabet
 from figures.analyse.reading.sequences.clean import Unknown, cleaned
@@ -27,7 +27,7 @@ FORMATS = {
     "a2m": (".a2m", ".a3m"),
     "stockholm": (".sto", ".stk"),
 }
-LARGE = 10**8  # bytes of text: takes seconds, and is announced
+BYTES_OF_MEMORY = {"stockholm": 4.0, "table": 1.0}  # for each byte of text; 2.5 of the other formats
 
 
 def read_sequences(
@@ -78,14 +78,14 @@ def read_sequences(
 def format_of(file: TextFile) -> Format:
     """By the first line that is not blank; what begins with ">" is A2M only where the name says so."""
     first = next(line for line in file.head.splitlines() if line.strip())
-    suffixes = [suffix.lower() for suffix in file.path.suffixes if suffix.lower() != ".gz"]
+    suffix = extension(file.path)
     if first.startswith("# STOCKHOLM"):
         return "stockholm"
-    if suffixes and suffixes[-1] in FORMATS["stockholm"]:
+    if suffix in FORMATS["stockholm"]:
         raise DataError(file.path, "does not begin with # STOCKHOLM 1.0; name it by what it is, such as .fasta")
-    if suffixes and suffixes[-1] in FORMATS["a2m"]:
+    if suffix in FORMATS["a2m"]:
         return "a2m"
-    if first.startswith((">", ";")) or (suffixes and suffixes[-1] in FORMATS["fasta"]):
+    if first.startswith((">", ";")) or (suffix in FORMATS["fasta"]):
         return "fasta"
     return "table" if is_token_table(file) else "plain"
 
@@ -111,15 +111,7 @@ def _custom(file: TextFile, alphabet: str) -> bytes | None:
 
 def _announce(file: TextFile, form: Format, most: int | None, say: Callable[[str], None]) -> None:
     """Says what a large file will take before it is read, and refuses what does not fit."""
-    size = uncompressed_size(file.path)
-    copies = {"stockholm": 4.0, "table": 1.0}.get(form, 2.5)  # bytes of memory for one of text
-    needed = copies * size
-    if most is None and needed > available_bytes():
-        raise DataError(
-            file.path,
-            f"{size / 1e9:.2g} GB of text need up to {needed / 1e9:.2g} GB of memory and {available_bytes() / 1e9:.2g} "
-            "GB are available; take a random choice with --max-sequences 100000",
-        )
-    if size > LARGE:
-        choice = "" if most is None else f", of which {most} sequences are kept"
-        say(f"{file.path}: reading {size / 1e6:.0f} MB of text, up to {needed / 1e6:.0f} MB of memory{choice}")
+    if most is None:
+        needed = BYTES_OF_MEMORY.get(form, 2.5) * uncompressed_size(file.path)
+        require_memory(file.path, "reading it", needed, "take a random choice with --max-sequences 100000")
+    announce(file.path, say)

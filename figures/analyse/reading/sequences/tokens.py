@@ -1,27 +1,32 @@
 """Tables of tokens: each row a sequence, each cell a letter, a word or an integer."""
 
 import csv
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences.clean import conserved, require_enough
-from figures.analyse.reading.sequences.odd import INTEGER, NOT_KNOWN, odd_tokens
 from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.reading.sequences.reservoir import Reservoir
 from figures.analyse.reading.tables.columns import selected
 from figures.analyse.reading.tables.layout import Header, Layout, find_layout, split
 from figures.analyse.reading.text_file import TextFile
-from simulate.core import stream
+from figures.analyse.wording import counted, listed, shown
 
+INTEGER = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+NOT_KNOWN = "NA"
 GAPS = frozenset(("", "-", "."))
 MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # gaps as well, which are counted
 MOST_TOKENS = 250
 LONGEST = 30  # letters of a token
 HEADER_SAMPLE = 50  # rows
+LISTED = 8  # tokens of a kind that are named in a note
 
 
 class _Codes(dict[str, int]):
@@ -60,16 +65,17 @@ def read_tokens(
     chosen = selected(file.path, names[: len(layout.names)], columns, skip_columns)
     codes = _Codes()
     with file.open() as text:
-        values, total = _gathered(file, text, layout, named, chosen, codes, most, seed)
+        values, choice = _gathered(file, text, layout, named, chosen, codes, most, seed)
     counts = np.bincount(values.reshape(-1), minlength=256)
-    odd = odd_tokens({_plain(token): int(counts[code]) for token, code in codes.items() if counts[code]})
+    suspicious = suspicious_tokens({_plain(token): int(counts[code]) for token, code in codes.items() if counts[code]})
     states, tokens = _ordered(values, codes)
     places = np.array(chosen, dtype=np.int64) + 1
     require_enough(file.path, states)
     _require_tokens(file, tokens)
     notes = [f"{layout.description.split(',')[0]}, {'the first row names the columns' if named else 'no header'}"]
-    notes += [f"{most} of {total} sequences, chosen at random"] if most is not None and total > most else []
-    return Sequences(file.path, states, tokens, _kind(tokens), places, (*notes, *odd, *conserved(states)))
+    return Sequences(
+        file.path, states, tokens, _kind(tokens), places, (*notes, *choice, *suspicious, *conserved(states))
+    )
 
 
 def _gathered(
@@ -81,9 +87,9 @@ def _gathered(
     codes: _Codes,
     most: int | None,
     seed: int,
-) -> tuple[NDArray[np.uint8], int]:
-    """Codes (M, L) of all rows, or of a uniform random choice of `most`; and how many rows there are."""
-    rng, total, values = stream(seed, "choice of sequences"), 0, bytearray()
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Codes (M, L) of all rows, or of a uniform random choice of `most`, with a note on that."""
+    choice, values = Reservoir(most, seed), bytearray()
     for number, cells in islice(_rows(text, layout), named, None):
         if len(cells) != layout.width:
             raise DataError(
@@ -94,14 +100,12 @@ def _gathered(
         row = [codes[cells[k]] for k in chosen]
         if max(row) >= MOST_TOKENS:
             raise DataError(file.path, _too_many(codes, number))
-        total += 1
-        if most is None or total <= most:
-            values += bytes(row)
-        elif (place := int(rng.integers(total))) < most:
+        place = choice.place()
+        if place is not None:
             values[place * len(row) : (place + 1) * len(row)] = bytes(row)
-    if not total:
+    if not choice.total:
         raise DataError(file.path, "holds no sequence")
-    return np.frombuffer(values, np.uint8).reshape(-1, len(chosen)), total
+    return np.frombuffer(values, np.uint8).reshape(-1, len(chosen)), choice.notes
 
 
 def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -139,6 +143,32 @@ def _has_header(file: TextFile, layout: Layout) -> bool:
     lines = [line for line in file.head.split("\n")[layout.first_row - 1 :] if line.strip()][: HEADER_SAMPLE + 1]
     first, *others = [{cell.strip() for cell in split(line, layout.delimiter)} for line in lines]
     return bool(others) and not first & set().union(*others)
+
+
+def suspicious_tokens(counts: Mapping[str, int]) -> list[str]:
+    """Notes on tokens that look like mistakes, by how often each occurs; they are read like all others.
+
+    These are cells that are not known, and in a table of integers what is none, is negative, or occurs only once.
+    """
+    notes = [f"{counted(counts[NOT_KNOWN], 'cell')} nan or NA: read as gaps"] if NOT_KNOWN in counts else []
+    words = [token for token in counts if token not in ("-", NOT_KNOWN)]
+    integers = [token for token in words if INTEGER.fullmatch(token)]
+    if 2 * len(integers) <= len(words):
+        return notes
+    others = [token for token in words if token not in integers]
+    fractions = [token for token in others if NUMBER.fullmatch(token)]
+    suspicious = {
+        "no integer": fractions,
+        "no number": [token for token in others if token not in fractions],
+        "negative": [token for token in integers if int(token) < 0],
+        "there only once": [token for token in words if counts[token] == 1],
+    }
+    return notes + [
+        f"among integers, {counted(len(found), 'token')} that {'is' if len(found) == 1 else 'are'} {what}: "
+        f"{listed(found, LISTED)} (a token like any other; leave the cell empty where nothing is known)"
+        for what, found in suspicious.items()
+        if found
+    ]
 
 
 def _require_tokens(file: TextFile, tokens: tuple[str, ...]) -> None:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
+from figures.analyse.wording import counted, shown
 
 
 def place_of_column(position: int, name: str) -> str:

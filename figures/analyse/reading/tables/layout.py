@@ -5,10 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from figures.analyse.errors import DataError, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.tables.cells import is_number, kind_of
 from figures.analyse.reading.tables.columns import numbered
 from figures.analyse.reading.text_file import TextFile
+from figures.analyse.wording import shown
 
 Header = Literal["auto", "yes", "no"]
 Cells = list[str]

@@ -3,6 +3,6 @@
 from figures.analyse.reading.text.read import read_corpus
 from figures.analyse.reading.text.record import Corpus
 from figures.analyse.reading.text.vectors import read_vectors
-from figures.analyse.reading.text.words import ENGLISH, words_of
+from figures.analyse.reading.text.vocabulary import ENGLISH, words_of
 
 __all__ = ["ENGLISH", "Corpus", "read_corpus", "read_vectors", "words_of"]

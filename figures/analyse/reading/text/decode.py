@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from figures.analyse.errors import DataError
-from figures.analyse.memory import available_bytes
-from figures.analyse.reading.opening import open_binary, uncompressed_size
+from figures.analyse.memory import require_memory
+from figures.analyse.reading.opening import announce, open_binary, uncompressed_size
 from figures.analyse.reading.text_file import MARKS
 
 COPIES = 6  # bytes of memory for one of text: as bytes, as characters, and counted
@@ -16,7 +16,8 @@ def decoded(path: Path, encoding: str | None = None) -> str:
     DataError that names the byte and the line where it does not decode: guessing would give wrong words in silence.
     """
     with open_binary(path) as file:
-        _require_memory(path)
+        announce(path)
+        require_memory(path, "reading it as text", COPIES * uncompressed_size(path), "take a part of it")
         raw = file.read()
     name = encoding or next((known for mark, known in MARKS if raw.startswith(mark)), "utf-8")
     try:
@@ -45,13 +46,3 @@ def _where(raw: bytes, error: UnicodeError, encoding: str) -> str:
         f"byte {start + 1} (line {line}) is 0x{raw[start]:02x}, which is not valid {encoding}; save it as UTF-8, or "
         "say what it is, such as --encoding cp1252"
     )
-
-
-def _require_memory(path: Path) -> None:
-    size = uncompressed_size(path)
-    if COPIES * size > available_bytes():
-        raise DataError(
-            path,
-            f"{size / 1e9:.2g} GB of text need about {COPIES * size / 1e9:.2g} GB of memory and "
-            f"{available_bytes() / 1e9:.2g} GB are available; take a part of it",
-        )

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from figures.analyse.errors import DataError, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.text.decode import decoded, lines_of
+from figures.analyse.wording import shown
 
 Named = Iterator[tuple[str, str]]  # what a document is called in messages, and its text
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")

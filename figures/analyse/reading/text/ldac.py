@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
+from figures.analyse.reading.opening import plain_name
 from figures.analyse.reading.text.decode import decoded, lines_of
+from figures.analyse.wording import counted, shown
 
 LONGEST = 9  # digits of a count
 Counted = tuple[str, dict[int, int]]  # name of a document; how often each word occurs
@@ -26,7 +28,7 @@ def read_ldac(path: Path, encoding: str | None = None) -> tuple[list[Counted], l
 
 def tokens_beside(path: Path) -> Path:
     """corpus.tokens of corpus.ldac or corpus.ldac.gz; DataError where there is none."""
-    stem = Path(path.name.removesuffix(".gz")).stem
+    stem = Path(plain_name(path)).stem
     for name in (f"{stem}.tokens", f"{stem}.tokens.gz", f"{stem}.vocab"):
         if (path.parent / name).is_file():
             return path.parent / name

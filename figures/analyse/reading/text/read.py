@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from figures.analyse.errors import DataError
+from figures.analyse.reading.opening import extension
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.reading.text.documents import (
     Named,
@@ -14,8 +15,7 @@ from figures.analyse.reading.text.documents import (
 )
 from figures.analyse.reading.text.ldac import Counted, read_ldac
 from figures.analyse.reading.text.record import Corpus
-from figures.analyse.reading.text.vocabulary import pruned, require_words
-from figures.analyse.reading.text.words import ENGLISH, words_of
+from figures.analyse.reading.text.vocabulary import ENGLISH, pruned, require_words, words_of
 
 MIN_DOCUMENTS = 5  # at least so many contain a word that is counted; fewer where there are few documents
 JSON_LINES = (".jsonl", ".ndjson")
@@ -69,8 +69,7 @@ def read_corpus(
 def _suffix(path: Path) -> str:
     if path.is_dir():
         return ""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    return suffixes[-1] if suffixes else ".txt"
+    return extension(path) or ".txt"
 
 
 def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) -> tuple[Named, str]:

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.analyse.errors import DataError, counted, shown
+from figures.analyse.errors import DataError
 from figures.analyse.reading.text.decode import decoded, lines_of
+from figures.analyse.wording import counted, shown
 
 
 def read_vectors(path: Path, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

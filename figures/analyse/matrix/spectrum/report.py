@@ -1,10 +1,9 @@
 """The spectra in words and in a text table."""
 
-import textwrap
-
 import numpy as np
 
-from figures.analyse.matrix.spectrum import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
+from figures.analyse.matrix.spectrum.record import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
+from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 from theory.models.arrays import Array
 
@@ -12,7 +11,7 @@ HEADER = ["matrix", "largest", "noise part ends at", "outliers", "independent co
 LISTED, NAMED = 4, 4  # directions, and columns of each
 
 
-def spectrum_report(spectrum: MatrixSpectrum | str, width: int = 110) -> str:
+def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
     """Table and sentences; the one line that says why there is no spectrum."""
     if isinstance(spectrum, str):
         return spectrum
@@ -22,11 +21,8 @@ def spectrum_report(spectrum: MatrixSpectrum | str, width: int = 110) -> str:
         "permuted: largest eigenvalue after every column is permuted by itself"
     )
     cells = [_cells(method) for method in spectrum.methods]
-    words = [
-        textwrap.fill(line, width, subsequent_indent="  ")
-        for line in (_assumptions(spectrum), *_warnings(spectrum), *_directions(spectrum))
-    ]
-    return "\n".join((render(HEADER, cells, title, caption, "text"), "", *words))
+    lines = (_assumptions(spectrum), *_warnings(spectrum), *_directions(spectrum))
+    return "\n".join((render(HEADER, cells, title, caption, "text"), "", paragraphs(lines, width)))
 
 
 def _cells(method: MethodSpectrum) -> list[str]:

@@ -5,13 +5,20 @@ matrix 1/diag C. With the noise part diag(s) of the covariance the bulk follows 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.noise_part import TRACY_WIDOM, NoisePart, noise_part
+from figures.analyse.matrix.spectrum.noise_part import TRACY_WIDOM, noise_part
+from figures.analyse.matrix.spectrum.record import (
+    CORRELATION,
+    COVARIANCE,
+    MASKED,
+    MatrixSpectrum,
+    MethodSpectrum,
+    NoiseBulk,
+)
 from simulate.core import stream
 from simulate.masked import fit
 from theory.models import Diagonal, Isotropic, MaskedRidge
@@ -22,69 +29,9 @@ from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
 from theory.random_matrix.spectral.variable import Predictor
 
-MASKED, COVARIANCE, CORRELATION = "masked regression", "covariance", "correlation matrix"
 LEAST_ROWS, LEAST_COLUMNS, MOST_COLUMNS = 10, 5, 1500
 TOP_SHARE = 0.02  # of one eigenvalue: a square-root edge is seen within it
 NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
-
-
-@dataclass(frozen=True, eq=False)
-class NoiseBulk:
-    """Where the eigenvalues of noise end; margins are the .99 quantile of the fluctuation there (Tracy-Widom)."""
-
-    law: SpectralLaw = field(repr=False)
-    low: float
-    high: float
-    low_margin: float
-    high_margin: float
-
-    def above(self, eigenvalues: Array) -> int:
-        """How many lie beyond the upper edge and its margin."""
-        return int((eigenvalues > self.high + self.high_margin).sum())
-
-    def below(self, eigenvalues: Array) -> int:
-        """How many lie beyond the lower edge and its margin."""
-        return int((eigenvalues < self.low - self.low_margin).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class MethodSpectrum:
-    """One matrix: what the data have, what its noise part predicts, and what independent columns predict."""
-
-    method: str
-    eigenvalues: Array = field(repr=False)  # (d,), ascending
-    directions: Array = field(repr=False)  # (d, d), unit right eigenvectors in columns of the same order
-    permuted: Array = field(repr=False)  # (d,), of the data with every column permuted by itself
-    noise: NoiseBulk
-    independent: NoiseBulk
-
-    @property
-    def outliers(self) -> int:
-        """Eigenvalues above the noise part."""
-        return self.noise.above(self.eigenvalues)
-
-    @property
-    def outliers_left(self) -> int:
-        """Eigenvalues below the noise part."""
-        return self.noise.below(self.eigenvalues)
-
-    def leading(self, count: int) -> Array:
-        """(count, d), the directions of the largest eigenvalues in rows, the largest first."""
-        return self.directions[:, ::-1][:, :count].T
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixSpectrum:
-    """The spectra of a data matrix (n, d) about its mean, at one ridge."""
-
-    names: tuple[str, ...]
-    n: int
-    lam: float
-    noise: NoisePart
-    methods: tuple[MethodSpectrum, ...]  # masked regression, covariance, correlation matrix
-
-    def __getitem__(self, method: str) -> MethodSpectrum:
-        return next(one for one in self.methods if one.method == method)
 
 
 def matrix_spectrum(X: Array, names: Sequence[str], lam: float, seed: int = 0) -> MatrixSpectrum | str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.analyse.matrix.spectrum import MatrixSpectrum, MethodSpectrum, NoiseBulk
+from figures.analyse.matrix.spectrum.record import MatrixSpectrum, MethodSpectrum, NoiseBulk
 from figures.core import Row, row
 from theory.models.arrays import Array
 

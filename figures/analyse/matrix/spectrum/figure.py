@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from figures.analyse.matrix import spectrum_table as table
-from figures.analyse.matrix.spectrum import CORRELATION, COVARIANCE, MASKED
+from figures.analyse.matrix.spectrum import table
+from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
 from figures.core import Curve, Experiment, Panel
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import numpy as np
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import DataTheory
-from figures.analyse.matrix.few_rows import FEWEST_ROWS
-from figures.analyse.matrix.leave_one_out import loo_squares
+from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.record import BestRidge
 from simulate.core import Estimate
 from simulate.masked import fit
@@ -46,6 +45,19 @@ def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
     center = int(np.flatnonzero(AROUND == 1)[0])
     errors = tuple(Estimate.of(values.mean(axis=1)) for values in squares)
     return LeaveOneOut(best * AROUND, errors, squares[center].mean(axis=0))
+
+
+def loo_squares(X: Array, lam: float) -> Array:
+    """(n, d): squared error of each entry, predicted by the regression and the mean of the other n - 1 rows.
+
+    The mean is one more direction of the hat matrix, 1/n on its diagonal; n lam is kept.
+    """
+    centered = X - X.mean(axis=0)
+    fitted = fit(centered, lam)
+    residuals = centered - centered @ fitted.predictor.T
+    known_mean = fitted.loo_residuals
+    share = np.divide(known_mean, len(X) * residuals, out=np.zeros_like(residuals), where=residuals != 0)
+    return np.asarray((known_mean / (1 - share)) ** 2)
 
 
 def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:

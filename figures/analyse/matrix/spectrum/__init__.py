@@ -1,0 +1,23 @@
+"""The spectrum of a user's matrix: eigenvalues of the masked predictor beside those of PCA, against noise."""
+
+from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
+from figures.analyse.matrix.spectrum.figure import (
+    SPECTRUM_FIGSIZE,
+    decorate_spectrum,
+    spectrum_experiment,
+    spectrum_panels,
+)
+from figures.analyse.matrix.spectrum.record import MatrixSpectrum
+from figures.analyse.matrix.spectrum.report import spectrum_report
+from figures.analyse.matrix.spectrum.table import spectrum_rows
+
+__all__ = [
+    "SPECTRUM_FIGSIZE",
+    "MatrixSpectrum",
+    "decorate_spectrum",
+    "matrix_spectrum",
+    "spectrum_experiment",
+    "spectrum_panels",
+    "spectrum_report",
+    "spectrum_rows",
+]

@@ -1,0 +1,87 @@
+"""The steps from a user's file to its results, the same for every kind of data.
+
+A kind says how each step is done (its own `command.py`); here they are put in order, and failures are worded.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from figures.analyse.errors import as_typed
+from figures.analyse.reading.opening import extension, plain_name
+from figures.analyse.results import write_results
+from figures.analyse.wording import printable
+from figures.core import Experiment, Row
+from simulate.core import TaskError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXTENSIONS = {
+    "matrix": (".csv", ".tsv", ".npy", ".npz"),
+    "sequences": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna", ".a2m", ".a3m", ".sto", ".stk"),
+    "text": (".txt", ".ldac", ".jsonl", ".ndjson"),
+}
+
+Data = TypeVar("Data")
+Analysis = TypeVar("Analysis")
+
+
+@dataclass(frozen=True)
+class TableAndFigure:
+    """One table with its figure, and further tables: files NAME.csv, NAME.pdf, NAME.png and NAME_KEY.csv."""
+
+    rows: list[Row]
+    experiment: Experiment
+    frames: "Mapping[str, pd.DataFrame]"
+    suffix: str = ""  # of NAME
+
+
+@dataclass(frozen=True)
+class Steps(Generic[Data, Analysis]):
+    """How one kind of data is read, analyzed and reported."""
+
+    kind: str
+    read: Callable[[argparse.Namespace], Data]
+    notes: Callable[[Data], list[str]]  # sentences on what was read
+    analyse: Callable[[Data, argparse.Namespace, str], Analysis]  # the last argument labels the progress
+    title: Callable[[Analysis], str]  # what was analyzed, and its size, without the name of the file
+    report: Callable[[Analysis, str], str]
+    results: Callable[[Analysis, str], list[TableAndFigure]]
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Reads, analyzes, reports and writes. DataError or OptionError where the file or an option cannot be used."""
+        data = self.read(options)
+        file = printable(options.file)
+        print(*(f"{file}: {note}" for note in self.notes(data)), sep="\n")
+        name = result_name(options.file, self.kind)
+        try:
+            analysis = self.analyse(data, options, f"analyse {name}")
+        except (ValueError, MemoryError, TaskError) as error:
+            raise as_typed(options.file, error, options) from None
+        title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
+        print(self.report(analysis, title), end="\n\n")
+        for result in self.results(analysis, title):
+            stem = f"analyse_{name}{result.suffix}"
+            written = write_results(options.output, stem, result.rows, result.experiment, result.frames)
+            print(*map(printable, written), sep="\n")
+
+
+def result_name(file: Path, kind: str) -> str:
+    """What the results of a file are called, so that no two files or kinds of one folder share a name.
+
+    The name of the file, without .csv, which the results have too, and with the kind where the extension does not say
+    it: x.csv gives x, x.tsv x.tsv, x.csv read as text x.csv_text, and a folder x x_text.
+    """
+    file = _named(file)
+    name = printable(Path(plain_name(file)))
+    if extension(file) not in EXTENSIONS[kind] or file.is_dir():
+        return f"{name}_{kind}"
+    return name[: -len(".csv")] if extension(file) == ".csv" else name
+
+
+def _named(file: Path) -> Path:
+    """The file by a name of its own: that of the folder in the place of "." and "..", but of a link not its target."""
+    return file if file.name not in ("", "..") else file.resolve()

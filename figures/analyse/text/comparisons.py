@@ -1,0 +1,83 @@
+"""Word vectors of a value matrix, and every comparison of pairs of words at every threshold."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import eigsh
+
+from figures.analyse.text.record import RULES, VALUES, Comparison
+from simulate.core import stream
+from simulate.topics.contrast import (
+    TopicContrast,
+    embedding_contrast,
+    planted_values,
+    topic_contrast,
+    topic_membership,
+)
+from theory.models.arrays import Array
+
+DENSE_UP_TO = 600  # words: below, computing all eigenvectors is as fast as searching for some
+PLANTED = (0.75, 0.25)  # exact in binary, and so are their sums
+
+
+def value_embedding(matrix: Array, dimension: int, rng: np.random.Generator) -> Array:
+    """Vectors (words, at most `dimension`) whose products are the best positive part of that rank of (W + W')/2.
+
+    Columns are the eigenvectors of the largest eigenvalues above zero, each times the square root of its eigenvalue.
+    `rng` starts the search for them in a large matrix.
+    """
+    symmetric = (matrix + matrix.T) / 2
+    n = len(symmetric)
+    if n <= DENSE_UP_TO or dimension >= n // 2:
+        values, vectors = linalg.eigh(symmetric)
+        values, vectors = values[-dimension:], vectors[:, -dimension:]
+    else:
+        values, vectors = eigsh(symmetric, k=dimension, which="LA", v0=rng.standard_normal(n))
+    positive = values > 0
+    return np.asarray(vectors[:, positive] * np.sqrt(values[positive]))
+
+
+def compared(
+    topic_words: Array,
+    sources: dict[str, Array],
+    thresholds: Sequence[float],
+    *,
+    excluded: NDArray[np.bool_],
+    permutations: int,
+    seed: int,
+) -> tuple[tuple[Comparison, ...], bool, tuple[str, ...]]:
+    """Compare pairs of words by all `sources`, at all `thresholds` and by both rules for words of several topics.
+
+    Returns the comparisons, whether values that were planted in the place of a source came back exactly, and notes on
+    what was left out, since the topics that were found left no pairs there. ValueError where nothing could be compared.
+    """
+    found: list[Comparison] = []
+    planted, notes = True, []
+    for overlap in RULES:
+        for threshold in thresholds:
+            try:
+                kept = topic_membership(topic_words, threshold, overlap=overlap, excluded=excluded)
+                contrasts = {
+                    source: _contrast(
+                        source, value, kept, stream(seed, "null", source, overlap, threshold), permutations
+                    )
+                    for source, value in sources.items()
+                }
+                control = topic_contrast(planted_values(kept, *PLANTED), kept, stream(seed, "planted"), permutations=2)
+            except ValueError as error:
+                notes.append(f"left out threshold {threshold:g} with {RULES[overlap]}: {error}")
+                continue
+            planted &= (control.same.mean, control.different.mean) == PLANTED
+            found += [Comparison(source, overlap, threshold, contrast) for source, contrast in contrasts.items()]
+    if not found:
+        raise ValueError(f"thresholds leave no pairs of words to compare: {notes[0]}")
+    return tuple(found), planted, tuple(notes)
+
+
+def _contrast(
+    source: str, value: Array, kept: NDArray[np.bool_], rng: np.random.Generator, permutations: int
+) -> TopicContrast:
+    measure = topic_contrast if source == VALUES else embedding_contrast
+    return measure(value, kept, rng, permutations=permutations)
