@@ -12,6 +12,11 @@ ROOT = Path(__file__).resolve().parents[1]
 WINGS = ("theory", "simulate", "figures")
 ROOMS = {"theory": {"models", "numerics", "random_matrix"}, "simulate": {"core"}, "figures": {"core", "analyse"}}
 KINDS = {"matrix", "sequences", "text"}  # of users' data: figures/analyse/KIND, read by figures/analyse/reading/KIND
+EXPERIMENTS = {
+    f"figures.{path.parent.name}.{path.stem}"
+    for path in (ROOT / "figures").glob("*/*.py")
+    if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
+}
 # "wing/subject" -> "wing/subject" that it really builds on
 BUILDS_ON: dict[str, set[str]] = {"figures/glm": {"simulate/potts"}}
 HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask"}
@@ -60,6 +65,8 @@ def ours(path: Path, module: str, where: str) -> str | None:
         return "theory imports nothing of ours"
     if wing == "simulate" and (top == "figures" or (top == "theory" and room != "models")):
         return "simulate uses only theory.models"
+    if any(module == name or module.startswith(f"{name}.") for name in EXPERIMENTS):
+        return "an experiment is imported by nothing"
     if wing == top == "figures" and subject == "core" and room == "analyse":
         return "figures/core is below figures/analyse"
     if wing == top == "figures" and subject == room == "analyse" and _other_kind(folders, module):
@@ -110,8 +117,13 @@ def test_rules_hold(path):
         ("theory/masked/a.py", "from theory.potts import solve", "a subject imports shared rooms only"),
         ("figures/masked/a.py", "from simulate.potts import sample", "a subject imports shared rooms only"),
         ("theory/numerics/a.py", "from theory.masked import solve", "a shared room imports no subject"),
-        ("figures/analyse/a.py", "from figures.masked import real_data", "a shared room imports no subject"),
+        ("figures/analyse/a.py", "from figures.masked import digits", "a shared room imports no subject"),
         ("figures/analyse/text/a.py", "from figures.topics import maps", "a shared room imports no subject"),
+        (
+            "figures/masked/a.py",
+            "from figures.masked.real_data import LAMS",
+            "an experiment is imported by nothing",
+        ),
         ("figures/core/a.py", "from figures.analyse import results", "figures/core is below figures/analyse"),
         ("figures/analyse/text/a.py", "from figures.analyse.matrix import x", "an analysis imports no other kind"),
         (

@@ -1,22 +1,15 @@
 """Handwritten digits: every pixel predicted from the others, measured, predicted, and predicted from the data alone."""
 
-from importlib.util import find_spec
-
 from figures.analyse.matrix import FIGSIZE, analyse_matrix, decorate, panels
 from figures.core import Context, Experiment, Row
+from figures.masked.digits import missing, varying_pixels
 
 LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 
 
 def compute(context: Context) -> list[Row]:
-    from sklearn.datasets import load_digits
-
-    pixels = load_digits()["data"]  # 1797 images of 8 x 8; three pixels are always blank
-    return analyse_matrix(pixels, lams=LAMS, drop_constant=True, repeats=context.replicates(20), run=context.sweep).rows
-
-
-def missing() -> str | None:
-    return None if find_spec("sklearn") else "scikit-learn, which ships the digits, is not installed"
+    """The table that `figures analyse` would give for the digits."""
+    return analyse_matrix(varying_pixels(), lams=LAMS, repeats=context.replicates(20), run=context.sweep).rows
 
 
 EXPERIMENT = Experiment(

@@ -2,16 +2,14 @@
 
 from figures.analyse.matrix import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.core import Context, Experiment, Row
-from figures.masked.real_data import missing
+from figures.masked.digits import missing, varying_pixels
 
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average
 
 
 def compute(context: Context) -> list[Row]:
-    from sklearn.datasets import load_digits
-
-    pixels = load_digits()["data"]  # 1797 images of 8 x 8; three pixels are always blank
-    pixels = pixels[:, pixels.std(axis=0) > 0]
+    """The spectra of the digits at one ridge; ValueError where the analysis finds none."""
+    pixels = varying_pixels()
     found = matrix_spectrum(pixels, [f"pixel {k}" for k in range(pixels.shape[1])], LAM)
     if isinstance(found, str):
         raise ValueError(found)

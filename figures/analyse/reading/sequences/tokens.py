@@ -45,7 +45,10 @@ def _plain(token: str) -> str:
 
 def is_token_table(file: TextFile) -> bool:
     """Whether the lines hold several cells; else each is a sequence of its own."""
-    return len(find_layout(file, "no").names) > 1
+    try:
+        return len(find_layout(file, "no").names) > 1
+    except csv.Error:  # a line that is longer than cells may be is one sequence
+        return False
 
 
 def read_tokens(
