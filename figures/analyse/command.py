@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from figures.analyse.errors import DataError, OptionError
-from figures.analyse.options import KINDS, make_parser
+from figures.analyse.options import KINDS, parsed
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import EXTENSIONS
 from figures.analyse.wording import printable
@@ -20,11 +20,10 @@ WRONG_DATA = 2  # exit status
 
 def main(argv: Sequence[str]) -> int:
     """Exit status: 0, or 2 with one line on stderr where the file or an option cannot be used."""
-    parser, owners = make_parser()
     try:
-        options = parser.parse_args(argv)
+        options, owners = parsed(argv)
         kind = options.kind or kind_of(options.file)
-        _require_own_options(parser, options, owners, kind)
+        _require_own_options(options, owners, kind)
         _require_writable(options.output)
         # Loaded when needed: an analysis imports its whole subject.
         import_module(f"figures.analyse.{kind}.command").STEPS.run(options)
@@ -46,12 +45,10 @@ def kind_of(path: Path) -> str:
     raise DataError(path, f"its name does not say what it holds: say --kind {' or --kind '.join(KINDS)}")
 
 
-def _require_own_options(
-    parser: argparse.ArgumentParser, options: argparse.Namespace, owners: dict[str, str], kind: str
-) -> None:
+def _require_own_options(options: argparse.Namespace, owners: dict[str, str], kind: str) -> None:
     """An option that has no effect on this kind of data is refused: the user expects one."""
     for name, owner in owners.items():
-        if kind not in owner.split(" or ") and getattr(options, name) != parser.get_default(name):
+        if kind not in owner.split(" or ") and name in options.typed:
             plural = owner.replace("matrix", "matrices")
             raise DataError(options.file, f"is read as {kind}, but --{name.replace('_', '-')} is for {plural}")
 

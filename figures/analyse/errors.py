@@ -21,10 +21,11 @@ class OptionError(MaskedSSLError):
 def as_typed(path: Path, error: Exception, options: argparse.Namespace) -> Exception:
     """The error of an analysis in the user's terms.
 
-    A message that begins with the name of an argument becomes an OptionError that names the option, and any other one
-    a DataError that names the file.
+    A message that begins with the name of an argument becomes an OptionError that names the option, and says so where
+    the value is the default and was not typed; any other message becomes a DataError that names the file.
     """
     name, _, rest = str(error).partition(" ")
     if name in vars(options) and name != "file":
-        return OptionError(f"--{name.replace('_', '-')} {rest}")
+        untyped = "" if name in options.typed else " (the default; choose another one)"
+        return OptionError(f"--{name.replace('_', '-')} {rest}{untyped}")
     return DataError(path, str(error))

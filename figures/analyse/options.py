@@ -1,6 +1,7 @@
 """The options of python -m figures analyse: each is checked when it is read, and a wrong one is named in one line."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,6 +19,17 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         of_option = message.startswith("argument --")
         raise OptionError(message.removeprefix("argument ").replace(": ", " ", 1) if of_option else message)
+
+
+def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
+    """The options that the user gave, with the names of those that are no default in `typed`; and for whom each is.
+
+    Owners are as in `make_parser`. OptionError for an option that is not known or has a wrong value.
+    """
+    parser, owners = make_parser()
+    options = parser.parse_args(argv)
+    options.typed = {name for name, value in vars(options).items() if value != parser.get_default(name)}
+    return options, owners
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:

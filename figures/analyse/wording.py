@@ -45,4 +45,4 @@ def duration(seconds: float) -> str:
 
 def paragraphs(lines: Iterable[str], width: int = WIDTH) -> str:
     """The lines, each broken at `width` with the continuation indented."""
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines)

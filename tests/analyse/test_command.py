@@ -37,7 +37,7 @@ def test_table_figure_and_words(table, tmp_path, capsys):
     assert (rows["simulation"] > 0).sum() > 20
     said = capsys.readouterr().out
     assert "comma separated, header in row 1" in said
-    assert "predicted best by the other columns: " in said
+    assert "The other columns predict best" in said
     columns = (output / "analyse_my data_columns.csv").read_text(encoding="utf-8").splitlines()
     assert columns[0] == "column,variance,error,explained"
     assert columns[5].startswith("$cost,")

@@ -129,8 +129,8 @@ def test_best_ridge_by_three_routes_and_the_tuned_curve(analysis):
 
 def test_report_names_columns_and_compares(analysis):
     text = report(analysis, "title")
-    assert "predicted worst: " in text
-    assert "best ridge for all rows: lam = " in text
+    assert "They predict worst: " in text
+    assert "The best ridge for all rows is lam = " in text
     assert text.count("lam by GCV") == 4
     assert report(analysis, "title", "markdown").count("\n| ") == 13
 

@@ -76,7 +76,7 @@ def test_correlations_without_end_are_said_not_to_be_a_few_directions():
     X = np.cumsum(rng.standard_normal((400, D)), axis=1) + 0.01 * rng.standard_normal((400, D))
     found = matrix_spectrum(X, NAMES, LAM)
     assert not found.noise.settled
-    assert "the assumption does not hold" in spectrum_report(found)
+    assert "The assumption does not hold" in spectrum_report(found)
 
 
 def test_directions_follow_their_columns():
@@ -123,9 +123,9 @@ def test_rows_hold_every_eigenvalue_with_its_rank():
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((9, 20), "no spectrum: 9 rows, at least 10 are needed to tell an edge"),
-        ((40, 4), "no spectrum: 4 columns, at least 5 are needed to tell an edge"),
-        ((12, 1501), "no spectrum: 1501 columns, more than 1500 would take minutes; choose some of them"),
+        ((9, 20), "There is no spectrum: 9 rows are too few to tell where noise ends, 10 are needed."),
+        ((40, 4), "There is no spectrum: 4 columns are too few to tell where noise ends, 5 are needed."),
+        ((12, 1501), "There is no spectrum: it would take minutes for 1501 columns; choose at most 1500 of them."),
     ],
 )
 def test_what_has_no_spectrum_says_why_in_one_line(shape, message):
@@ -139,9 +139,9 @@ def test_the_analysis_reports_it_at_its_best_ridge():
     analysis = analyse_matrix(X, repeats=2, lams=[LAM], sizes=[60])
     assert analysis.spectrum.lam == analysis.best.gcv
     text = report(analysis, "title")
-    assert "assumed: rows that are independent" in text
-    assert "direction 1 of masked regression" in text
-    assert "squared overlap" in text
+    assert "These limits assume rows that are independent" in text
+    assert "Direction 1 of masked regression" in text
+    assert "a squared overlap of" in text
 
 
 @pytest.mark.parametrize("shape", [(10, 5), (12, 30), (31, 30), (30, 30)])

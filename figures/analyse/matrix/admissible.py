@@ -62,13 +62,15 @@ def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
     ratio = float(variances.max() / variances.min())
     if ratio > UNEQUAL:
         notes.append(
-            f"the variances of the columns differ by a factor {ratio:.1g}: the mean error is that of the largest, "
-            "unless columns are standardized"
+            f"the variances of the columns differ by a factor of {ratio:.1g}, so that the mean error is that of the "
+            "largest ones; --standardize gives all columns the same weight"
         )
     if n <= len(variances):  # n - 1 contrasts, d - 1 unknowns
-        notes.append("there are no more rows than columns: without a ridge every column would be fitted exactly")
+        notes.append(
+            "there are no more rows than columns, so that without a ridge every column would be fitted exactly"
+        )
     if n < FEWEST_ROWS:
-        notes.append(f"so few rows say little; no theory is given for fewer than {FEWEST_ROWS} training rows")
+        notes.append(f"{n} rows say little, and no theory is given for fewer than {FEWEST_ROWS} training rows")
     return tuple(notes)
 
 

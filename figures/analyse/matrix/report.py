@@ -19,10 +19,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     cells = [
         line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style), style)
     ]
-    caption = (
-        "held-out: mean squared error of a column on rows that were not fitted, mean over "
-        f"{analysis.plan.repeats} random splits (their standard error)"
-    )
+    caption = paragraphs([_caption(analysis)], width) if style == "text" else _caption(analysis)
     shown = render(HEADER, cells, title, caption, style)
     if style != "text":
         return shown
@@ -32,13 +29,23 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
 def summary(analysis: MatrixAnalysis) -> list[str]:
     """Sentences: the best ridge, what it achieves, how well theory describes it, which columns are predicted."""
     return [
-        f"{analysis.n} rows, {analysis.d} columns, n/d = {analysis.n / analysis.d:.4g}",
-        *(f"note: {note}" for note in analysis.notes),
+        f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows a column.",
+        *(f"Note: {note}." for note in analysis.notes),
         _best(analysis),
         _achieved(analysis),
         _agreement(analysis),
         *_columns(analysis),
     ]
+
+
+def _caption(analysis: MatrixAnalysis) -> str:
+    """What the columns of the table are."""
+    return (
+        "held-out: mean squared error of a column on rows that were not fitted, mean over "
+        f"{analysis.plan.repeats} random splits (and its standard error); theory: Gaussian theory, the covariance "
+        "corrected for the noise of the sample; empirical cov.: the same with the covariance of the data as it is; "
+        "GCV: generalized cross-validation of the fitted rows; off: difference from the held-out error"
+    )
 
 
 def _lines(analysis: MatrixAnalysis, i: int, label: str, style: str) -> list[list[str]]:
@@ -66,48 +73,52 @@ def _off(value: float, measured: float) -> str:
 
 def _best(analysis: MatrixAnalysis) -> str:
     best = analysis.best
-    loo = "not computed, too many numbers" if best.leave_one_out is None else f"{best.leave_one_out:.2g}"
-    theory = {None: "undefined (too few rows)", 0.0: "0 (the smaller the better)", math.inf: "infinite"}.get(
+    loo = "" if best.leave_one_out is None else f", {best.leave_one_out:.2g} by leave-one-out"
+    theory = {None: "", 0.0: "as small as possible", math.inf: "infinite"}.get(
         best.empirical_theory, f"{best.empirical_theory or 0:.2g}"
     )
-    edge = " (the end of the range that was searched)" if best.gcv_at_edge else ""
+    theory = theory and f", {theory} by the theory that takes the covariance of the data as exact"
+    edge = ", the end of the range that was searched" if best.gcv_at_edge else ""
+    left_out = "" if loo else " Exact leave-one-out was left out: it would take minutes for a matrix of this size."
     return (
-        f"best ridge for all rows: lam = {best.gcv:.2g} by GCV{edge}, {loo} by leave-one-out, {theory} by theory with "
-        f"the empirical covariance; at the first the effective ridge is {analysis.effective_ridge:.3g} "
-        f"({analysis.degrees_of_freedom:.1f} of {analysis.d - 1} degrees of freedom)"
+        f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}{loo}"
+        f"{theory}. At the first of these the effective ridge is {analysis.effective_ridge:.3g}, and the regression of "
+        f"one column uses {analysis.degrees_of_freedom:.1f} of {analysis.d - 1} degrees of freedom.{left_out}"
     )
 
 
 def _achieved(analysis: MatrixAnalysis) -> str:
     error, variance = float(analysis.column_error.mean()), analysis.mean_variance
     text = (
-        f"error there: {error:.4g} for a column on average, where predicting its mean leaves {variance:.4g}: "
-        f"{100 * (1 - error / variance):.1f}% explained"
+        f"There the mean squared error of a column is {error:.4g} on average, where predicting the mean of the column "
+        f"leaves {variance:.4g}: {100 * (1 - error / variance):.1f} % of the variance is explained."
     )
     if analysis.doubled_error is not None:
-        text += f"; twice as many rows would give {analysis.doubled_error:.4g}"
+        text += f" Twice as many rows would reach {analysis.doubled_error:.4g}."
     return text
 
 
 def _agreement(analysis: MatrixAnalysis) -> str:
     measured = analysis.test_error.mean(axis=0)
     if not np.isfinite(analysis.theory).any() or not np.isfinite(analysis.empirical_theory).any():
-        return "Gaussian theory is not compared: too few rows"
+        return "Gaussian theory is not compared with the held-out errors: there are too few rows."
     corrected, raw = (
         np.nanmedian(abs(values / measured - 1)) for values in (analysis.theory, analysis.empirical_theory)
     )
     return (
-        f"Gaussian theory is off the held-out error by {100 * corrected:.1f}% (median) with the noise of the "
-        f"covariance removed, by {100 * raw:.1f}% with the empirical covariance as it is: that one is estimated from "
-        f"{analysis.n} rows, its small eigenvalues are too small, and it is optimistic where n is close to {analysis.n}"
+        f"Gaussian theory differs from the held-out errors by {100 * corrected:.1f} % (median) when it corrects the "
+        f"covariance for the noise of a sample, and by {100 * raw:.1f} % when it takes the covariance of the data as "
+        f"exact. That covariance is estimated from {analysis.n} rows: its small eigenvalues are too small, which makes "
+        f"the theory too optimistic where n is close to {analysis.n}."
     )
 
 
 def _columns(analysis: MatrixAnalysis) -> list[str]:
     order = np.argsort(-analysis.explained, kind="stable")
     listed = min(LISTED, analysis.d // 2)
-    named = [f"{analysis.names[k]} ({round(100 * analysis.explained[k])}%)" for k in order]
+    named = [f"{analysis.names[k]} ({round(100 * analysis.explained[k])} %)" for k in order]
+    below = " A share below zero means worse than by its mean." if analysis.explained.min() < -0.005 else ""
     return [
-        f"predicted best by the other columns: {', '.join(named[:listed])}",
-        f"predicted worst: {', '.join(reversed(named[-listed:]))}",
+        f"The other columns predict best (share of the variance that they explain): {', '.join(named[:listed])}.",
+        f"They predict worst: {', '.join(reversed(named[-listed:]))}.{below}",
     ]

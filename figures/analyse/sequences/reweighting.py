@@ -41,11 +41,11 @@ def reweighted(
     """By `similarity` at `identity`; `wanted` None leaves it out for very many sequences, and says so."""
     M = len(states)
     if wanted is False:
-        return _equal(M, "every sequence counts as one: those held out may resemble those that are fitted")
+        return _equal(M, "every sequence counts as one, and those held out may resemble some that are fitted")
     if M > MANY:
         time = duration(comparison_seconds(states, n_threads=n_threads))
         if wanted is None:
-            note = f"every sequence counts as one: comparing {M} with each other would take {time}; --reweight does it"
+            note = f"every sequence counts as one: comparing {M} with each other would take {time} (--reweight does it)"
             say(note)
             return _equal(M, note)
         say(f"comparing {M} sequences with each other: about {time}")

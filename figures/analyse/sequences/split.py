@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.splits import checked_test_fraction
+from figures.analyse.wording import counted
 from theory.models.arrays import Array
 
 Indices = NDArray[np.int64]
@@ -35,8 +36,9 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
             chosen[cluster], left = True, left - sizes[cluster]
     if min(chosen.sum(), (~chosen).sum() + 1) < FEWEST_CLUSTERS:
         raise ValueError(
-            f"the sequences form {len(sizes)} clusters of similar ones: too few to hold out {test_fraction:g} of them; "
-            "raise --identity, or leave reweighting out with --no-reweight"
+            f"the sequences form {counted(len(sizes), 'cluster')} of similar ones, too few to hold out "
+            f"{test_fraction:g} of them; raise the share of sites that makes sequences similar (identity), or let "
+            "every sequence count as one (reweight off)"
         )
     held_out = chosen[labels]
     return Split(rng.permutation(np.flatnonzero(~held_out)), np.flatnonzero(held_out))

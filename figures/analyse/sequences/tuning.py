@@ -41,7 +41,7 @@ def tuned(
     best = int(np.argmin(losses))
     edge = {0: ", the weakest", len(tried) - 1: ", the strongest"}.get(best, "")
     note = (
-        f"penalty of couplings --l2 {tried[best]:g}, the best{edge} of {', '.join(f'{l2:g}' for l2 in tried)} for "
-        f"{len(left_out)} left out of {len(chosen)} training sequences"
+        f"the penalty of the couplings is {tried[best]:g}, the best{edge} of {', '.join(f'{l2:g}' for l2 in tried)} "
+        f"for {len(left_out)} sequences that were left out of {len(chosen)} training sequences"
     )
     return replace(settings, l2=tried[best]), note

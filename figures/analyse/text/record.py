@@ -30,7 +30,7 @@ class TextAnalysis:
     n_words: int
     n_tokens: int
     topics: tuple[tuple[str, ...], ...]  # the most probable words of each
-    shares: tuple[float, ...]  # of the tokens, by the documents' mean proportions
+    shares: tuple[float, ...]  # of each topic in a document, mean over documents
     perplexity: float
     comparisons: tuple[Comparison, ...]
     planted: bool  # whether values that were planted came back exactly

@@ -7,10 +7,24 @@ from figures.analyse.text.record import RANDOM, RULES, Comparison, TextAnalysis
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 
-HEADER = ["measured", "topics", "rho", "words", "same pairs", "same", "different", "difference", "ratio", "z"]
+HEADER = [
+    "measured by",
+    "words of several",
+    "rho",
+    "words",
+    "same pairs",
+    "same",
+    "different",
+    "difference",
+    "ratio",
+    "z",
+]
 CAPTION = (
-    "mean over pairs of words of one topic and of different topics (cosines; of the value matrix its entries), errors "
-    "by deleting words; ratio only where the different-topic mean is clearly above zero; z against permuted topics"
+    "A topic is characterized by its most probable words, a share rho of the vocabulary; words of several topics are "
+    "dropped (no overlap) or belong to each of them (overlap). Means over pairs of words of the same topic and of "
+    "different topics: cosines of their vectors, or entries of the value matrix, with standard errors by deleting "
+    "words. The ratio is given where the mean over different topics is clearly above zero. z is the difference in "
+    "standard deviations over permutations of the topics among the words."
 )
 CHANCE = 4.0  # |z| of a random embedding beyond which something is wrong
 
@@ -29,23 +43,26 @@ def report(analysis: TextAnalysis, title: str, width: int = WIDTH) -> str:
 def summary(analysis: TextAnalysis) -> list[str]:
     """Sentences: size, what was left out, controls, and what z does not say."""
     return [
-        f"{analysis.n_documents} documents, {analysis.n_words} words, {analysis.n_tokens} tokens; "
-        f"{len(analysis.topics)} topics with perplexity {analysis.perplexity:.0f}",
-        *(f"note: {note}" for note in analysis.notes),
+        f"There are {analysis.n_documents} documents with {analysis.n_words} different words and {analysis.n_tokens} "
+        f"words in all; with {len(analysis.topics)} topics, to predict a word of a document is as hard as to choose "
+        f"among {analysis.perplexity:.0f} equally likely ones (the perplexity).",
+        *(f"Note: {note}." for note in analysis.notes),
         *_controls(analysis),
-        "topics and model are of different halves of the documents"
+        "The topics are of one half of the documents, and the model is of the other."
         if analysis.split
-        else "topics and model are of the same documents, so z is no independent test; --split fits them to halves",
+        else "Topics and model are of the same documents, so that z is no independent test; --split takes a half of "
+        "the documents for each.",
     ]
 
 
 def _controls(analysis: TextAnalysis) -> list[str]:
-    planted = "came back exactly" if analysis.planted else "DID NOT COME BACK: do not trust this table"
     scores = [one.contrast.z for one in analysis.comparisons if one.source == RANDOM]
     largest = max((abs(z) for z in scores if math.isfinite(z)), default=0.0)
     random = "as by chance" if largest < CHANCE else "MORE THAN BY CHANCE: do not trust this table"
+    planted = "came back exactly" if analysis.planted else "DID NOT COME BACK, so that this table must not be trusted"
     return [
-        f"controls: planted values {planted}; a random embedding has |z| up to {largest:.1f}, {random}",
+        f"Two controls: values that were planted in the place of the model's {planted}, and random vectors have |z| up "
+        f"to {largest:.1f}, {random}.",
     ]
 
 

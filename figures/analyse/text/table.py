@@ -48,7 +48,7 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
 
 
 def topics_frame(analysis: TextAnalysis) -> "DataFrame":
-    """One line for each topic: its share of the tokens, and its most probable words."""
+    """One line for each topic: its mean share of a document, and its most probable words."""
     import pandas as pd
 
     return pd.DataFrame(

@@ -43,13 +43,13 @@ def matrix_spectrum(X: Array, names: Sequence[str], lam: float, seed: int = 0) -
     n, d = X.shape
     for what, value, least in (("rows", n, LEAST_ROWS), ("columns", d, LEAST_COLUMNS)):
         if value < least:
-            return f"no spectrum: {value} {what}, at least {least} are needed to tell an edge"
+            return f"There is no spectrum: {value} {what} are too few to tell where noise ends, {least} are needed."
     if d > MOST_COLUMNS:
-        return f"no spectrum: {d} columns, more than {MOST_COLUMNS} would take minutes; choose some of them"
+        return f"There is no spectrum: it would take minutes for {d} columns; choose at most {MOST_COLUMNS} of them."
     try:
         return _spectrum(X, tuple(names), lam, seed)
     except (ConvergenceError, np.linalg.LinAlgError) as error:
-        return f"no spectrum: {str(error).splitlines()[0]}"
+        return f"There is no spectrum: the law of its noise could not be computed ({str(error).splitlines()[0]})."
 
 
 def _spectrum(X: Array, names: tuple[str, ...], lam: float, seed: int) -> MatrixSpectrum:

@@ -3,11 +3,16 @@
 import numpy as np
 
 from figures.analyse.matrix.spectrum.record import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
-from figures.analyse.wording import WIDTH, paragraphs
+from figures.analyse.wording import WIDTH, counted, paragraphs
 from figures.core.render import render
 from theory.models.arrays import Array
 
 HEADER = ["matrix", "largest", "noise part ends at", "outliers", "independent columns at", "outliers", "permuted"]
+CAPTION = (
+    "An end is the edge of the bulk + a margin that noise exceeds in 1 % of samples (Tracy-Widom). Outliers are the "
+    "eigenvalues beyond it. The noise part is what a few directions leave of the variances; independent columns have "
+    "all of them. Permuted is the largest eigenvalue after every column is permuted by itself."
+)
 LISTED, NAMED = 4, 4  # directions, and columns of each
 
 
@@ -15,11 +20,8 @@ def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
     """Table and sentences; the one line that says why there is no spectrum."""
     if isinstance(spectrum, str):
         return spectrum
-    title = f"Eigenvalues that noise does not have: n = {spectrum.n}, lam = {spectrum.lam:.2g}"
-    caption = (
-        "ends: edge + margin that noise exceeds in 1% of samples (Tracy-Widom, proportional to n^(-2/3)); "
-        "permuted: largest eigenvalue after every column is permuted by itself"
-    )
+    title = f"Largest eigenvalues, and where those of noise end: n = {spectrum.n}, lam = {spectrum.lam:.2g}"
+    caption = paragraphs([CAPTION], width)
     cells = [_cells(method) for method in spectrum.methods]
     lines = (_assumptions(spectrum), *_warnings(spectrum), *_directions(spectrum))
     return "\n".join((render(HEADER, cells, title, caption, "text"), "", paragraphs(lines, width)))
@@ -38,10 +40,10 @@ def _end(bulk: NoiseBulk) -> str:
 def _assumptions(spectrum: MatrixSpectrum) -> str:
     removed = spectrum.noise.removed
     return (
-        "assumed: rows that are independent and close to Gaussian, and columns that share a few directions and are "
-        "otherwise independent, each with a variance of its own; the noise part is what is left of the variances "
-        f"without {removed} direction{'s' * (removed != 1)}. Correlations that are spread over many directions "
-        "(neighboring pixels, times) are outliers too under this assumption, all of them"
+        "These limits assume rows that are independent and close to Gaussian, and columns that share a few directions "
+        "and are otherwise independent, each with a variance of its own; the noise part is what is left of the "
+        f"variances without {removed} direction{'s' * (removed != 1)}. Correlations that are spread over many "
+        "directions, such as those of neighboring pixels or times, all count as outliers under this assumption."
     )
 
 
@@ -49,14 +51,14 @@ def _warnings(spectrum: MatrixSpectrum) -> list[str]:
     warnings = []
     if not spectrum.noise.settled:
         warnings.append(
-            "the assumption does not hold: with the directions removed, ever more appear in what is left. The noise "
-            "part is that of the first round, and the number of outliers depends on this choice"
+            "The assumption does not hold here: when the directions are removed, more and more appear in what is left. "
+            "The noise part is that of the first round, and the number of outliers depends on this choice."
         )
     heavy = [one.method for one in spectrum.methods if one.independent.above(one.permuted)]
     if heavy:
         warnings.append(
-            f"permuted columns exceed the limit of independent ones ({', '.join(heavy)}): happens by chance in 1% of "
-            "samples, otherwise a sign of columns with rare large values, for which the limits are too low"
+            f"The permuted columns exceed the limit of independent columns ({', '.join(heavy)}). This happens by "
+            "chance in 1 % of samples; otherwise some columns have rare large values, for which the limits are too low."
         )
     return warnings
 
@@ -65,16 +67,16 @@ def _directions(spectrum: MatrixSpectrum) -> list[str]:
     masked, pca = spectrum[MASKED], spectrum[COVARIANCE]
     left = masked.outliers_left
     lines = [
-        f"{left} eigenvalues of masked regression lie left of the noise part: combinations of columns "
-        "that vary less than noise would, such as differences of columns that move together"
+        f"{counted(left, 'eigenvalue')} of masked regression below those of the noise part: combinations of columns "
+        "that vary less than noise would, such as differences of columns that move together."
     ]
     if masked.outliers == 0:
-        return [*(lines * (left > 0)), "no direction of masked regression stands out of the noise"]
+        return [*(lines * (left > 0)), "No direction of masked regression stands out of the noise."]
     leading = masked.leading(masked.outliers)
     overlaps = leading @ pca.leading(max(masked.outliers, pca.outliers)).T
     described = [
-        f"direction {i + 1} of masked regression (eigenvalue {masked.eigenvalues[-1 - i]:.3g}): "
-        f"{_largest(leading[i], spectrum.names)}; {_compared(overlaps[i], i)}"
+        f"Direction {i + 1} of masked regression (eigenvalue {masked.eigenvalues[-1 - i]:.3g}) is mostly "
+        f"{_largest(leading[i], spectrum.names)}; it is {_compared(overlaps[i], i)}."
         for i in range(min(LISTED, masked.outliers))
     ]
     return [*(lines * (left > 0)), *described, _shared(masked, pca)]
@@ -100,10 +102,10 @@ def _degrees(cosine: float) -> float:
 def _shared(masked: MethodSpectrum, pca: MethodSpectrum) -> str:
     overlap, count = subspace_overlap(masked, pca)
     return (
-        f"the {count} leading directions of masked regression and of PCA span spaces that share {100 * overlap:.0f}% "
-        f"(chance: {100 * count / len(masked.eigenvalues):.0f}%)"
+        f"The {count} leading directions of masked regression and those of PCA span spaces that share "
+        f"{100 * overlap:.0f} % (by chance {100 * count / len(masked.eigenvalues):.0f} %)."
         if count > 1
-        else f"the leading directions of masked regression and of PCA have squared overlap {overlap:.3f}"
+        else f"The leading directions of masked regression and of PCA have a squared overlap of {overlap:.3f}."
     )
 
 

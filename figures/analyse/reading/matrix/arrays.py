@@ -1,9 +1,11 @@
 """Numpy's own files. Their headers are read first, and pickled objects never."""
 
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -99,8 +101,13 @@ def _check(path: Path, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 @contextmanager
 def _format_errors(path: Path) -> Iterator[None]:
-    """What numpy says about files that are cut off or forged, as an error that names the file."""
+    """What numpy says about files that are cut off or forged, as an error that names the file.
+
+    A header is a Python expression, which numpy reads as such; its warnings are for those who write such files.
+    """
     try:
-        yield
-    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, MemoryError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (ValueError, EOFError, SyntaxError, TokenError, TypeError, OverflowError, MemoryError) as error:
         raise DataError(path, f"is damaged or cut off ({error}); save or copy it again") from None
