@@ -74,6 +74,12 @@ def analyse_matrix(
     raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
     predicted, uncorrected = (np.array([of(size) for size in plan.sizes]) for of in (predict_curves, raw_curves))
     kappa = theory.effective_ridge(lam)
+    rows = [
+        *table.learning_rows(predict_curves, raw_curves, fixed, plan, n),
+        *table.measured_rows(test, gcv, predicted, fixed, plan, d),
+        *table.baseline_rows(scale, plan, n, tuning),
+        *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
+    ]
     return MatrixAnalysis(
         names=names,
         n=n,
@@ -89,12 +95,8 @@ def analyse_matrix(
         degrees_of_freedom=theory.degrees_of_freedom(lam),
         column_error=column_errors(data, lam, loo),
         doubled_error=_doubled(theory, tuning),
-        rows=[
-            *table.learning_rows(predict_curves, raw_curves, fixed, plan, n),
-            *table.measured_rows(test, gcv, predicted, fixed, plan, d),
-            *table.baseline_rows(scale, plan, n, tuning),
-            *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
-        ],
+        rows=rows,
+        converged=all(entry["converged"] for entry in rows),
         notes=(*notes, *scale_notes(variances, n), *plan.notes),
         _spectrum=partial(matrix_spectrum, data, names, lam, seed),
     )

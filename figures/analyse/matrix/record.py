@@ -8,7 +8,7 @@ import numpy as np
 
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.spectrum import MatrixSpectrum
-from figures.core import Row
+from figures.analyse.record import Analysis
 from theory.models.arrays import Array
 
 TUNED = r"$\lambda$ by GCV"
@@ -24,8 +24,8 @@ class BestRidge:
     empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for too few rows
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixAnalysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixAnalysis(Analysis):
     """Masked regression of an (n, d) matrix about its mean; errors are mean squares of one column, averaged over all.
 
     Arrays over training sizes have one column for each of `lams` and a last one for the lam that GCV chooses. `rows`
@@ -46,8 +46,6 @@ class MatrixAnalysis:
     degrees_of_freedom: float  # of the regression of one column there
     column_error: Array = field(repr=False)  # (d,) there: leave-one-out, or GCV for very many rows
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
-    rows: list[Row] = field(repr=False)
-    notes: tuple[str, ...]
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
 
     @cached_property

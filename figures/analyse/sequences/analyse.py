@@ -83,6 +83,7 @@ def analyse_sequences(
     pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation, varying)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
+    stopped = _stopped(values, max_iter)
     return SequenceAnalysis(
         n_sequences=len(colors),
         n_sites=L,
@@ -104,7 +105,8 @@ def analyse_sequences(
             *table.map_rows(scores),
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
         ],
-        notes=(*own.notes, *choice, *_unconverged(values, max_iter)),
+        notes=(*own.notes, *choice, *stopped),
+        converged=not stopped,
     )
 
 
@@ -137,11 +139,12 @@ def _tasks(
     return [Task("map", map_task, (colors, own.weights, gap, settings)), *fits]
 
 
-def _unconverged(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
+def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
     """Which fits were stopped early: their numbers stand, but are not of the optimum."""
-    open_ends = [key for key, value in values.items() if not np.ravel(value)[-1]]
-    if not open_ends:
+    early = [key for key, value in values.items() if not np.ravel(value)[-1]]
+    if not early:
         return ()
     return (
-        f"{len(open_ends)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(open_ends)})",
+        f"{len(early)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(early)}), before "
+        "they had converged",
     )

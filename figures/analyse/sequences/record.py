@@ -6,18 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.analyse.record import Analysis
 from figures.analyse.sequences.scores import Pair
-from figures.core import Row
 from simulate.core import Estimate
 from theory.models.arrays import Array
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceAnalysis:
-    """A pair model of M sequences at L sites, learned by pseudo-likelihood; losses are nats a site, masked one by one.
-
-    `rows` is the table, in the form of `figures.core`.
-    """
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceAnalysis(Analysis):
+    """A pair model of M sequences at L sites, learned by pseudo-likelihood; losses are nats a site, masked one by one."""
 
     n_sequences: int
     n_sites: int
@@ -34,8 +31,6 @@ class SequenceAnalysis:
     scores: Array = field(repr=False)  # (L, L) average-product corrected
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int
-    rows: list[Row] = field(repr=False)
-    notes: tuple[str, ...]
 
     @property
     def n_colors(self) -> int:

@@ -1,8 +1,8 @@
 """What the analysis of a corpus found."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from figures.core import Row
+from figures.analyse.record import Analysis
 from simulate.topics.contrast import TopicContrast
 
 EMBEDDING, VALUES, RANDOM, OWN = "embedding", "value matrix", "random embedding", "own vectors"
@@ -19,12 +19,9 @@ class Comparison:
     contrast: TopicContrast
 
 
-@dataclass(frozen=True, eq=False)
-class TextAnalysis:
-    """Topics of a corpus, and whether a model that was fitted to it tells pairs of words of one topic from others.
-
-    `rows` is the table, in the form of `figures.core`.
-    """
+@dataclass(frozen=True, eq=False, repr=False)
+class TextAnalysis(Analysis):
+    """Topics of a corpus, and whether a model that was fitted to it tells pairs of words of one topic from others."""
 
     n_documents: int
     n_words: int
@@ -35,5 +32,3 @@ class TextAnalysis:
     comparisons: tuple[Comparison, ...]
     planted: bool  # whether values that were planted came back exactly
     split: bool
-    rows: list[Row] = field(repr=False)
-    notes: tuple[str, ...]

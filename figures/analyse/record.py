@@ -1,0 +1,28 @@
+"""What every analysis returns."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from figures.core import Row
+from theory.models.results import Result
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(Result):
+    """The table of an analysis, in the form of `figures.core`, and notes for the user.
+
+    `converged` says whether every solver and every fit on the way reached its tolerance; where one did not, its rows of
+    the table or the notes name it.
+    """
+
+    rows: list[Row] = field(repr=False)
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> "DataFrame":
+        """The table as a data frame, one line for each point of the figure."""
+        from figures.core.table import to_frame
+
+        return to_frame(self.rows)
