@@ -19,7 +19,10 @@ WRONG_DATA = 2  # exit status
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit status: 0, or 2 with one line on stderr where the file or an option cannot be used."""
+    """Run `figures analyse` with these arguments, and return the exit status.
+
+    It is 0, or 2 with one line on stderr where the file or an option cannot be used.
+    """
     try:
         options, owners = parsed(argv)
         kind = options.kind or kind_of(options.file)
@@ -34,7 +37,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def kind_of(path: Path) -> str:
-    """matrix, sequences or text, by the name of the file; a folder is text. DataError where the name does not say."""
+    """Say what a file holds, matrix, sequences or text, by its name; a folder is text.
+
+    DataError where there is no such file, and where its name does not say it.
+    """
     for kind, extensions in EXTENSIONS.items():
         if extension(path) in extensions:
             return kind
@@ -54,7 +60,7 @@ def _require_own_options(options: argparse.Namespace, owners: dict[str, str], ki
 
 
 def _require_writable(output: Path) -> None:
-    """Asked before the analysis, so that no minutes of work are lost."""
+    """Refuse an output folder that cannot be written to before the analysis, so that no minutes of work are lost."""
     named = f"--output {printable(output)}"
     try:
         if output.exists() and not output.is_dir():

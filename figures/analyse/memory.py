@@ -11,7 +11,7 @@ SQUARES = 6  # d x d matrices: covariance, its eigenvectors and loadings, predic
 
 
 def shortage(what: str, needed: float) -> str | None:
-    """A sentence that compares the `needed` bytes with those there are; None where they suffice."""
+    """Compare the `needed` bytes with those there are, in a sentence; None where they suffice."""
     available = available_bytes()
     if needed <= available:
         return None
@@ -19,21 +19,21 @@ def shortage(what: str, needed: float) -> str | None:
 
 
 def require_memory(path: Path, what: str, needed: float, remedy: str) -> None:
-    """DataError, with both sizes and the remedy, where `needed` bytes are more than there are."""
+    """Raise a DataError, with both sizes and the remedy, where `needed` bytes are more than there are."""
     short = shortage(what, needed)
     if short is not None:
         raise DataError(path, f"{short}; {remedy}")
 
 
 def require_matrix_memory(path: Path, rows: int, columns: int) -> None:
-    """DataError where analyzing a (rows, columns) matrix would need more memory than there is."""
+    """Raise a DataError where analyzing a (rows, columns) matrix would need more memory than there is."""
     needed = 8 * (MATRIX_COPIES * rows * columns + SQUARES * columns**2)
     remedy = "take fewer rows, or fewer columns with --columns"
     require_memory(path, f"analyzing {rows} x {columns} numbers", needed, remedy)
 
 
 def available_bytes() -> int:
-    """Memory that can be had without swapping; where the system does not say, all that is built in."""
+    """Return the memory that can be had without swapping; where the system does not say, all that is built in."""
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):

@@ -45,7 +45,7 @@ def integer(least: int) -> Callable[[str], int]:
 
 
 def jobs(text: str) -> int:
-    """A number of processes: positive, or negative to count from the number of cores."""
+    """A type of options: a number of processes, or a negative number to count from the number of cores."""
     try:
         value = int(text)
     except ValueError:

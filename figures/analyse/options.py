@@ -14,7 +14,7 @@ KINDS = ("matrix", "sequences", "text")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the list of all options."""
+    """A parser that says what is wrong in one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
         of_option = message.startswith("argument --")
@@ -33,7 +33,7 @@ def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
-    """The parser, and for each option that is not for every kind of data the kind that it is for."""
+    """Make the parser; also return for whom each option is that is not for every kind of data."""
     parser = _Parser(
         prog="python -m figures analyse",
         description="Theory and simulation for your own data. Of a matrix every column is predicted from the others by "
@@ -89,7 +89,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
 
 
 def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
-    """Adds them to the parser, and returns their names."""
+    """Add the options of matrices to the parser, and return their names."""
     add = parser.add_argument_group("matrices").add_argument
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
@@ -112,7 +112,7 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
-    """Adds them to the parser, and returns their names."""
+    """Add the options of sequences to the parser, and return their names."""
     add = parser.add_argument_group("sequences").add_argument
     options = [
         add(
@@ -174,7 +174,7 @@ def _alphabet(text: str) -> str:
 
 
 def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
-    """Adds them to the parser, and returns their names."""
+    """Add the options of text to the parser, and return their names."""
     add = parser.add_argument_group("text").add_argument
     options = [
         add("--text-column", metavar="NAME", help="column of a .csv or .tsv, or key of a .jsonl, that holds the text"),

@@ -9,14 +9,14 @@ Sweep = Callable[[Iterable[Task]], dict[str, Any]]  # carries out the tasks, and
 
 
 def checked_test_fraction(test_fraction: float) -> float:
-    """The share of the samples that is held out. ValueError unless it lies strictly between 0 and 1."""
+    """Return the share of the samples that is held out. ValueError unless it lies between 0 and 1."""
     if not 0 < test_fraction < 1:
         raise ValueError(f"test_fraction must lie between 0 and 1, both excluded, got {test_fraction}")
     return test_fraction
 
 
 def checked_sizes(sizes: Sequence[int], most: int, samples: str) -> tuple[int, ...]:
-    """Sizes of training sets, each once and ascending. ValueError unless all lie between 2 and `most`."""
+    """Return the sizes of training sets, each once and ascending. ValueError unless all lie in 2, ..., `most`."""
     if not (len(sizes) and all(2 <= size <= most for size in sizes)):
         raise ValueError(f"sizes must lie between 2 and {most}, the {samples} that are not held out, got {list(sizes)}")
     return tuple(sorted(set(sizes)))

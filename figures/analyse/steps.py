@@ -52,7 +52,10 @@ class Steps(Generic[Data, Analysis]):
     results: Callable[[Analysis, str], list[TableAndFigure]]
 
     def run(self, options: argparse.Namespace) -> None:
-        """Reads, analyzes, reports and writes. DataError or OptionError where the file or an option cannot be used."""
+        """Read, analyze, report and write.
+
+        DataError or OptionError where the file or an option cannot be used.
+        """
         data = self.read(options)
         file = printable(options.file)
         print(*(f"{file}: {note}" for note in self.notes(data)), sep="\n")
@@ -83,5 +86,5 @@ def result_name(file: Path, kind: str) -> str:
 
 
 def _named(file: Path) -> Path:
-    """The file by a name of its own: that of the folder in the place of "." and "..", but of a link not its target."""
+    """Return the file by a name of its own: that of the folder for "." and "..", but that of a link, not its target."""
     return file if file.name not in ("", "..") else file.resolve()

@@ -8,28 +8,28 @@ WIDTH = 110  # characters of a line of a report
 
 
 def shown(value: object, limit: int = 40) -> str:
-    """A cell of a file as it is quoted in a message: short, printable, and on one line."""
+    """Return a cell of a file as it is quoted in a message: short, printable, and on one line."""
     text = repr(str(value))
     return text if len(text) <= limit else f"{text[: limit - 4]}...'"
 
 
 def printable(path: Path) -> str:
-    """The name of a file as it can be printed anywhere; bytes of it that are not UTF-8 become \\xNN."""
+    """Return the name of a file as it can be printed anywhere: bytes of it that are not UTF-8 become \\xNN."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def counted(number: int, noun: str) -> str:
-    """1 row, 2 rows."""
+    """Return a number with its noun: 1 row, 2 rows."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def listed(names: Sequence[object], limit: int) -> str:
-    """The first `limit` names, and dots where there are more."""
+    """Return the first `limit` names, and dots where there are more."""
     return ", ".join(map(str, names[:limit])) + (", ..." if len(names) > limit else "")
 
 
 def size(n_bytes: float) -> str:
-    """800 bytes, 12 kB, 350 MB, 2.4 GB."""
+    """Return a number of bytes in words: 800 bytes, 12 kB, 350 MB, 2.4 GB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if n_bytes >= unit:
             return f"{n_bytes / unit:.{2 if n_bytes < 10 * unit else 3}g} {name}"
@@ -37,12 +37,12 @@ def size(n_bytes: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """40 s, 3 min, 2.5 h."""
+    """Return a time in words: 40 s, 3 min, 2.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def paragraphs(lines: Iterable[str], width: int = WIDTH) -> str:
-    """The lines, each broken at `width` with the continuation indented."""
+    """Return the lines, each broken at `width` with the continuation indented."""
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines)

@@ -14,7 +14,7 @@ UNEQUAL = 1e4  # ratio of variances above which a few columns make up the mean e
 
 
 def constant_columns(X: Array) -> list[int]:
-    """Positions of the columns of X (n, d) that are constant, up to rounding."""
+    """Return the positions of the columns of X (n, d) that are constant up to rounding."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     spread = highest - lowest
     return [int(k) for k in np.flatnonzero(spread <= ROUNDING * np.maximum(abs(lowest), abs(highest)))]
@@ -23,7 +23,11 @@ def constant_columns(X: Array) -> list[int]:
 def admissible(
     X: Any, names: Sequence[str] | None, *, drop_constant: bool, standardize: bool
 ) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
-    """The data (n, d), the names of the columns, and notes on what was changed. ValueErrors of `analyse_matrix`."""
+    """Check a matrix, drop or standardize its columns if asked to, and return it with what was done.
+
+    Returns the data (n, d), the names of the columns, and notes on what was changed. The ValueErrors are those of
+    `analyse_matrix`.
+    """
     data = _real_matrix(X)
     named = tuple(names) if names is not None else tuple(f"column {k}" for k in range(1, data.shape[1] + 1))
     if len(named) != data.shape[1]:
@@ -50,14 +54,14 @@ def admissible(
 
 
 def constant_text(names: Sequence[str], constant: list[int], limit: int = 8) -> str:
-    """3 constant columns: 'a', 'b', 'c'."""
+    """List constant columns for a message, as in: 3 constant columns: 'a', 'b', 'c'."""
     listed = ", ".join(repr(names[k]) for k in constant[:limit])
     more = ", ..." if len(constant) > limit else ""
     return f"{len(constant)} constant column{'s' if len(constant) > 1 else ''}: {listed}{more}"
 
 
 def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
-    """What a reader of the mean error should know."""
+    """Say what one should know of the variances (d,) and the number of rows n before reading the mean error."""
     notes = []
     ratio = float(variances.max() / variances.min())
     if ratio > UNEQUAL:

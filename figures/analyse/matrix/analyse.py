@@ -110,13 +110,16 @@ def _checked(lams: Sequence[float]) -> Array:
 
 
 def _with_best(lams: Array, best: float) -> Array:
-    """Ascending and short enough to read, with the best one in the place of its near neighbors."""
+    """Return the ridges in ascending order, with the best one in the place of its near neighbors.
+
+    The table stays short enough to read.
+    """
     near = np.maximum(lams / best, best / lams) < CLOSE
     return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
 
 
 def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
-    """Held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
+    """Carry out all splits, and return their held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
     values = run([Task(f"split/{r}", split_errors, (*common, r)) for r in range(plan.repeats)])
     stacked = np.array(list(values.values()))
@@ -124,7 +127,10 @@ def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: 
 
 
 def _doubled(theory: DataTheory, tuning: Array) -> float | None:
-    """The least error that twice as many rows would have; None where the data do not enclose it, or are few."""
+    """Predict the least error that twice as many rows would have.
+
+    None for few rows, and where the ridge path of the data does not enclose the minimum.
+    """
     errors = theory.mean_test_error(2 * theory.n, tuning)
     if theory.n < FEWEST_ROWS or not np.isfinite(errors).any():
         return None

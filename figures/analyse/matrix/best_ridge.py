@@ -21,7 +21,11 @@ MOST_CELLS = 2e7
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """Exact leave-one-out at a few ridges; `errors` over the rows, (d,) `column_error` at the best ridge by GCV."""
+    """Exact leave-one-out errors at a few ridges.
+
+    `errors` are means over the columns with their standard errors over the rows, and `column_error` (d,) are the errors
+    of the columns at the best ridge by GCV.
+    """
 
     lams: Array
     errors: tuple[Estimate, ...]
@@ -29,7 +33,11 @@ class LeaveOneOut:
 
 
 def best_by_gcv(theory: DataTheory, scale: float, searched: Array) -> tuple[float, bool]:
-    """lam to two digits, and whether it lies at the end of the range; at n rows the theory of the data is GCV."""
+    """Return the ridge of least GCV error to two digits, and whether it lies at an end of the range.
+
+    At all n rows the theory of the data is generalized cross-validation. `scale` is the mean variance, in whose units
+    the range is `searched`.
+    """
     lams = scale * np.geomspace(searched[0], searched[-1], 1000)
     errors = theory.mean_test_error(theory.n, lams)
     i = int(np.nanargmin(errors))
@@ -37,7 +45,10 @@ def best_by_gcv(theory: DataTheory, scale: float, searched: Array) -> tuple[floa
 
 
 def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
-    """Around the best ridge; None for a matrix so large that it would take minutes."""
+    """Measure leave-one-out errors around the best ridge.
+
+    None for a matrix so large that this would take minutes.
+    """
     n, d = X.shape
     if n * d > MOST_CELLS or len(AROUND) * (4 * n * d * d + d**3) > MOST_WORK:
         return None
@@ -48,9 +59,11 @@ def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
 
 
 def loo_squares(X: Array, lam: float) -> Array:
-    """(n, d): squared error of each entry, predicted by the regression and the mean of the other n - 1 rows.
+    """Return the squared error (n, d) of each entry, predicted by regression and mean of the other n - 1 rows.
 
-    The mean is one more direction of the hat matrix, 1/n on its diagonal; n lam is kept.
+    The mean is one more direction of the hat matrix, with 1/n on its diagonal; the penalty n lam is kept. So the
+    residual r of the fit to all rows, which is r' = r/(1 - h) for a known mean, becomes r/(1 - h - 1/n) = r'/(1 - r'/(n
+    r)).
     """
     centered = X - X.mean(axis=0)
     fitted = fit(centered, lam)
@@ -61,7 +74,7 @@ def loo_squares(X: Array, lam: float) -> Array:
 
 
 def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
-    """(d,), at the best ridge: leave-one-out, else GCV."""
+    """Return the error of each column (d,) at the best ridge: by leave-one-out, and where there is none by GCV."""
     if loo is not None:
         return loo.column_error
     n = len(X)
@@ -69,14 +82,22 @@ def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
 
 
 def best_ridge(gcv: float, at_edge: bool, loo: LeaveOneOut | None, covariance: Empirical, n: int) -> BestRidge:
-    """The three side by side. The covariance of n - 1 <= d contrasts is fitted exactly by as many: no theory there."""
+    """Put the best ridges by GCV, by leave-one-out and by theory side by side.
+
+    The theory takes the covariance of the data as exact. Its model of n - 1 contrasts has the ridge lam n/(n - 1) where
+    n centered rows have lam. With no more contrasts than columns that covariance is fitted exactly, and there is no
+    theory.
+    """
     alpha = (n - 1) / covariance.d
     theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 and n >= FEWEST_ROWS else None
     return BestRidge(gcv, at_edge, None if loo is None else _vertex(loo), theory)
 
 
 def _vertex(loo: LeaveOneOut) -> float:
-    """Of the parabola in log lam through the three lowest points; an end of the range where the error falls to it."""
+    """Return the ridge at the minimum of the parabola in log lam through the three lowest points.
+
+    Where the error still falls toward an end of the range it is that end.
+    """
     errors = np.array([estimate.mean for estimate in loo.errors])
     i = int(errors.argmin())
     if i in (0, len(errors) - 1):

@@ -18,5 +18,8 @@ def contrasts(X: Array) -> Array:
 
 
 def ridge_of_contrasts(lam: Array | float, n: int) -> Array:
-    """The ridge at which n - 1 contrasts have the predictor that n centered rows have at `lam`: n lam is kept."""
+    """Convert a ridge of n centered rows to that of their n - 1 contrasts, with the same predictor.
+
+    The loss is a mean over rows, so that the penalty relative to the sum, n lam, is what is kept.
+    """
     return np.asarray(lam, dtype=float) * (n / (n - 1))

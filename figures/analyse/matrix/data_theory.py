@@ -53,15 +53,15 @@ class DataTheory:
         return np.asarray(errors * (1 + 1 / n))
 
     def effective_ridge(self, lam: float) -> float:
-        """kappa of the n rows of these data at lam, of the regression of one column."""
+        """Return the effective ridge kappa of the regression of one column on all n rows of these data at lam."""
         return float(np.exp(self._log_kappa(np.log(ridge_of_contrasts(lam, self.n)))))
 
     def degrees_of_freedom(self, lam: float) -> float:
-        """df1 of such a regression, between 0 and d - 1."""
+        """Return df1 of the regression of one column on all n rows of these data at lam, between 0 and d - 1."""
         return (self.n - 1) * (1 - float(ridge_of_contrasts(lam, self.n)) / self.effective_ridge(lam))
 
     def _matching_ridge(self, ratio: float, lams: Array) -> Array:
-        """log mu at which lam(mu) is `lams`, by bisection between the ends; NaN where these do not enclose it."""
+        """Return log mu where lam(mu) is `lams`, by bisection; NaN where the ends of the range do not enclose it."""
         low, high = (np.full(len(lams), end) for end in self.log_range)
         enclosed = (self._lam(ratio, low) <= lams) & (self._lam(ratio, high) >= lams)
         for _ in range(BISECTIONS):
@@ -75,7 +75,10 @@ class DataTheory:
 
 
 def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
-    """From the rows of X (N, d), for ridges within the range of `lams` and at least `smallest_n` training rows."""
+    """Measure the ridge path of the rows of X (N, d), from which `DataTheory` predicts.
+
+    It reaches ridges within the range of `lams` and at least `smallest_n` training rows.
+    """
     rows = contrasts(X)
     n = len(rows)
     trace = float(np.einsum("ij,ij->", rows, rows)) / n
@@ -96,15 +99,16 @@ def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
 
 
 def empirical_covariance(X: Array) -> Empirical:
-    """Unbiased, of the rows of X (n, d) about their mean."""
+    """Return the unbiased covariance of the rows of X (n, d) about their mean."""
     rows = contrasts(X)
     return Empirical(rows.T @ rows / len(rows))
 
 
 def empirical_errors(covariance: Empirical, n: int, lams: Array) -> Array:
-    """Mean test errors (n_lams,) of n rows about their mean; NaN where the solver did not converge.
+    """Return the mean test errors (n_lams,) of n rows about their mean, by the theory with this covariance.
 
-    An estimate from N rows makes the small eigenvalues too small: the errors come out too low by a relative O(d/N).
+    NaN where the solver did not converge. An estimate from N rows makes the small eigenvalues too small, so that the
+    errors come out too low by a relative O(d/N).
     """
     try:
         curve = masked.learning_curve(covariance, [(n - 1) / covariance.d], ridge_of_contrasts(lams, n))

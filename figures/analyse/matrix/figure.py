@@ -18,7 +18,7 @@ BLACK, DOTS = 6, ":"
 
 
 def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
-    """Axes and drawing for the rows of the analysis."""
+    """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
     return Experiment(
         title=title,
         panels=panels(analysis.lams, analysis.d),
@@ -28,7 +28,7 @@ def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
 
 
 def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ...]:
-    """Axes for the rows of an analysis at `lams`: held-out errors, GCV of the same fits, choice of the ridge."""
+    """Describe the three axes: held-out errors at `lams`, GCV of the same fits, and the choice of the ridge."""
     labels = curve_labels(np.asarray(lams, dtype=float))
     xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
     mean = {table.MEAN: _look(BLACK, "-")}
@@ -43,7 +43,7 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """The same limits for both learning curves, and one legend where there is room for it."""
+    """Give both learning curves the same limits, and place one legend where there is room for it."""
     panel = rows["panel"].iloc[0]
     handles, labels = axes.get_legend_handles_labels()
     own = [i for i, label in enumerate(labels) if panel != table.HELD_OUT or label == table.RAW_TUNED]

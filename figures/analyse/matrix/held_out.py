@@ -11,10 +11,11 @@ from theory.models.arrays import Array
 def split_errors(
     X: Array, lams: Array, tuning: Array, sizes: tuple[int, ...], n_test: int, seed: int, repeat: int
 ) -> Array:
-    """(2, n_sizes, n_lams + 1): held-out and GCV errors, means over columns, at each lam and at the best of `tuning`.
+    """Return the held-out and the GCV errors of one random split, (2, n_sizes, n_lams + 1).
 
-    The first n rows of one permutation are fitted about their own mean, and the last `n_test` are predicted; the best
-    lam is that of the smallest GCV error of the same n rows, so that nothing is learnt from the held-out ones.
+    They are means over columns, at each of `lams` and at the best of `tuning`. The first n rows of one permutation are
+    fitted about their own mean, and the last `n_test` rows are predicted. The best ridge is that of the smallest GCV
+    error of the same n rows, so that nothing is learnt from the held-out ones.
     """
     order = stream(seed, "split", repeat).permutation(len(X))
     held_out = X[order[len(X) - n_test :]]
@@ -22,7 +23,7 @@ def split_errors(
 
 
 def _errors(rows: Array, held_out: Array, lams: Array, tuning: Array) -> Array:
-    """(2, n_lams + 1)."""
+    """Fit these rows, and return their held-out and GCV errors, (2, n_lams + 1)."""
     n = len(rows)
     path = fit_path(contrasts(rows), ridge_of_contrasts(np.concatenate([lams, tuning]), n))
     gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean is one more degree of freedom

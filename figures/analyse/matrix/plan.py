@@ -19,7 +19,7 @@ BUDGET = 2e12  # floating point operations: about two minutes on one core
 
 @dataclass(frozen=True)
 class Plan:
-    """`repeats` random splits into `n_test` held-out rows and nested training sets of `sizes` rows."""
+    """A number of random splits (`repeats`) into `n_test` held-out rows and nested training sets of `sizes` rows."""
 
     n_test: int
     sizes: tuple[int, ...]
@@ -30,7 +30,10 @@ class Plan:
 def make_plan(
     n: int, d: int, curves: int, *, test_fraction: float, sizes: Sequence[int] | None, repeats: int | None
 ) -> Plan:
-    """For an (n, d) matrix; `sizes` and `repeats` are kept where given. ValueError where they do not fit n."""
+    """Plan the splits of an (n, d) matrix within a budget of work.
+
+    `sizes` and `repeats` are kept where they are given. ValueError where they do not fit n.
+    """
     if repeats is not None and repeats < 2:
         raise ValueError(f"repeats must be >= 2 (one has no error bar), got {repeats}")
     held_out = min(max(1, round(checked_test_fraction(test_fraction) * n)), n - 2)
@@ -44,7 +47,7 @@ def make_plan(
 
 
 def _sizes(largest: int, d: int) -> tuple[int, ...]:
-    """Evenly spaced in log n, with the interpolation peak at n - 1 = d where there is one."""
+    """Space the sizes evenly in log n, and put one on the interpolation peak at n - 1 = d where that is within."""
     smallest = max(2, min(d // 5, largest // 10))
     grid = {round(size) for size in np.geomspace(smallest, largest, POINTS)}
     if smallest < d + 1 < largest:
@@ -62,6 +65,6 @@ def _affordable(plan: Plan, d: int, curves: int) -> Plan:
 
 
 def _work(n: int, d: int, n_test: int, curves: int) -> float:
-    """Gram matrix, its modes, and for each curve a predictor and its residuals."""
+    """Count floating point operations: Gram matrix, its modes, and for each curve a predictor and its residuals."""
     k = min(n, d)
     return float(n * d * k + 12 * k**3 + curves * 2 * d * d * (k + n_test))

@@ -16,7 +16,7 @@ TUNED = r"$\lambda$ by GCV"
 
 @dataclass(frozen=True)
 class BestRidge:
-    """The ridge strengths of least mean error for all rows, by three routes."""
+    """The ridge strengths of least mean error for all rows, found in three ways."""
 
     gcv: float
     gcv_at_edge: bool  # of the range that was searched
@@ -50,7 +50,10 @@ class MatrixAnalysis(Analysis):
 
     @cached_property
     def spectrum(self) -> MatrixSpectrum | str:
-        """Of the predictor at the best ridge by GCV, computed when asked for; a string says why there is none."""
+        """The spectrum of the predictor at the best ridge by GCV, computed when it is asked for.
+
+        A string says why there is none.
+        """
         return self._spectrum()
 
     @property
@@ -60,20 +63,20 @@ class MatrixAnalysis(Analysis):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the curves: one for each of `lams`, then the tuned one."""
+        """The names of the curves: one for each of `lams`, and last the one of the ridge that GCV chooses."""
         return curve_labels(self.lams)
 
     @property
     def mean_variance(self) -> float:
-        """The error of predicting every column by its mean."""
+        """The mean squared error of predicting every column by its mean."""
         return float(self.variances.mean())
 
     @property
     def explained(self) -> Array:
-        """(d,): share of each column's variance that the other columns predict."""
+        """The share of each column's variance (d,) that the others predict; below zero if worse than its mean."""
         return np.asarray(1 - self.column_error / self.variances)
 
 
 def curve_labels(lams: Array) -> tuple[str, ...]:
-    """One for each ridge strength, then the tuned curve."""
+    """Name the curves: one for each ridge strength, and last the one of the ridge that GCV chooses."""
     return (*(rf"$\lambda = {lam:.6g}$" for lam in lams), TUNED)

@@ -15,7 +15,10 @@ LISTED = 5
 
 
 def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int = WIDTH) -> str:
-    """Table and summary; `style` as of the other tables."""
+    """Write the analysis as a table and sentences; `style` is one of those of the other tables.
+
+    Only the style "text" has the sentences and the spectrum.
+    """
     cells = [
         line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style), style)
     ]
@@ -27,7 +30,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
 
 
 def summary(analysis: MatrixAnalysis) -> list[str]:
-    """Sentences: the best ridge, what it achieves, how well theory describes it, which columns are predicted."""
+    """Say what the best ridge is, what it achieves, how well theory describes it, and which columns are predicted."""
     return [
         f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows a column.",
         *(f"Note: {note}." for note in analysis.notes),
@@ -39,7 +42,7 @@ def summary(analysis: MatrixAnalysis) -> list[str]:
 
 
 def _caption(analysis: MatrixAnalysis) -> str:
-    """What the columns of the table are."""
+    """Say what the columns of the table are."""
     return (
         "held-out: mean squared error of a column on rows that were not fitted, mean over "
         f"{analysis.plan.repeats} random splits (and its standard error); theory: Gaussian theory, the covariance "
@@ -59,7 +62,7 @@ def _lines(analysis: MatrixAnalysis, i: int, label: str, style: str) -> list[lis
 
 
 def _plain(label: str, style: str) -> str:
-    """Without mathematical markup, where nothing renders it."""
+    """Return a label without mathematical markup, where nothing renders that."""
     return label if style == "latex" else label.replace("$", "").replace(r"\lambda", "lam")
 
 

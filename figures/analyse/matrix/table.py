@@ -25,7 +25,7 @@ LINE_POINTS = 90
 
 
 def with_tuned(predict: Predict, n: int, lams: Array, tuning: Array) -> Array:
-    """(n_lams + 1,): the errors at `lams`, and the least one on the grid `tuning`."""
+    """Return the errors at `lams` and, last, the least one on the grid `tuning`: (n_lams + 1,)."""
     errors = predict(n, np.concatenate([lams, tuning]))
     tuned = errors[len(lams) :]
     return np.append(errors[: len(lams)], np.nanmin(tuned) if np.isfinite(tuned).any() else np.nan)
@@ -34,7 +34,10 @@ def with_tuned(predict: Predict, n: int, lams: Array, tuning: Array) -> Array:
 def learning_rows(
     predict: Callable[[int], Array], raw: Callable[[int], Array], lams: Array, plan: Plan, n: int
 ) -> list[Row]:
-    """Theory lines up to all n rows where there is theory, and the uncorrected one of the tuned curve."""
+    """Return the theory lines up to all n rows, and the uncorrected one of the tuned curve.
+
+    There are none below FEWEST_ROWS training rows.
+    """
     grid = sorted({round(x) for x in np.geomspace(plan.sizes[0], n, LINE_POINTS)} | {*plan.sizes})
     line = [x for x in grid if x >= FEWEST_ROWS]
     if not line:
@@ -48,7 +51,7 @@ def learning_rows(
 
 
 def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Plan, d: int) -> list[Row]:
-    """The markers. No z: the splits share their rows, so their scatter is not all of the error."""
+    """Return the measured points, without z: the splits share rows, so that their scatter is not all of the error."""
     rows = []
     for panel, values in ((HELD_OUT, test), (TRAINING, gcv)):
         for i, label in enumerate(curve_labels(lams)):
@@ -60,7 +63,7 @@ def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Pla
 
 
 def baseline_rows(variance: float, plan: Plan, n: int, lams: Array) -> list[Row]:
-    """The error of predicting every column by its mean, in every panel."""
+    """Return the line of predicting every column by its mean, for every panel."""
     ends = {HELD_OUT: (plan.sizes[0], n), TRAINING: (plan.sizes[0], n), CHOICE: (lams[0], lams[-1])}
     return [row(MEAN, x, panel=panel, theory=variance) for panel, xs in ends.items() for x in xs]
 
@@ -68,7 +71,7 @@ def baseline_rows(variance: float, plan: Plan, n: int, lams: Array) -> list[Row]
 def ridge_rows(
     predict: Predict, raw: Predict, lams: Array, best: float, loo: LeaveOneOut | None, n: int, d: int
 ) -> list[Row]:
-    """Error of all n rows against lam: GCV, leave-one-out, theory, and the best one as a star."""
+    """Return the errors of all n rows against the ridge: GCV, leave-one-out, theory, and the best one as a star."""
     curves = ((GCV, predict), (RAW, raw)) if n >= FEWEST_ROWS else ((GCV, predict),)
     rows = [
         row(label, x, panel=CHOICE, theory=y) for label, of in curves for x, y in zip(lams, of(n, lams), strict=True)
@@ -83,7 +86,7 @@ def ridge_rows(
 
 
 def columns_frame(analysis: MatrixAnalysis) -> "DataFrame":
-    """One line for each column: its variance, its error at the best ridge, and the share that the others explain."""
+    """Return a table with one line for each column: variance, error at the best ridge, share that is explained."""
     import pandas as pd
 
     return pd.DataFrame(

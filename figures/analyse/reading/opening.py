@@ -56,23 +56,23 @@ class _Bounded(io.RawIOBase):
         self._path, self._file = path, file
 
     def readable(self) -> bool:
-        """Yes."""
+        """Say that it can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Yes: numpy's reader of arrays begins again."""
+        """Say that it can begin again, which numpy's reader of arrays does."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """As any file."""
+        """Move to a place in the unpacked bytes."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """Unpacked bytes up to here."""
+        """Return the place in the unpacked bytes."""
         return self._file.tell()
 
     def readinto(self, buffer: object) -> int:
-        """Fills the buffer, and counts."""
+        """Fill the buffer, and refuse more than MOST_UNPACKED bytes in all."""
         found = self._file.readinto(buffer)  # type: ignore[attr-defined]
         if self._file.tell() > MOST_UNPACKED:
             raise DataError(self._path, _too_large())
@@ -80,13 +80,17 @@ class _Bounded(io.RawIOBase):
 
 
 def uncompressed_size(path: Path) -> int:
-    """Bytes of the content; for gzip what its last four bytes say, which is modulo 4 GB, but no less than the file."""
+    """Return the number of bytes of the content.
+
+    For gzip that is what the last four bytes say, which is modulo 4 GB, but no less than the file and no more than it
+    can unpack to.
+    """
     with path.open("rb") as file:
         return _said_size(file)
 
 
 def announce(path: Path, say: Callable[[str], None] = print) -> None:
-    """Says that a large file is being read, which takes a while."""
+    """Say that a large file is being read, since that takes a while."""
     n_bytes = uncompressed_size(path)
     if n_bytes > LARGE:
         say(f"{printable(path)}: reading {size(n_bytes)} of text")

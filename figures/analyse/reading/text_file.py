@@ -32,12 +32,15 @@ class TextFile:
 
     @property
     def is_guess(self) -> bool:
-        """Whether the encoding is the fallback that can decode anything."""
+        """Whether the encoding is the fallback, which can decode anything."""
         return self.encoding == "latin-1"
 
     @contextmanager
     def open(self) -> Iterator[TextIO]:
-        """Its text, with any kind of line end. DataError as `open_binary`, and where the text does not decode."""
+        """Yield the text, with any kind of line end.
+
+        DataError as of `open_binary`, and where the text does not decode.
+        """
         with open_binary(self.path) as file, io.TextIOWrapper(file, self.encoding) as text:
             try:
                 yield text
@@ -45,12 +48,15 @@ class TextFile:
                 raise DataError(self.path, f"is not valid {self.encoding} ({error}); save it as UTF-8") from None
 
     def as_latin_1(self) -> "TextFile":
-        """The same file in the fallback encoding."""
+        """Return the same file in the fallback encoding."""
         return replace(self, encoding="latin-1")
 
 
 def text_file(path: Path) -> TextFile:
-    """Encoding by byte order mark, else UTF-8, else Latin-1. DataError where the file is empty or is no text."""
+    """Open a text file: its encoding is that of its byte order mark, else UTF-8, else Latin-1.
+
+    DataError where the file is empty or is no text.
+    """
     with open_binary(path) as file:
         head = file.read(HEAD)
     if not head.strip():

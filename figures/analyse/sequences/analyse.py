@@ -111,7 +111,7 @@ def analyse_sequences(
 
 
 def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """(L,) which sites vary."""
+    """Return which sites vary, (L,). ValueError for too few sequences, and where all are equal."""
     if colors.ndim != 2:
         raise ValueError(f"states must have shape (sequences, sites), got {colors.shape}")
     if len(colors) < FEWEST:
@@ -130,7 +130,7 @@ def _tasks(
     gap: int | None,
     settings: Settings,
 ) -> list[Task]:
-    """The longest first, so that no core is idle at the end."""
+    """Return the fits as tasks, the longest first, so that no core is idle at the end."""
     held = split.held_out
     test = (colors[held], own.weights[held], own.clusters[held])
     fits = [
@@ -140,7 +140,7 @@ def _tasks(
 
 
 def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
-    """Which fits were stopped early: their numbers stand, but are not of the optimum."""
+    """Name the fits that were stopped early: their numbers stand, but are not those of the optimum."""
     early = [key for key, value in values.items() if not np.ravel(value)[-1]]
     if not early:
         return ()

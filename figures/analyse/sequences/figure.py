@@ -18,12 +18,12 @@ DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 
 
 def as_experiment(title: str) -> Experiment:
-    """Axes and drawing for the rows of an analysis."""
+    """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
     return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
 
 
 def panels() -> tuple[Panel, ...]:
-    """Axes for the rows of an analysis: learning curves, the map, its strongest pairs."""
+    """Describe the three axes: learning curves, the map, and its strongest pairs."""
     looks = {label: Curve(model=None, color=k, style=style) for k, (label, style) in enumerate(DASHES.items())}
     return (
         Panel(
@@ -39,13 +39,13 @@ def panels() -> tuple[Panel, ...]:
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Lines between the measured points, the map as an image, the strongest pairs by name."""
+    """Draw lines between measured points, the map as an image, and the names of the strongest pairs."""
     if len(rows):  # no pair may be far enough apart to be ranked
         {table.LEARNING: _learning, table.MAP: draw_map, table.RANKED: _ranked}[rows["panel"].iloc[0]](axes, rows)
 
 
 def draw_map(axes: "Axes", rows: "DataFrame") -> None:
-    """Scores of all pairs of sites, numbered from 1 without the columns that were left out."""
+    """Draw the scores of all pairs of sites, numbered from 1 without the columns that were left out."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     values = rows[rows["curve"] == table.SCORES].sort_values("x")["theory"].to_numpy(dtype=float)
     scores = table.map_of(values)

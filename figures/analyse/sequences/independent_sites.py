@@ -42,11 +42,11 @@ def penalized_log_frequencies(frequencies: Array, penalties: Array) -> Array:
 
 
 def color_frequencies(states: NDArray[np.integer], weights: Array, n_colors: int) -> Array:
-    """(L, C) weighted shares of the colors at each site of states (M, L)."""
+    """Return the weighted shares (L, C) of the colors at each site of states (M, L)."""
     counts = [np.bincount(column, weights, minlength=n_colors) for column in states.T]
     return np.asarray(np.array(counts) / weights.sum())
 
 
 def varying_sites(states: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """(L,) whether not all states (M, L) are the same at a site."""
+    """Return at which sites (L,) the states (M, L) are not all the same."""
     return np.asarray((states != states[0]).any(axis=0))

@@ -15,7 +15,10 @@ TRIED = (1.0, 4.0, 16.0, 64.0)  # times that
 
 
 def training_sizes(n_training: int, n_sizes: int = SIZES) -> tuple[int, ...]:
-    """Each half of the next, up to all training sequences, none below SMALLEST unless it is the only one."""
+    """Return sizes of training sets, each half of the next, up to all training sequences.
+
+    None is below SMALLEST unless it is the only one.
+    """
     halves = n_training / 2.0 ** np.arange(n_sizes)[::-1]
     return tuple(sorted({round(n) for n in halves if n >= SMALLEST} | {n_training}))
 
@@ -29,7 +32,10 @@ def tried_penalties(n_sites: int, n_colors: int) -> tuple[float, ...]:
 
 
 def affordable_jobs(n_sites: int, n_colors: int, n_jobs: int) -> int:
-    """At most `n_jobs` fits at a time, as many as fit in memory; MemoryError, with both sizes, where not one does."""
+    """Return how many fits at a time fit into memory, at most `n_jobs`.
+
+    MemoryError, with both sizes, where not even one does.
+    """
     needed = peak_bytes(n_sites, n_colors, symmetric=True)
     short = shortage(f"the pair model of {n_sites} sites and {n_colors} tokens", needed)
     if short is not None:

@@ -14,7 +14,10 @@ from theory.models.arrays import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SequenceAnalysis(Analysis):
-    """A pair model of M sequences at L sites, learned by pseudo-likelihood; losses are nats a site, masked one by one."""
+    """A pair model of M sequences at L sites, learned by pseudo-likelihood.
+
+    Losses are -log probabilities of masked sites, each given all others, in nats a site.
+    """
 
     n_sequences: int
     n_sites: int
@@ -34,7 +37,7 @@ class SequenceAnalysis(Analysis):
 
     @property
     def n_colors(self) -> int:
-        """C."""
+        """The number of colors C, one for each token."""
         return len(self.tokens)
 
     @property
@@ -44,14 +47,14 @@ class SequenceAnalysis(Analysis):
         return gain.mean > 2 * gain.stderr and loss.mean < math.log(self.n_colors)
 
     def label(self, pair: Pair) -> str:
-        """Both sites by their places in the file."""
+        """Name both sites of a pair by their places in the file."""
         return label(self.columns, pair)
 
     def letters(self, pair: Pair) -> str:
-        """The two colors that favor each other most."""
+        """Name the two colors that favor each other most."""
         return f"{self.tokens[pair.colors[0]]}-{self.tokens[pair.colors[1]]}"
 
 
 def label(columns: NDArray[np.int64], pair: Pair) -> str:
-    """Both sites of a pair by their places in the file."""
+    """Name both sites of a pair by their places in the file."""
     return f"{columns[pair.i]}-{columns[pair.j]}"

@@ -11,7 +11,7 @@ LISTED = 10
 
 
 def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
-    """Table of the learning curves, and a summary."""
+    """Write the analysis as a table of the learning curves and sentences."""
     cells = [
         [str(n), f"{n / analysis.n_sites:.3g}", *map(str, found)]
         for n, *found in zip(analysis.sizes, analysis.pair_loss, analysis.independent_loss, analysis.gain, strict=True)
@@ -27,7 +27,7 @@ def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
 
 
 def summary(analysis: SequenceAnalysis) -> list[str]:
-    """Sentences: how much independent data there is, what pairs gain, which sites interact most."""
+    """Say how much independent data there is, what pairs gain, and which sites interact most."""
     pair, alone = analysis.pair_loss[-1], analysis.independent_loss[-1]
     gaps = ", where a gap counts as a letter like any other" if "-" in analysis.tokens else ""
     return [
@@ -58,7 +58,7 @@ def _held_out(analysis: SequenceAnalysis) -> str:
 
 
 def _verdict(analysis: SequenceAnalysis) -> list[str]:
-    """Where the ranking is that of noise, or may be."""
+    """Say where the ranking is that of noise, or may be."""
     if analysis.is_evidence:
         return []
     if analysis.pair_loss[-1].mean >= math.log(analysis.n_colors):

@@ -17,7 +17,7 @@ MANY = 50_000  # sequences: comparing all pairs takes minutes, and is left out u
 
 @dataclass(frozen=True, eq=False)
 class Reweighting:
-    """How much each sequence counts, and which belong together."""
+    """How much each sequence counts, and which sequences belong together."""
 
     weights: Array = field(repr=False)  # (M,)
     clusters: Clusters = field(repr=False)  # (M,) numbers
@@ -26,7 +26,7 @@ class Reweighting:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters of similar sequences."""
         return int(self.clusters.max()) + 1
 
 
@@ -38,7 +38,10 @@ def reweighted(
     progress: str | None,
     say: Callable[[str], None],
 ) -> Reweighting:
-    """By `similarity` at `identity`; `wanted` None leaves it out for very many sequences, and says so."""
+    """Weigh sequences by how many are similar to them at `identity`, unless it is not `wanted`.
+
+    With `wanted` None very many sequences are not compared, since that would take long, and `say` reports it.
+    """
     M = len(states)
     if wanted is False:
         return _equal(M, "every sequence counts as one, and those held out may resemble some that are fitted")

@@ -36,7 +36,7 @@ def average_product_corrected(scores: Array) -> Array:
 
 
 def strongest_colors(couplings: Any, *, gap: int | None = None) -> NDArray[np.int64]:
-    """(L, L, 2) the colors of i and of j whose coupling in the zero-sum gauge is the most favorable."""
+    """Return the colors of i and of j, (L, L, 2), whose coupling in the zero-sum gauge is the most favorable."""
     J = zero_sum_blocks(np.asarray(couplings, dtype=float)).copy()
     L, _, C, _ = J.shape
     if gap is not None and C > 1:
@@ -47,7 +47,7 @@ def strongest_colors(couplings: Any, *, gap: int | None = None) -> NDArray[np.in
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sites (from 0, i < j), and how they interact."""
+    """Two sites (from 0, i < j), and how strongly they interact."""
 
     i: int
     j: int
@@ -63,7 +63,10 @@ def ranked_pairs(
     min_separation: int,
     varying: NDArray[np.bool_] | None = None,
 ) -> list[Pair]:
-    """All pairs with j - i >= `min_separation`, of `varying` sites (L,), the strongest first; ties by position."""
+    """Return all pairs with j - i >= `min_separation`, the strongest first, and equal ones by position.
+
+    Only `varying` sites (L,) are in pairs.
+    """
     i, j = np.triu_indices(len(corrected), min_separation)
     if varying is not None:
         i, j = i[varying[i] & varying[j]], j[varying[i] & varying[j]]

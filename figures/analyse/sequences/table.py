@@ -22,7 +22,7 @@ SCORES = "score"  # of pairs i < j in the order 12, 13, ..., 23, ...
 def learning_rows(
     sizes: Sequence[int], pair: Sequence[Estimate], alone: Sequence[Estimate], n_colors: int, d: int
 ) -> list[Row]:
-    """Held-out loss against the number of training sequences. No z: there is no theory of it."""
+    """Return held-out losses against the number of training sequences. They have no z, since there is no theory."""
     rows = [
         row(label, n, panel=LEARNING, d=d, estimate=estimate)
         for label, estimates in ((PAIR, pair), (ALONE, alone))
@@ -32,13 +32,13 @@ def learning_rows(
 
 
 def map_rows(scores: Array) -> list[Row]:
-    """The upper triangle of scores (L, L), one after the other: `map_of` puts it together again."""
+    """Return the upper triangle of scores (L, L) as points one after the other, which `map_of` puts together again."""
     upper = scores[np.triu_indices(len(scores), 1)]
     return [row(SCORES, k, panel=MAP, theory=score) for k, score in enumerate(upper)]
 
 
 def map_of(values: Array) -> Array:
-    """(L, L) scores from their upper triangle."""
+    """Return scores (L, L) from their upper triangle."""
     L = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     scores = np.zeros((L, L))
     scores[np.triu_indices(L, 1)] = values
@@ -46,7 +46,7 @@ def map_of(values: Array) -> Array:
 
 
 def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[Row]:
-    """Points (rank, score) of the strongest pairs, named by their sites."""
+    """Return points (rank, score) of the strongest pairs, named by their sites."""
     return [
         row(f"_{label}", rank, panel=RANKED, theory=score, d=d)
         for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
@@ -54,7 +54,10 @@ def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[
 
 
 def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
-    """One line for each ranked pair, the strongest first: its sites in the columns of the file, letters and scores."""
+    """Return a table with one line for each ranked pair, the strongest first.
+
+    Sites are columns of the file; beside them stand letters and scores.
+    """
     import pandas as pd
 
     return pd.DataFrame(

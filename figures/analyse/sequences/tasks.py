@@ -24,7 +24,7 @@ BLOCK = 256  # sequences whose conditional distributions are held at a time
 
 @dataclass(frozen=True)
 class Settings:
-    """How every fit is done."""
+    """What all fits of an analysis have in common."""
 
     n_colors: int
     identity: float | None  # None: every sequence counts as one
@@ -34,12 +34,12 @@ class Settings:
     tol: float
 
     def weights(self, states: States) -> Array:
-        """(M,) of the sequences by themselves."""
+        """Return the weights (M,) of these sequences among themselves."""
         return np.ones(len(states)) if self.identity is None else sequence_weights(states, self.identity)
 
 
 def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignore[no-untyped-def]
-    """The pair model of these sequences, converged or not."""
+    """Fit the pair model of these sequences, converged or not."""
     effective_number = weights.sum()
     return pseudo_likelihood(
         states,
@@ -79,7 +79,10 @@ def learning_task(
 def _losses_alone(
     training: States, own: Array, varying: NDArray[np.bool_], held_out: States, settings: Settings
 ) -> Array:
-    """(M, L) -log p_i(s_i) of the held-out sequences, p_i from its column, shrunk as in the pair model."""
+    """Return -log p_i(s_i) of the held-out sequences, (M, L).
+
+    p_i is estimated from the column, and shrunk as it is in the pair model.
+    """
     frequencies = color_frequencies(training, own, settings.n_colors)
     penalties = effective_field_penalties(frequencies, varying, settings.l2, settings.field_l2) / own.sum()
     logs = penalized_log_frequencies(frequencies, penalties)
@@ -87,7 +90,7 @@ def _losses_alone(
 
 
 def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
-    """Loss of the pair model, loss of sites alone and what pairs gain, from a `learning_task`."""
+    """Return the loss of the pair model, that of sites alone, and what pairs gain, from a `learning_task`."""
     pair, alone, gain = (Estimate(mean, stderr, int(n)) for mean, stderr, n in values[:9].reshape(3, 3).tolist())
     return pair, alone, gain
 
@@ -113,7 +116,7 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
 
 
 def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
-    """(M,) -log P(s_i | the other sites) in nats, averaged over the sites of each sequence (M, L)."""
+    """Return -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each sequence (M, L)."""
     losses = np.empty(len(states))
     for start in range(0, len(states), BLOCK):
         part = states[start : start + BLOCK]
@@ -123,7 +126,10 @@ def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
 
 
 def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:
-    """Weighted mean of values (M,) whose errors are independent between clusters only; `n` is their number."""
+    """Return the weighted mean of values (M,) with a standard error for errors that are independent between clusters.
+
+    `n` is the number of clusters.
+    """
     total = weights.sum()
     mean = float(weights @ values / total)
     _, labels = np.unique(clusters, return_inverse=True)

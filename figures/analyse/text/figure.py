@@ -16,12 +16,12 @@ THRESHOLD = r"ambiguity threshold $\rho$"
 
 
 def as_experiment(title: str) -> Experiment:
-    """Axes and drawing for the rows of an analysis."""
+    """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
     return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
 
 
 def panels() -> tuple[Panel, ...]:
-    """Axes for the rows of an analysis: mean cosines, their difference with its controls, and how far from chance."""
+    """Describe the three axes: mean cosines, their difference with its controls, and how far it is from chance."""
     return (
         Panel(title=table.COSINE, curves={}, xlabel=THRESHOLD, ylabel="mean cosine of two words"),
         Panel(title=table.DIFFERENCE, curves={}, xlabel=THRESHOLD, ylabel="same topic minus different topic"),
@@ -30,7 +30,7 @@ def panels() -> tuple[Panel, ...]:
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Thin lines between points, zero, and room for the legend."""
+    """Draw thin lines between points and at zero, and make room for the legend."""
     axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     for k, label in enumerate(rows["curve"].drop_duplicates()):
         points = rows[rows["curve"] == label].sort_values("x")

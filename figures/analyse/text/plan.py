@@ -13,7 +13,7 @@ LARGE_VOCABULARY = 1000  # words: a smaller one has larger thresholds, so that a
 
 
 def halves(n_documents: int, split: bool, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Documents of the topics and of the model: random halves if `split`, otherwise all of them twice."""
+    """Return the documents of the topics and of the model: random halves if `split`, else all of them for both."""
     given = np.arange(n_documents)
     if not split:
         return given, given
@@ -22,7 +22,7 @@ def halves(n_documents: int, split: bool, seed: int) -> tuple[NDArray[np.int64],
 
 
 def default_thresholds(n_words: int) -> tuple[float, ...]:
-    """Thresholds that select at least 3, 6 and 11 words a topic."""
+    """Return thresholds that select at least 3, 6 and 11 words for each topic."""
     return tuple(t * max(1.0, LARGE_VOCABULARY / n_words) for t in THRESHOLDS if t * LARGE_VOCABULARY < n_words)
 
 
@@ -45,5 +45,5 @@ def planned_thresholds(thresholds: Sequence[float] | None, n_words: int, n_compa
 
 
 def words_of_a_topic(threshold: float, n_words: int) -> int:
-    """How many of its most probable words characterize a topic; the rule of `topic_membership`."""
+    """Return how many of its most probable words characterize a topic, by the rule of `topic_membership`."""
     return int(n_words * threshold + 1e-9) + 1

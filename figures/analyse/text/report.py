@@ -30,7 +30,7 @@ CHANCE = 4.0  # |z| of a random embedding beyond which something is wrong
 
 
 def report(analysis: TextAnalysis, title: str, width: int = WIDTH) -> str:
-    """Topics, the table of contrasts, and a summary."""
+    """Write the topics, the table of contrasts, and sentences."""
     lines = [
         f"topic {k} ({100 * share:.1f} %): {' '.join(words)}"
         for k, (share, words) in enumerate(zip(analysis.shares, analysis.topics, strict=True), start=1)
@@ -41,7 +41,7 @@ def report(analysis: TextAnalysis, title: str, width: int = WIDTH) -> str:
 
 
 def summary(analysis: TextAnalysis) -> list[str]:
-    """Sentences: size, what was left out, controls, and what z does not say."""
+    """Say how large the corpus is, what was left out, what the controls gave, and what z does not say."""
     return [
         f"There are {analysis.n_documents} documents with {analysis.n_words} different words and {analysis.n_tokens} "
         f"words in all; with {len(analysis.topics)} topics, to predict a word of a document is as hard as to choose "

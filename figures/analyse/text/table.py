@@ -16,12 +16,12 @@ PERMUTED = "permuted topics"
 
 
 def contrast_rows(comparisons: Sequence[Comparison]) -> list[Row]:
-    """Means and differences with errors from deleting words, and z. Without theory: nothing is predicted here."""
+    """Return means and differences, with errors from deleting words, and z. Nothing is predicted here."""
     return [*_cosines(comparisons), *_differences(comparisons), *_scores(comparisons)]
 
 
 def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
-    """Everything that was measured, a line for each source, rule and threshold."""
+    """Return a table of everything that was measured, one line for each source, rule and threshold."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -48,7 +48,7 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
 
 
 def topics_frame(analysis: TextAnalysis) -> "DataFrame":
-    """One line for each topic: its mean share of a document, and its most probable words."""
+    """Return a table with one line for each topic: its mean share of a document, and its most probable words."""
     import pandas as pd
 
     return pd.DataFrame(

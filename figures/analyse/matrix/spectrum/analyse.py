@@ -35,9 +35,10 @@ NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
 
 
 def matrix_spectrum(X: Array, names: Sequence[str], lam: float, seed: int = 0) -> MatrixSpectrum | str:
-    """Of the rows of X (n, d) about their mean, `lam` as for n centered rows; a string says why there is none.
+    """Compare the spectra of the rows of X (n, d) about their mean with those of noise, at the ridge `lam`.
 
-    Assumes rows that are independent and close to Gaussian, and columns that share a few directions and are otherwise
+    `lam` is meant for n centered rows. A string that says why is returned where there is no spectrum. The comparison
+    assumes rows that are independent and close to Gaussian, and columns that share a few directions and are otherwise
     independent. Correlations that are spread over many directions count as outliers, all of them.
     """
     n, d = X.shape
@@ -79,7 +80,10 @@ def _spectrum(X: Array, names: tuple[str, ...], lam: float, seed: int) -> Matrix
 
 
 def _matrices(rows: Array, ridge: float) -> dict[str, tuple[Array, Array]]:
-    """Symmetric matrix, and the scale D whose D^-1/2 takes its eigenvectors to the right ones of the method."""
+    """Return the symmetric matrix of each method, and a scale D.
+
+    D^-1/2 takes the eigenvectors of that matrix to the right eigenvectors of the method.
+    """
     fitted = fit(rows, ridge)
     scale = fitted.shrinkage / ridge
     root = np.sqrt(scale)
@@ -95,7 +99,7 @@ def _matrices(rows: Array, ridge: float) -> dict[str, tuple[Array, Array]]:
 
 
 def _noise_laws(variances: Array, scales: dict[str, Array], n: int, ridge: float) -> dict[str, SpectralLaw]:
-    """Of the noise part, in the scales D that the data have."""
+    """Return the spectral law of the noise part for each method, in the scales D that the data have."""
     d = len(variances)
     scale = scales[MASKED]
     ensemble = CommutingEnsemble(n / d, variances * scale, ridge * scale, np.full(d, 1 / d))
@@ -107,7 +111,7 @@ def _noise_laws(variances: Array, scales: dict[str, Array], n: int, ridge: float
 
 
 def _independent_laws(variances: Array, n: int, ridge: float) -> dict[str, SpectralLaw]:
-    """Of independent columns with all the variance that the columns have."""
+    """Return the spectral law of independent columns for each method, with all the variance of the columns."""
     d = len(variances)
     return {
         MASKED: predictor_law(MaskedRidge(Diagonal(variances), n / d, ridge)),
@@ -129,7 +133,10 @@ def noise_bulk(law: SpectralLaw, d: int) -> NoiseBulk:
 
 
 def _distance(law: SpectralLaw, side: Literal[0, -1], mass: float) -> float:
-    """From the lowest (0) or the highest (-1) edge inward to where `mass` lies between, which grows like its 3/2th."""
+    """Return the distance from the lowest (side 0) or highest (-1) edge inward between which `mass` lies.
+
+    The mass grows as its power 3/2, so that it is interpolated in logarithms.
+    """
     left, right = law.edges[side]
     edge, sign = (left, 1) if side == 0 else (right, -1)
     distances = np.geomspace(NEAREST, 1, GRID) * (right - left)

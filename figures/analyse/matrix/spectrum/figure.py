@@ -15,7 +15,7 @@ LEGEND_AT = MASKED
 
 
 def spectrum_experiment(title: str) -> Experiment:
-    """Axes and drawing for the rows of the spectra."""
+    """Describe the axes and the drawing of the rows of the spectra, as the experiments do."""
     return Experiment(
         title=title,
         panels=spectrum_panels(),
@@ -25,7 +25,7 @@ def spectrum_experiment(title: str) -> Experiment:
 
 
 def spectrum_panels() -> tuple[Panel, ...]:
-    """Axes for the rows of the spectra: one panel a matrix."""
+    """Describe the axes of the spectra, one panel for each matrix."""
     looks = ((table.DATA, 0, None), (table.PERMUTED, 6, None), (table.NOISE, 0, "-"), (table.INDEPENDENT, 6, "-"))
     curves = {label: Curve(model=None, color=color, style=style) for label, color, style in looks}
     curves[table.LIMIT] = Curve(model=None, color=3, style=":")
@@ -44,7 +44,7 @@ def spectrum_panels() -> tuple[Panel, ...]:
 
 
 def decorate_spectrum(axes: "Axes", rows: "DataFrame") -> None:
-    """Small markers, the axis from rank one up, and what is visible of a logarithmic axis."""
+    """Make the markers small, begin the axis at rank one, and cut a logarithmic axis to what is visible."""
     for line in axes.get_lines():
         if line.get_marker() not in ("None", ""):
             line.set(marker="o", markersize=3, markerfacecolor="none")

@@ -19,7 +19,7 @@ LEAST_FREE, LEAST_SHARE = 0.05, 1e-4  # of a column: outside the directions; of 
 
 @dataclass(frozen=True, eq=False)
 class NoisePart:
-    """Variances s of the noise, and what was removed to find them."""
+    """The variances s of the noise in a covariance, and how many directions were removed to find them."""
 
     variances: Array = field(repr=False)  # (d,)
     removed: int  # directions
@@ -27,7 +27,7 @@ class NoisePart:
 
 
 def noise_part(covariance: Array, n: int) -> NoisePart:
-    """From the sample covariance (d, d) of n rows of mean zero."""
+    """Find the noise part of the sample covariance (d, d) of n rows of mean zero."""
     variances = np.diagonal(covariance).copy()
     most = int(FEW * min(n, len(covariance)))
     first, count = None, 0
@@ -44,13 +44,20 @@ def noise_part(covariance: Array, n: int) -> NoisePart:
 
 
 def white_limit(n: int, d: int) -> float:
-    """Edge and Tracy-Widom margin of n rows of white noise: their largest eigenvalue is above it in 1% of samples."""
+    """Return where the eigenvalues of n rows of white noise in d dimensions end.
+
+    The largest one is above it in 1 % of samples: the edge of the Marchenko-Pastur law plus the .99 quantile of the
+    Tracy-Widom fluctuation, in the centering and scaling of Johnstone (Ann. Statist. 29, 295, 2001).
+    """
     scale = (np.sqrt(n) + np.sqrt(d)) * (1 / np.sqrt(n) + 1 / np.sqrt(d)) ** (1 / 3) / n
     return float((1 + np.sqrt(d / n)) ** 2 + TRACY_WIDOM * scale)
 
 
 def _without_directions(covariance: Array, variances: Array, n: int, least: int) -> tuple[int, Array]:
-    """Directions found in the units of `variances`, at least `least`, and the variances that they leave."""
+    """Return how many directions stand out in the units of `variances`, and the variances that they leave.
+
+    At least `least` of them are removed.
+    """
     root, d = np.sqrt(variances), len(variances)
     eigenvalues, vectors = np.linalg.eigh(covariance / root[:, None] / root)
     count = min(max(least, int((eigenvalues > white_limit(n, d)).sum())), min(n, d) // 2)

@@ -11,7 +11,10 @@ MASKED, COVARIANCE, CORRELATION = "masked regression", "covariance", "correlatio
 
 @dataclass(frozen=True, eq=False)
 class NoiseBulk:
-    """Where the eigenvalues of noise end; margins are the .99 quantile of the fluctuation there (Tracy-Widom)."""
+    """Where the eigenvalues of noise end.
+
+    The margins are the .99 quantile of the fluctuation of the extreme eigenvalue about the edge (Tracy-Widom).
+    """
 
     law: SpectralLaw = field(repr=False)
     low: float
@@ -20,17 +23,17 @@ class NoiseBulk:
     high_margin: float
 
     def above(self, eigenvalues: Array) -> int:
-        """How many lie beyond the upper edge and its margin."""
+        """Count the eigenvalues beyond the upper edge and its margin."""
         return int((eigenvalues > self.high + self.high_margin).sum())
 
     def below(self, eigenvalues: Array) -> int:
-        """How many lie beyond the lower edge and its margin."""
+        """Count the eigenvalues beyond the lower edge and its margin."""
         return int((eigenvalues < self.low - self.low_margin).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class MethodSpectrum:
-    """One matrix: what the data have, what its noise part predicts, and what independent columns predict."""
+    """The spectrum of one matrix: of the data, and as its noise part or independent columns predict it."""
 
     method: str
     eigenvalues: Array = field(repr=False)  # (d,), ascending
@@ -41,16 +44,16 @@ class MethodSpectrum:
 
     @property
     def outliers(self) -> int:
-        """Eigenvalues above the noise part."""
+        """The number of eigenvalues above the noise part."""
         return self.noise.above(self.eigenvalues)
 
     @property
     def outliers_left(self) -> int:
-        """Eigenvalues below the noise part."""
+        """The number of eigenvalues below the noise part."""
         return self.noise.below(self.eigenvalues)
 
     def leading(self, count: int) -> Array:
-        """(count, d), the directions of the largest eigenvalues in rows, the largest first."""
+        """Return the directions of the `count` largest eigenvalues in rows (count, d), the largest first."""
         return self.directions[:, ::-1][:, :count].T
 
 

@@ -17,7 +17,7 @@ LISTED, NAMED = 4, 4  # directions, and columns of each
 
 
 def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
-    """Table and sentences; the one line that says why there is no spectrum."""
+    """Write the spectra as a table and sentences, or the one line that says why there are none."""
     if isinstance(spectrum, str):
         return spectrum
     title = f"Largest eigenvalues, and where those of noise end: n = {spectrum.n}, lam = {spectrum.lam:.2g}"
@@ -83,7 +83,7 @@ def _directions(spectrum: MatrixSpectrum) -> list[str]:
 
 
 def _largest(direction: Array, names: tuple[str, ...]) -> str:
-    """Its largest columns, signed so that the first is positive."""
+    """Name the columns with the largest share in a direction, signed so that the first is positive."""
     order = np.argsort(-abs(direction), kind="stable")[:NAMED]
     signed = direction * np.sign(direction[order[0]])
     return ", ".join(f"{names[k]} ({signed[k]:+.2f})" for k in order)
@@ -110,7 +110,11 @@ def _shared(masked: MethodSpectrum, pca: MethodSpectrum) -> str:
 
 
 def subspace_overlap(masked: MethodSpectrum, pca: MethodSpectrum) -> tuple[float, int]:
-    """tr P_1 P_2/count of the leading `count` directions, count the smaller number of outliers, at least 1."""
+    """Return the overlap tr P_1 P_2 / count of the leading directions of both methods, and their count.
+
+    P_1 and P_2 project on the `count` leading directions of each; count is the smaller number of outliers, at least 1.
+    The overlap of random directions is count/d.
+    """
     count = max(1, min(masked.outliers, pca.outliers))
     bases = [np.linalg.qr(one.leading(count).T)[0] for one in (masked, pca)]
     return float(np.sum((bases[0].T @ bases[1]) ** 2) / count), count

@@ -15,7 +15,10 @@ VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a
 
 
 def spectrum_rows(spectrum: MatrixSpectrum) -> list[Row]:
-    """Panels are the methods; x is an eigenvalue, `theory` the number of eigenvalues from the largest down to it."""
+    """Return the rows of the table, with a panel for each method.
+
+    x is an eigenvalue, and `theory` the number of eigenvalues from the largest down to it.
+    """
     return [entry for method in spectrum.methods for entry in _method_rows(method)]
 
 
@@ -37,7 +40,7 @@ def _measured(curve: str, panel: str, eigenvalues: Array) -> list[Row]:
 
 
 def _predicted(curve: str, panel: str, bulk: NoiseBulk, outliers: int, d: int) -> list[Row]:
-    """Ranks of the d - outliers eigenvalues of the bulk, behind the outliers."""
+    """Return the ranks of the d - outliers eigenvalues of the bulk, which come after the outliers."""
     law = bulk.law
     x = np.concatenate(
         [_grid(left, right, max(LEAST_POINTS, LINE_POINTS // len(law.edges))) for left, right in law.edges]
@@ -47,7 +50,10 @@ def _predicted(curve: str, panel: str, bulk: NoiseBulk, outliers: int, d: int) -
 
 
 def _grid(left: float, right: float, count: int) -> Array:
-    """Dense at both ends, where ranks change fast; even in the logarithm where the ends are decades apart."""
+    """Return points that are dense at both ends, where ranks change fast.
+
+    They are even in the logarithm where the ends are decades apart.
+    """
     share = np.sin(np.linspace(0, np.pi / 2, count)) ** 2
     wide = left > 0 and right > WIDE * left
     return left * (right / left) ** share if wide else left + (right - left) * share

@@ -25,7 +25,10 @@ MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kin
 def read_delimited(
     path: Path, *, header: Header = "auto", columns: str | None = None, skip_columns: str | None = None
 ) -> Matrix:
-    """A table of numbers separated by commas, semicolons, tabs or blanks. DataError names row, column and remedy."""
+    """Read a table of numbers separated by commas, semicolons, tabs or blanks.
+
+    DataError names the row and the column of what is wrong, and the remedy.
+    """
     file = text_file(path)
     announce(path)
     try:
@@ -60,7 +63,7 @@ def _read(file: TextFile, header: Header, columns: str | None, skip: str | None)
 
 
 def _numbers(text: TextIO, layout: Layout, chosen: list[int]) -> Array:
-    """ValueError at the first line that does not fit."""
+    """Parse the chosen columns. ValueError at the first line that does not fit."""
     lines: Iterator[str] = islice(text, layout.first_row - 1, None)
     everything = len(chosen) == layout.width
     if not everything and layout.delimiter is not None:
@@ -76,7 +79,7 @@ def _numbers(text: TextIO, layout: Layout, chosen: list[int]) -> Array:
 
 
 def _of_width(lines: Iterator[str], delimiter: str, width: int) -> Iterator[str]:
-    """The parser looks no further than the last column it was asked for: count the cells of each line here."""
+    """Pass on the lines, and count the cells of each: the parser looks no further than the last column asked for."""
     for line in lines:
         if line.count(delimiter) != width - 1 and line.strip() and '"' not in line:
             raise ValueError("ragged")
@@ -84,7 +87,7 @@ def _of_width(lines: Iterator[str], delimiter: str, width: int) -> Iterator[str]
 
 
 def _explain(file: TextFile, layout: Layout, chosen: list[int], reason: str) -> NoReturn:
-    """DataError for the first cell or row that is no use, after a scan that counts the gaps."""
+    """Raise the DataError of the first cell or row that cannot be used, after a scan that counts the gaps."""
     gaps: list[tuple[int, int, str]] = []
     with file.open() as text:
         for number, cells in _rows(text, layout):
@@ -135,7 +138,7 @@ def _not_a_number(file: TextFile, layout: Layout, number: int, column: int, cell
 
 
 def _holes(gaps: list[tuple[int, int, str]]) -> str:
-    """Rows or columns, whichever are fewer."""
+    """Say which rows or columns hold the gaps, whichever are fewer."""
     rows, columns = {row for row, _, _ in gaps}, {column for _, column, _ in gaps}
     if len(columns) > len(rows):
         return _with_them(len(rows), "row")
@@ -149,7 +152,7 @@ def _with_them(number: int, noun: str) -> str:
 
 
 def _index_note(values: Array, names: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
-    """A first column that only numbers the rows is probably no measurement."""
+    """Note a first column that only numbers the rows: it is probably no measurement."""
     steps = np.arange(len(values))
     if len(values) > 2 and any(np.array_equal(values[:, 0], steps + start) for start in (0, 1)):
         remedy = f"if it is an index leave it out with --skip-columns {layout.names.index(names[0]) + 1}"
@@ -158,7 +161,7 @@ def _index_note(values: Array, names: tuple[str, ...], layout: Layout) -> tuple[
 
 
 def _breaks_utf_8(file: TextFile) -> bool:
-    """Whether a file whose beginning is UTF-8 goes on as something else."""
+    """Say whether a file whose beginning is UTF-8 goes on as something else."""
     try:
         with file.open() as text:
             for _ in text:

@@ -37,7 +37,7 @@ def read_matrix(
 
 
 def _checked(matrix: Matrix) -> Matrix:
-    """The matrix itself. DataError where it is too small, not finite, or so large that its squares overflow."""
+    """Return the matrix. DataError where it is too small, not finite, or so large that its squares overflow."""
     rows, columns = matrix.values.shape
     if columns < 2:
         raise DataError(

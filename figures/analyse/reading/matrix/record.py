@@ -9,7 +9,10 @@ from theory.models.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Finite numbers (n, d) with n >= 3 samples and d >= 2 named columns; `notes` are sentences for the user."""
+    """A matrix that was read: finite numbers (n, d) with n >= 3 samples and d >= 2 named columns.
+
+    `notes` are sentences for the user.
+    """
 
     path: Path
     values: Array
@@ -19,6 +22,6 @@ class Matrix:
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
 
     def place(self, row: int, column: int) -> str:
-        """Where a number stands in the file, counted from 1 as a spreadsheet does."""
+        """Say where a number stands in the file, counted from 1 as a spreadsheet does."""
         position = self.positions[column] if self.positions else column
         return f"row {self.first_row + row}, {place_of_column(position, self.names[column])}"

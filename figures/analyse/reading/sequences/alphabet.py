@@ -16,7 +16,7 @@ CHUNK = 1 << 22  # bytes
 
 
 def letter_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """(256,) how often each byte occurs."""
+    """Count how often each byte occurs, (256,)."""
     counts = np.zeros(256, np.int64)
     for _, block in blocks(letters):
         counts += np.bincount(block.reshape(-1), minlength=256)
@@ -24,13 +24,16 @@ def letter_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def blocks(letters: NDArray[np.uint8]) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
-    """Views of some rows at a time, with their place: intermediate arrays stay small."""
+    """Yield views of some rows at a time with their place, so that intermediate arrays stay small."""
     rows = max(1, CHUNK // max(1, letters.shape[1]))
     return ((slice(i, i + rows), letters[i : i + rows]) for i in range(0, len(letters), rows))
 
 
 def detected(path: Path, counts: NDArray[np.int64]) -> str:
-    """protein, RNA or DNA, by the letters (256,) that occur."""
+    """Say whether letters are protein, RNA or DNA, by how often each byte occurs (256,).
+
+    DataError where there are gaps only.
+    """
     own = {chr(code): int(counts[code]) for code in range(ord("A"), ord("Z") + 1)}
     total = sum(own.values())
     if not total:
@@ -41,7 +44,10 @@ def detected(path: Path, counts: NDArray[np.int64]) -> str:
 
 
 def checked_alphabet(wanted: str) -> str:
-    """auto, protein, rna, dna or letters, each once: a misspelled name would be read as its letters. ValueError."""
+    """Return the wanted alphabet: auto, protein, rna, dna, or its letters, each once.
+
+    ValueError for anything else: a misspelled name would be read as its letters.
+    """
     letters = wanted.replace("-", "")
     if wanted.lower() in ("auto", *map(str.lower, ALPHABETS)) or (len(set(letters)) == len(letters) > 1):
         return wanted
@@ -49,7 +55,7 @@ def checked_alphabet(wanted: str) -> str:
 
 
 def alphabet_of(path: Path, wanted: str, counts: NDArray[np.int64]) -> tuple[str, str]:
-    """(name, letters): `wanted` is auto, protein, rna, dna or the letters themselves."""
+    """Return the name and the letters of the alphabet; `wanted` is auto, protein, rna, dna or the letters."""
     known = {name.lower(): name for name in ALPHABETS}
     name = detected(path, counts) if wanted.lower() == "auto" else known.get(wanted.lower(), "letters")
     letters = ALPHABETS.get(name) or wanted.replace("-", "")
@@ -59,7 +65,7 @@ def alphabet_of(path: Path, wanted: str, counts: NDArray[np.int64]) -> tuple[str
 
 
 def merged_thymine(letters: NDArray[np.uint8], name: str, counts: NDArray[np.int64]) -> tuple[str, ...]:
-    """In place: the other one of T and U becomes the one of the alphabet, as both stand for the same base."""
+    """Replace, in place, T by U in RNA and U by T in DNA, as both stand for the same base; return a note on it."""
     pair = {"RNA": "TU", "DNA": "UT"}.get(name)
     if pair is None or not counts[ord(pair[0])]:
         return ()
@@ -73,7 +79,10 @@ def merged_thymine(letters: NDArray[np.uint8], name: str, counts: NDArray[np.int
 def colors(
     letters: NDArray[np.uint8], alphabet: str, counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
-    """Colors (M, L) in place and their tokens: gap first where there are any, then the letters that occur."""
+    """Replace letters by colors in place, and return them with their tokens.
+
+    The gap is the first token where there are any, then the letters that occur follow.
+    """
     tokens = tuple(letter for letter in "-" + alphabet if counts[ord(letter)])
     table = np.zeros(256, np.uint8)
     for color, token in enumerate(tokens):
@@ -84,6 +93,6 @@ def colors(
 
 
 def unknown_letters(alphabet: str, counts: NDArray[np.int64]) -> dict[str, int]:
-    """How often letters occur that the alphabet has not."""
+    """Count the letters that occur but are not in the alphabet."""
     known = {GAP, *map(ord, alphabet)}
     return {chr(code): int(counts[code]) for code in np.flatnonzero(counts) if code not in known}

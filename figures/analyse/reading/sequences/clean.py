@@ -32,7 +32,10 @@ def cleaned(
     unknown: Unknown = "gap",
     columns: NDArray[np.int64] | None = None,
 ) -> Sequences:
-    """Bytes (M, L), changed in place, as colors. DataError where fewer than two sequences or sites are left."""
+    """Turn bytes (M, L) into colors, in place, without rows and columns of gaps only.
+
+    DataError where fewer than two sequences or sites are left.
+    """
     counts = letter_counts(letters)
     name, own = alphabet_of(path, alphabet, counts)
     said = [*notes, *merged_thymine(letters, name, counts)]
@@ -47,13 +50,13 @@ def cleaned(
 
 
 def conserved(states: NDArray[np.uint8]) -> tuple[str, ...]:
-    """Columns that say nothing about others."""
+    """Note how many columns are the same in all sequences: they say nothing about others."""
     constant = int((states == states[0]).all(axis=0).sum())
     return (f"{counted(constant, 'column')} the same in all sequences",) if constant else ()
 
 
 def require_enough(path: Path, values: NDArray[np.uint8]) -> None:
-    """DataError for fewer than two sequences, or fewer than two sites."""
+    """Raise a DataError for fewer than two sequences or fewer than two sites."""
     if len(values) < 2:
         found = "one sequence" if len(values) else "no sequence with a letter"
         raise DataError(path, f"holds {found}; how sites depend on each other is learned from hundreds of sequences")
@@ -82,7 +85,7 @@ def _without(
 def _with_letters(
     letters: NDArray[np.uint8], columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], list[str]]:
-    """Rows and columns that are not all gaps."""
+    """Return the rows and columns that are not all gaps, the places of these columns, and notes."""
     full, sites = np.zeros(len(letters), bool), np.zeros(letters.shape[1], bool)
     for rows, block in blocks(letters):
         full[rows] = (block != GAP).any(axis=1)

@@ -17,7 +17,7 @@ from figures.analyse.wording import counted, shown
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Bytes (M, L) and what was noticed."""
+    """The bytes (M, L) of the sequences that were kept, and notes for the user."""
 
     letters: NDArray[np.uint8]
     notes: tuple[str, ...]
@@ -89,7 +89,11 @@ def _left_out(empty: list[str]) -> tuple[str, ...]:
 
 
 def _twice(names: "array[int]", copies: "array[int]") -> list[str]:
-    """Counted by hashes, which are small: a collision among a million has the odds of one in ten million."""
+    """Note names and sequences that occur twice.
+
+    They are counted by 64-bit hashes, which are small: among a million records two different ones agree with odds of
+    one in ten million.
+    """
     notes = []
     repeated = len(names) - len(np.unique(names))
     if repeated:

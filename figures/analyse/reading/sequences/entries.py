@@ -12,20 +12,23 @@ NOT_MATCHED = ".-~"  # in a reference line of Stockholm: columns of inserts
 
 
 class Entry(NamedTuple):
-    """One sequence before anything is decided about its letters."""
+    """One sequence as it stands in the file, before anything is decided about its letters."""
 
     line: int  # of the file where it begins, from 1
     name: str
     letters: str
 
     def place(self, number: int) -> str:
-        """Where it is found; `number` counts from 1."""
+        """Say where the entry is found; `number` counts the entries from 1."""
         name = f" ({shown(self.name)})" if self.name else ""
         return f"record {number}{name}, line {self.line}"
 
 
 def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
-    """Records that begin with ">"; lines may be wrapped. Comments (";" anywhere, "#" before the first) are passed."""
+    """Yield the records that begin with ">"; their lines may be wrapped.
+
+    Comments (";" anywhere, "#" before the first record) are passed by.
+    """
     line, name, parts = 0, "", list[str]()
     for number, text in enumerate(lines, start=1):
         if text.startswith(">"):
@@ -43,7 +46,7 @@ def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
 
 
 def plain(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
-    """One sequence a line, without names."""
+    """Yield one sequence a line, without names."""
     for number, text in enumerate(lines, start=1):
         if text.strip() and not text.startswith("#"):
             yield Entry(number, "", "".join(text.split()))

@@ -28,11 +28,14 @@ class Convention:
 
     @property
     def legal(self) -> bytes:
-        """All that may come out."""
+        """The bytes that `sites` may give for letters and gaps; any other one is an error of the file."""
         return LETTERS if self.custom is None else self.custom + LETTERS + digits.encode()
 
     def sites(self, letters: str) -> bytes:
-        """One byte a site: capital, "-", "?" for what is certainly no letter of an alphabet; others are not legal."""
+        """Return one byte a site: a capital letter, "-" for a gap, "?" for what is certainly no letter of an alphabet.
+
+        Other bytes may come too; they are not `legal`.
+        """
         data = letters.encode("latin-1", "replace")
         if self.custom is not None:
             return data.translate(GAPS)
@@ -45,7 +48,7 @@ class Convention:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done."""
+        """Sentences on what was done with small letters."""
         found = []
         if self.lowered:
             found.append(f"{counted(self.lowered, 'small letter')} read as capitals (inserts only in .a2m and .a3m)")

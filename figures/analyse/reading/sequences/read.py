@@ -76,7 +76,10 @@ def read_sequences(
 
 
 def format_of(file: TextFile) -> Format:
-    """By the first line that is not blank; what begins with ">" is A2M only where the name says so."""
+    """Recognize the format by the first line that is not blank.
+
+    What begins with ">" is A2M only where the name of the file says so.
+    """
     first = next(line for line in file.head.splitlines() if line.strip())
     suffix = extension(file.path)
     if first.startswith("# STOCKHOLM"):
@@ -91,7 +94,7 @@ def format_of(file: TextFile) -> Format:
 
 
 def _named_gzip(path: Path) -> tuple[str, ...]:
-    """What a name says that the content does not."""
+    """Note a name that ends in .gz where the content is not compressed."""
     if path.suffix.lower() != ".gz":
         return ()
     with path.open("rb") as content:
@@ -99,7 +102,7 @@ def _named_gzip(path: Path) -> tuple[str, ...]:
 
 
 def _custom(file: TextFile, alphabet: str) -> bytes | None:
-    """The letters of a user's own alphabet."""
+    """Return the letters of a user's own alphabet; None for a known one."""
     if alphabet.lower() in ("auto", "protein", "rna", "dna"):
         return None
     try:
@@ -110,7 +113,7 @@ def _custom(file: TextFile, alphabet: str) -> bytes | None:
 
 
 def _announce(file: TextFile, form: Format, most: int | None, say: Callable[[str], None]) -> None:
-    """Says what a large file will take before it is read, and refuses what does not fit."""
+    """Say that a large file is being read, and refuse one that does not fit into memory."""
     if most is None:
         needed = BYTES_OF_MEMORY.get(form, 2.5) * uncompressed_size(file.path)
         require_memory(file.path, "reading it", needed, "take a random choice with --max-sequences 100000")

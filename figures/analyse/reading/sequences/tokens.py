@@ -30,7 +30,10 @@ LISTED = 8  # tokens of a kind that are named in a note
 
 
 class _Codes(dict[str, int]):
-    """A number for every token, in the order in which they come; all gaps are one, and all that are not known."""
+    """A number for every token, in the order in which they come.
+
+    All spellings of a gap share one number, and so do all cells that are not known.
+    """
 
     def __missing__(self, token: str) -> int:
         plain = _plain(token)
@@ -44,7 +47,7 @@ def _plain(token: str) -> str:
 
 
 def is_token_table(file: TextFile) -> bool:
-    """Whether the lines hold several cells; else each is a sequence of its own."""
+    """Say whether the lines hold several cells; otherwise each line is a sequence of its own."""
     try:
         return len(find_layout(file, "no").names) > 1
     except csv.Error:  # a line that is longer than cells may be is one sequence
@@ -60,7 +63,10 @@ def read_tokens(
     most: int | None = None,
     seed: int = 0,
 ) -> Sequences:
-    """Integers are ordered by value, other tokens by spelling, after the gap; an empty cell is a gap."""
+    """Read a table of tokens as sequences, one a row.
+
+    The gap is the first color; integers follow by value, and other tokens by spelling. An empty cell is a gap.
+    """
     layout = find_layout(file, "no")
     named = header == "yes" or (header == "auto" and _has_header(file, layout))
     first = split(file.head.split("\n")[layout.first_row - 1], layout.delimiter)
@@ -91,7 +97,7 @@ def _gathered(
     most: int | None,
     seed: int,
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """Codes (M, L) of all rows, or of a uniform random choice of `most`, with a note on that."""
+    """Return the codes (M, L) of all rows, or of a uniform random choice of `most`, with a note on that."""
     choice, values = Reservoir(most, seed), bytearray()
     for number, cells in islice(_rows(text, layout), named, None):
         if len(cells) != layout.width:
@@ -121,7 +127,7 @@ def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, list[str]]]:
 
 
 def _ordered(values: NDArray[np.uint8], codes: _Codes) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
-    """Colors in place of codes; tokens that are only in rows or columns left out have none."""
+    """Replace codes by colors; tokens that occur only in rows or columns left out have none."""
     occurring = set(np.unique(values).tolist())
     tokens = {_plain(token): code for token, code in codes.items() if code in occurring}
     ordered = sorted({"-" if token == NOT_KNOWN else token for token in tokens}, key=_order)
@@ -142,7 +148,7 @@ def _order(token: str) -> tuple[bool, float, str]:
 
 
 def _has_header(file: TextFile, layout: Layout) -> bool:
-    """Whether nothing in the first row occurs in the rows below it."""
+    """Say whether nothing in the first row occurs in the rows below it."""
     lines = [line for line in file.head.split("\n")[layout.first_row - 1 :] if line.strip()][: HEADER_SAMPLE + 1]
     first, *others = [{cell.strip() for cell in split(line, layout.delimiter)} for line in lines]
     return bool(others) and not first & set().union(*others)

@@ -12,7 +12,7 @@ INFINITE = frozenset(("inf", "infinity"))
 
 
 def kind_of(cell: str) -> Kind:
-    """The first of the kinds that fits."""
+    """Return the first of the kinds of a cell that fits."""
     text = cell.strip()
     if NUMBER.fullmatch(text):
         return "number"
@@ -25,5 +25,5 @@ def kind_of(cell: str) -> Kind:
 
 
 def is_number(cell: str) -> bool:
-    """Whether it is a finite number, or would be but for its value."""
+    """Say whether a cell is a number, be it infinite or NaN."""
     return kind_of(cell) in ("number", "infinite") or cell.strip().lower().lstrip("+-") == "nan"

@@ -10,18 +10,21 @@ from figures.analyse.wording import counted, shown
 
 
 def place_of_column(position: int, name: str) -> str:
-    """Number and, where it has one, name of the column at `position` (from 0)."""
+    """Return the number and, where it has one, the name of the column at `position` (from 0)."""
     number = f"column {position + 1}"
     return number if name == number else f"{number} ({shown(name)})"
 
 
 def numbered(d: int) -> tuple[str, ...]:
-    """Names of columns that have none: as a spreadsheet counts them."""
+    """Name columns that have no names, as a spreadsheet counts them."""
     return tuple(f"column {k}" for k in range(1, d + 1))
 
 
 def selected(path: Path, names: Sequence[str], columns: str | None, skip: str | None) -> list[int]:
-    """Positions (from 0) of `columns` (default: all) without `skip`. DataError for a column that does not exist."""
+    """Return the positions (from 0) of `columns` (all by default) without `skip`.
+
+    DataError for a column that does not exist, and where none is left.
+    """
     wanted = range(len(names)) if columns is None else _positions(path, names, columns)
     dropped = set() if skip is None else set(_positions(path, names, skip))
     left = [k for k in wanted if k not in dropped]
@@ -38,7 +41,7 @@ def _positions(path: Path, names: Sequence[str], text: str) -> list[int]:
 
 
 def _part(path: Path, names: Sequence[str], part: str) -> list[int]:
-    """One name (every column that has it), one number, or a range of numbers."""
+    """Return the positions of one name (every column that has it), of one number, or of a range of numbers."""
     by_name = [k for k, name in enumerate(names) if name == part]
     numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
     if by_name or numbers is None:

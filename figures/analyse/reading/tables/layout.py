@@ -19,7 +19,7 @@ DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma", None: "space"}
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows count from 1, as a spreadsheet shows them."""
+    """How the lines of a table are to be read; rows count from 1, as a spreadsheet shows them."""
 
     delimiter: str | None  # None: runs of blanks
     first_row: int  # of data
@@ -30,13 +30,16 @@ class Layout:
 
     @property
     def description(self) -> str:
-        """In words."""
+        """The delimiter and the header in words."""
         header = f"header in row {self.header_row}" if self.header_row else "no header"
         return f"{DELIMITERS[self.delimiter]} separated, {header}"
 
 
 def find_layout(file: TextFile, header: Header = "auto") -> Layout:
-    """DataError where there is no data row, or where the first row may be a header or not."""
+    """Recognize delimiter, header and columns of a table by its first lines.
+
+    DataError where there is no row of data, and where the first row may be a header or not.
+    """
     lines = file.head.split("\n")
     start = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), None)
     if start is None:
@@ -63,12 +66,15 @@ def find_layout(file: TextFile, header: Header = "auto") -> Layout:
 
 
 def split(line: str, delimiter: str | None) -> Cells:
-    """The cells of one line."""
+    """Return the cells of one line. csv.Error where it has a cell that is too long."""
     return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter))
 
 
 def _delimiter(sample: Cells) -> str | None:
-    """The first that gives all lines the same number > 1 of cells; else the one that gives most lines several."""
+    """Return the first delimiter that gives all lines the same number > 1 of cells.
+
+    Where there is none it is the one that gives most lines several cells.
+    """
     several: dict[str, int] = {}
     for delimiter in DELIMITERS:
         widths = [len(split(line, delimiter)) for line in sample]
@@ -80,7 +86,10 @@ def _delimiter(sample: Cells) -> str | None:
 
 
 def _has_header(file: TextFile, rows: list[Cells], number: int) -> bool:
-    """No cell of a header is a number, unless its numbers just count the columns. DataError where it is mixed."""
+    """Say whether the first row is a header: no cell of it is a number, or its numbers just count the columns.
+
+    DataError where it holds both numbers and words, and the rows below do not explain it.
+    """
     cells = rows[0]
     if (len(cells) > 4 and _counts(cells)) or (not cells[0].strip() and _counts(cells[1:])):
         return len(rows) > 1 and rows[1] != cells
@@ -100,12 +109,12 @@ def _has_header(file: TextFile, rows: list[Cells], number: int) -> bool:
 
 
 def _counts(cells: Cells) -> bool:
-    """Whether they are 0, 1, 2, ... or 1, 2, 3, ..."""
+    """Say whether cells are 0, 1, 2, ... or 1, 2, 3, ..."""
     return cells in ([str(k + start) for k in range(len(cells))] for start in (0, 1))
 
 
 def _names(cells: Cells, width: int) -> tuple[str, ...]:
-    """The header's; a nameless column is called by its number."""
+    """Return the names of a header; a column without one is called by its number."""
     if len(cells) == width - 1:
         cells = ["", *cells]  # as R writes it: row names have no name
     elif len(cells) == width + 1 and not cells[-1]:
@@ -114,7 +123,7 @@ def _names(cells: Cells, width: int) -> tuple[str, ...]:
 
 
 def _commented(lines: Cells, delimiter: str | None, width: int) -> tuple[str, ...]:
-    """Names from a line like `# a,b,c` above the numbers, else numbers."""
+    """Return the names from a line like `# a,b,c` above the numbers, else numbers."""
     for line in reversed(lines):
         cells = split(line.lstrip("# "), delimiter) if line.strip() else []
         if len(cells) == width and not any(map(is_number, cells)):

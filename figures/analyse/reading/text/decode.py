@@ -32,12 +32,15 @@ def decoded(path: Path, encoding: str | None = None) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines by the three usual ends only: str.splitlines also breaks at characters that JSON strings may hold."""
+    """Split text at the three usual line ends only.
+
+    `str.splitlines` also breaks at characters that JSON strings may hold.
+    """
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _where(raw: bytes, error: UnicodeError, encoding: str) -> str:
-    """In one line: the first byte that is no text."""
+    """Say in one line which is the first byte that does not decode."""
     start = getattr(error, "start", None)
     if start is None:
         return f"is not valid {encoding} ({error}); say what it is by --encoding, or save it as UTF-8"

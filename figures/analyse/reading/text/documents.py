@@ -17,7 +17,7 @@ LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 13107
 
 
 def folder_documents(path: Path, encoding: str | None) -> Named:
-    """Every .txt file in the folder and below, by name."""
+    """Yield every .txt file in the folder and below, by name."""
     files = sorted(
         file
         for file in path.rglob("*")
@@ -30,14 +30,17 @@ def folder_documents(path: Path, encoding: str | None) -> Named:
 
 
 def line_documents(path: Path, encoding: str | None) -> Named:
-    """Every line that is not blank."""
+    """Yield every line that is not blank."""
     for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
         if line.strip():
             yield f"line {number}", line
 
 
 def table_documents(path: Path, encoding: str | None, column: str | None) -> Named:
-    """A column of a table with a header; without a name the one that is called text, content, ..."""
+    """Yield the cells of one column of a table with a header.
+
+    Without a name it is the column that is called text, content, ...
+    """
     text = decoded(path, encoding)
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
@@ -70,7 +73,7 @@ def table_documents(path: Path, encoding: str | None, column: str | None) -> Nam
 
 
 def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
-    """One JSON value a line: an object with a text, or the text itself."""
+    """Yield the texts of JSON lines: each is an object that holds a text, or the text itself."""
     for number, line in enumerate(lines_of(decoded(path, encoding)), start=1):
         if not line.strip():
             continue
@@ -89,7 +92,7 @@ def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
 
 
 def _reason(error: csv.Error) -> str:
-    """A quote that is never closed takes every row below into its cell."""
+    """Word an error of the csv module; a quote that is never closed takes every row below into its cell."""
     return "a quote is never closed" if str(error) == "unexpected end of data" else f"{error}; check its quotes"
 
 

@@ -12,7 +12,7 @@ Counted = tuple[str, dict[int, int]]  # name of a document; how often each word 
 
 
 def read_ldac(path: Path, encoding: str | None = None) -> tuple[list[Counted], list[str]]:
-    """Documents, and the words that their numbers stand for (from 0, one a line of `tokens_beside`)."""
+    """Read documents, and the words that their numbers stand for (from 0, one a line of `tokens_beside`)."""
     tokens = tokens_beside(path)
     words = [line.strip() for line in lines_of(decoded(tokens, encoding))]
     while words and not words[-1]:
@@ -27,7 +27,7 @@ def read_ldac(path: Path, encoding: str | None = None) -> tuple[list[Counted], l
 
 
 def tokens_beside(path: Path) -> Path:
-    """corpus.tokens of corpus.ldac or corpus.ldac.gz; DataError where there is none."""
+    """Find corpus.tokens beside corpus.ldac or corpus.ldac.gz. DataError where there is none."""
     stem = Path(plain_name(path)).stem
     for name in (f"{stem}.tokens", f"{stem}.tokens.gz", f"{stem}.vocab"):
         if (path.parent / name).is_file():

@@ -83,7 +83,7 @@ def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) ->
 
 
 def _counted(documents: Named) -> tuple[list[Counted], list[str]]:
-    """Words get numbers in the order in which they come."""
+    """Count the words of each document; words get numbers in the order in which they come."""
     numbers: dict[str, int] = {}
     found = []
     for name, text in documents:

@@ -7,7 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Counts (documents, words) as a sparse array, without order; `notes` are sentences for the user."""
+    """A corpus that was read: counts (documents, words) as a sparse array, without the order of the words.
+
+    `notes` are sentences for the user.
+    """
 
     path: Path
     counts: Any = field(repr=False)  # csr_array of integers
@@ -16,10 +19,10 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """Documents with at least one word of the vocabulary."""
+        """The number of documents with at least one word of the vocabulary."""
         return int(self.counts.shape[0])
 
     @property
     def n_tokens(self) -> int:
-        """Words in all, each as often as it occurs."""
+        """The number of words in all, each as often as it occurs."""
         return int(self.counts.sum())

@@ -12,7 +12,10 @@ from figures.analyse.wording import counted, shown
 
 
 def read_vectors(path: Path, words: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(words, dimension), zeros for words that are not in the file; and (words,) which are."""
+    """Read the vectors of `words`, (words, dimension), and which of them the file holds, (words,).
+
+    Words that are not in the file have zeros.
+    """
     place = {word: k for k, word in enumerate(words)}
     found: dict[int, NDArray[np.float64]] = {}
     dimension = None

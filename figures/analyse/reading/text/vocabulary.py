@@ -36,7 +36,7 @@ ENGLISH = frozenset(_ENGLISH.split())
 
 
 def as_counts(documents: list[Counted], n_words: int) -> Any:
-    """Sparse counts (documents, words)."""
+    """Return sparse counts (documents, words)."""
     lengths = [len(own) for _, own in documents]
     row = np.repeat(np.arange(len(documents)), lengths)
     column = np.fromiter((word for _, own in documents for word in own), dtype=np.int64, count=len(row))
@@ -45,7 +45,10 @@ def as_counts(documents: list[Counted], n_words: int) -> Any:
 
 
 def require_words(path: Path, documents: list[Counted], drop_empty: bool) -> tuple[list[Counted], list[str]]:
-    """Documents with words, and a note on those without; DataError where they are not to be dropped."""
+    """Return the documents that have words, and a note on the others.
+
+    DataError where there are others and they are not to be dropped.
+    """
     if not documents:
         raise DataError(path, "holds no document")
     empty = [name for name, own in documents if not own]
@@ -111,14 +114,20 @@ def _too_few(words: list[str], kept: Any, min_documents: int) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """In lower case, in order: runs of at least two letters, with apostrophes and hyphens inside. No numbers."""
+    """Return the words of a text in order and in lower case.
+
+    They are runs of at least two letters, with apostrophes and hyphens inside; numbers are no words.
+    """
     normal = unicodedata.normalize("NFC", text).lower().replace(APOSTROPHE, "'")
     return [word for word in _pattern().findall(normal) if len(word) >= SHORTEST]
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Letters of any script with the marks on them, which regular expressions do not count as letters."""
+    """Return the pattern of a word: letters of any script with the marks on them.
+
+    Regular expressions do not count these marks as letters.
+    """
     marks = "".join(chr(k) for k in range(0x300, 0x3000) if unicodedata.category(chr(k)).startswith("M"))
     part = rf"[^\W\d_](?:[^\W\d_]|[{marks}])*"
     return re.compile(rf"{part}(?:['\-]{part})*")
