@@ -209,6 +209,12 @@ def test_the_files_are_valid_before_they_are_broken(tmp_path, name):
     VALID[name][0](tmp_path / name)
 
 
+def test_a_long_line_below_blank_ones(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("\n" + "ACGU" * 100_000 + "\n" + "ACGA" * 100_000, encoding="ascii")
+    assert read_sequences(path).states.shape == (2, 400_000)
+
+
 def test_broken_files_are_read_or_refused(tmp_path):
     counts, examples = count_outcomes(tmp_path, 400, 0)
     assert not examples

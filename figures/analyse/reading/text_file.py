@@ -69,7 +69,8 @@ def text_file(path: Path) -> TextFile:
     if not text.strip():
         raise DataError(path, "is empty")
     lines = io.StringIO(text, newline=None).readlines()
-    whole = lines[:-1] if len(head) == HEAD and len(lines) > 1 else lines
+    cut = len(head) == HEAD and any(line.strip() for line in lines[:-1])  # the last line may go on
+    whole = lines[:-1] if cut else lines
     return TextFile(path, encoding, "".join(whole))
 
 
