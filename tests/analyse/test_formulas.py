@@ -38,7 +38,7 @@ from theory.models.topics import TopicModel
 
 
 def regressions(X, lam):
-    """For each column of X about its mean: residuals of its regression on the others, and the trace of the hat matrix."""
+    """For each column of X about its mean: residuals of its regression on the others, trace of its hat matrix."""
     centered, n = X - X.mean(axis=0), len(X)
     for k in range(X.shape[1]):
         others = np.delete(centered, k, axis=1)

@@ -126,7 +126,7 @@ def test_undecodable_bytes_are_named_by_file_and_place(tmp_path):
         (["2 0:1 0:2"], "ab", r"c.ldac: line 1: word 0 is counted twice"),
         (["1 0:1", "3 0:1 1:1"], "ab", r"c.ldac: line 2 begins with '3', but has 2 words; is it LDA-C\?"),
         (["1 0:1", "1 0:2"], "ab", "has a vocabulary of one word, 'a' in 1 document or more"),
-        (["0", "0"], "ab", "has no words in any of 2 documents"),
+        (["0", "0"], "ab", "has no words in its 2 documents"),
         ([], "ab", "holds no document"),
         (["1 0:1"], ["a", "", "b"], r"c.tokens: line 2 is empty"),
     ],
@@ -156,7 +156,9 @@ def test_wrong_tables_and_lines(tmp_path):
     refused(
         "t.txt", "cat dog\ncat dog\n", "--stop-words klingon must be english, none, or a file", stop_words="klingon"
     )
-    refused("t.txt", "the and\nof\n", "has no word in 1 document or more; two words are the least")
+    refused(
+        "t.txt", "the and\nof\n", "has no word in 1 document or more, and at least two words are needed; add documents"
+    )
     refused("t.ldac", "1 0:1\n", "their spelling, one word a line, must be in t.tokens beside it")
     (tmp_path / "none").mkdir()
     with pytest.raises(DataError, match=r"none: holds no .txt file"):

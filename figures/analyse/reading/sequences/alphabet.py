@@ -60,7 +60,9 @@ def alphabet_of(path: Path, wanted: str, counts: NDArray[np.int64]) -> tuple[str
     name = detected(path, counts) if wanted.lower() == "auto" else known.get(wanted.lower(), "letters")
     letters = ALPHABETS.get(name) or wanted.replace("-", "")
     if name == "letters" and not any(counts[ord(letter)] for letter in letters if ord(letter) < len(counts)):
-        raise DataError(path, f"has none of the letters of --alphabet {wanted}")
+        raise DataError(
+            path, f"has none of the letters of --alphabet {wanted}; the names that are known are protein, rna and dna"
+        )
     return name, letters
 
 

@@ -53,7 +53,7 @@ def require_words(path: Path, documents: list[Counted], drop_empty: bool) -> tup
         raise DataError(path, "holds no document")
     empty = [name for name, own in documents if not own]
     if len(empty) == len(documents):
-        raise DataError(path, f"has no words in any of {counted(len(documents), 'document')}")
+        raise DataError(path, f"has no words in its {counted(len(documents), 'document')}")
     if not empty:
         return documents, []
     first = ", ".join(empty[:LISTED]) + (", ..." if len(empty) > LISTED else "")
@@ -110,7 +110,8 @@ def _too_few(words: list[str], kept: Any, min_documents: int) -> str:
     left = [word for word, own in zip(words, kept, strict=True) if own]
     which = f"a vocabulary of one word, {shown(left[0])}" if left else "no word"
     least = f"{counted(min_documents, 'document')} or more"
-    return f"has {which} in {least}; two words are the least: lower --min-documents, or add documents"
+    remedy = "lower --min-documents, or add documents" if min_documents > 1 else "add documents"
+    return f"has {which} in {least}, and at least two words are needed; {remedy}"
 
 
 def words_of(text: str) -> list[str]:
