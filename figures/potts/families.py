@@ -1,18 +1,21 @@
-"""The analysis of an alignment as an experiment: the same table and figure as for a user's own file."""
+"""The analysis of an alignment as an experiment: the same table and figure as for a user's own file.
 
+The project does not ship the alignments of the families: they are read from the folder that ALIGNMENTS names.
+"""
+
+import os
 from functools import partial
 from pathlib import Path
 
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences import FIGSIZE, SequenceAnalysis, analyse_sequences, decorate, panels
 from figures.core import Context, Experiment, Row
-from figures.potts.alignments import alignment, missing
 
 DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
 
 
 def analysed(path: Path, context: Context) -> SequenceAnalysis:
-    """A draft takes few sequences and the first sites."""
+    """Analyze an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites."""
     sequences = read_sequences(path, most=DRAFT_SEQUENCES if context.is_draft else None)
     sites = slice(DRAFT_SITES if context.is_draft else None)
     return analyse_sequences(
@@ -25,14 +28,14 @@ def analysed(path: Path, context: Context) -> SequenceAnalysis:
 
 
 def family(name: str, title: str, map_caption: str) -> Experiment:
-    """Of the alignment `name` in the folder of ALIGNMENTS; skipped where it is not there."""
+    """Describe the experiment on the alignment `name` in the folder of ALIGNMENTS; without it it is skipped."""
     return Experiment(
         title=title,
         compute=partial(_computed, name),
         panels=panels(),
         draw=decorate,
         figsize=FIGSIZE,
-        skip=partial(missing, name),
+        skip=partial(_missing, name),
         caption="Pair model by weighted pseudo-likelihood. Left: masked loss of held-out sequences, none of which is "
         "80 % identical to one that was fitted (two standard errors between clusters). Middle: score of each pair, the "
         f"Frobenius norm of its couplings with the average-product correction (dark: strong){map_caption}. "
@@ -41,4 +44,15 @@ def family(name: str, title: str, map_caption: str) -> Experiment:
 
 
 def _computed(name: str, context: Context) -> list[Row]:
-    return analysed(alignment(name), context).rows
+    return analysed(_alignment(name), context).rows
+
+
+def _alignment(name: str) -> Path:
+    return Path(os.environ.get("ALIGNMENTS") or ".") / name
+
+
+def _missing(name: str) -> str | None:
+    """The reason why an experiment on the alignment is skipped, or None."""
+    if not os.environ.get("ALIGNMENTS"):
+        return f"set ALIGNMENTS to the folder that holds {name}"
+    return None if _alignment(name).is_file() else f"{_alignment(name)} is not there; ALIGNMENTS names its folder"

@@ -21,6 +21,7 @@ PRECISION, FOUND, CHANCE, TRUE = "precision", "among the strongest", "by chance"
 
 
 def compute(context: Context) -> list[Row]:
+    """The analysis of the shipped alignment, with the pairs that interact in the model that it was sampled from."""
     analysis = analysed(ALIGNMENT, context)
     L = analysis.n_sites
     contacts = np.asarray(synthetic_model().site_couplings.todense())[:L, :L] != 0
@@ -31,14 +32,14 @@ def compute(context: Context) -> list[Row]:
 
 
 def _floor(analysis: SequenceAnalysis) -> list[Row]:
-    """The masked loss of the true model, of all sequences; no model can do better but by chance."""
+    """The masked loss of the true model on all sequences: no model can do better, but by chance."""
     model = synthetic_model()
     loss = masked_loss(model, read_sequences(ALIGNMENT).states).loss if analysis.n_sites == model.n_sites else None
     return [row("true model", n, panel=LEARNING, theory=loss) for n in (analysis.sizes[0], analysis.sizes[-1]) if loss]
 
 
 def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[Row]:
-    """Share of true interactions among the n strongest of all pairs, against n up to twice their number."""
+    """The share of true interactions among the n strongest of all pairs, for n up to twice their number."""
     upper = np.triu_indices(analysis.n_sites, 1)
     order = np.argsort(-analysis.scores[upper], kind="stable")
     hits = contacts[upper][order]
@@ -53,7 +54,7 @@ def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Circles around the true interactions, above the diagonal of the map."""
+    """Draw the shares in the right panel, and circles around the true interactions above the diagonal of the map."""
     if rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
         return

@@ -9,16 +9,16 @@ from figures.core import Context, Experiment, Row
 
 
 def compute(context: Context) -> list[Row]:
+    """The analysis of the news that come with the package lda: 395 items, stop words already left out."""
     spec = find_spec("lda")
-    news = (
-        Path(str(spec.origin if spec else "")).parent / "tests" / "reuters.ldac"
-    )  # 395 items, stop words already left out
+    news = Path(str(spec.origin if spec else "")).parent / "tests" / "reuters.ldac"
     draft = context.is_draft
     corpus = read_corpus(news, min_documents=60 if draft else 5)
     return analyse_corpus(corpus.counts, corpus.words, sweeps=20 if draft else 300, progress="topics of Reuters").rows
 
 
 def missing() -> str | None:
+    """The reason why the experiment is skipped, or None."""
     return None if find_spec("lda") else "the package lda, which ships the news, is not installed (the extra `text`)"
 
 
