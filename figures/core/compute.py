@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
 from figures.core.rows import Row, row
+from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
 
@@ -21,6 +22,8 @@ def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
     if experiment.compute is not None:
         return experiment.compute(context)
     works = list(_works(experiment, context))
+    for work in works:
+        work.require_sizes()
     values = context.sweep(task for work in works for task in work.tasks())
     return [line for work in works for line in work.rows(values)]
 
@@ -81,7 +84,33 @@ class _Work:
         finite = self.curve.theory_at
         if math.isfinite(d) and finite is not None:
             return _solved(lambda model: finite(model, int(d)), model)
-        return _solved(self.curve.theory, model)
+        return _solved(self.curve.theory, self.at_size(model, d))
+
+    def at_size(self, model: Any, d: int | float) -> Any:
+        """The model as it is simulated at size d, or in the limit d -> infinity that is extrapolated to.
+
+        Replicates bring a model to their size, so that its theory must be taken there too. A model without a size of
+        its own is already the limit, which stands beside its finite sizes as well. ValueError names the cures where
+        the model has no member of that size.
+        """
+        if self.replicate is None or (self.curve.extrapolate and not has_own_size(model)):
+            return model
+        try:
+            return resized(model, d)
+        except ValueError as reason:
+            if self.curve.theory_at is not None:  # then `theory` is declared to be that of the limit
+                return model
+            size = "in the limit d = inf" if math.isinf(d) else f"at d = {d}"
+            raise ValueError(f"curve {self.label!r} has no theory {size} ({reason}): {CURE}") from reason
+
+    def require_sizes(self) -> None:
+        """ValueError, before anything is simulated, where a point has no theory of the size that it is judged at."""
+        if self.curve.theory is None:
+            return
+        judged = (*self.sizes, math.inf) if self.curve.extrapolate else self.sizes
+        for x in self.points():
+            for d in judged:
+                self.at_size(self.curve.at(x), d)
 
     def rows(self, values: dict[str, Any]) -> Iterator[Row]:
         make = partial(row, self.label, panel=self.panel)

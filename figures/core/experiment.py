@@ -81,10 +81,37 @@ Record = TypeVar("Record", Curve, Panel)
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A figure with its table: `curves`, `panels` of curves, or `compute` (whose panels, if any, only describe axes).
+    """Declares a figure with its table: `curves`, `panels` of curves, or `compute`, which makes the rows itself.
 
-    Points are simulated at d and 2d and extrapolated as 2 s(2d) - s(d), written d = inf, where z is judged; with
-    `extrapolate` False at the given d only, and judged there. `theory_at(model, d)` is the theory of a finite size.
+    Every curve maps x to a model; `theory(model)` is its line and `replicate(model, d, rng)` one measurement at size d.
+    Points are simulated at d and 2d and extrapolated as 2 s(2d) - s(d), which is written d = inf and where z is judged;
+    with `extrapolate` False they are simulated at the given d only, and judged there.
+
+    Every size is compared with the theory of that size. A model whose covariance states a finite dimension of its own
+    is brought to the size that is simulated, and to the limit d -> infinity for the line and for what is extrapolated;
+    where its family has no such member ValueError says what to do instead. `theory_at(model, d)` replaces this: it is
+    the theory of the finite size d, and `theory(model)` then stays that of the limit.
+
+    ValueError for a declaration without rows or with two kinds of them, for panels of one title, for fewer than two
+    replicates, and for `by_coordinate` (theory and replicate return arrays (d,), x is the coordinate) with
+    extrapolation.
+
+    >>> from figures.core import Context, Experiment
+    >>> from figures.core.compute import compute_rows
+    >>> experiment = Experiment(
+    ...     title="A variance",
+    ...     curves={"unit": lambda x: x},
+    ...     theory=float,
+    ...     replicate=lambda x, d, rng: x * (rng.standard_normal(100 * d) ** 2).mean(),
+    ...     points=(2.0,),
+    ...     d=10,
+    ...     replicates=5,
+    ... )
+    >>> for row in compute_rows(experiment, Context()):
+    ...     print(row["d"], row["theory"], row["n"], row["z"] is not None)
+    10 2.0 5 False
+    20 2.0 5 False
+    inf 2.0 5 True
     """
 
     title: str
