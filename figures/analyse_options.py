@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import NoReturn
 
-from figures.core.produce import OUTPUT
+from figures.core.outputs import OUTPUT
 from figures.reading.common.options import OptionError, integer, number, numbers
 from figures.reading.sequences import MOST_TOKENS, checked_alphabet
 from figures.reading.text import add_text_options

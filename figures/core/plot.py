@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
-from figures.core.scratch import moved_into_place
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it remarks on the dates of matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
@@ -34,8 +34,8 @@ def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: f
                 experiment.draw(ax, own)
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         for path in paths:
-            with moved_into_place(path) as scratch:
-                figure.savefig(scratch, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
+            with atomic_write(path) as temporary:
+                figure.savefig(temporary, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:

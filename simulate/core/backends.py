@@ -1,8 +1,11 @@
 """Where tasks run: in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
 
 import contextlib
+import functools
 import os
 import signal
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,14 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 import joblib
 
-from simulate.core.orphans import stop_with
-
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
+WATCH_SECONDS = 1.0  # between two looks of a worker after its parent
 
 
 class Task(NamedTuple):
-    """One named piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
+    """Names a piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
 
     key: str
     function: Callable[..., Any]
@@ -26,7 +28,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a task: its value, or the traceback of what it raised."""
+    """Tells what became of a task: its value, or the traceback of what it raised."""
 
     key: str
     value: Any
@@ -39,7 +41,9 @@ Outcomes = Generator[Outcome, None, None]  # closing it stops the workers
 def run_tasks(
     tasks: Sequence[Task], n_jobs: int = 1, backend: Backend = "loky", scheduler: str | None = None
 ) -> Outcomes:
-    """Outcomes in the order of completion. BLAS gets one thread everywhere: the processes use the cores.
+    """Runs the tasks and yields their outcomes in the order of completion.
+
+    BLAS gets one thread everywhere: the processes use the cores.
 
     Dask: the workers need the same checkout and environment; `scheduler` is an address like tcp://host:8786.
     ValueError for an unknown backend, n_jobs = 0 or dask without address; ImportError without the package
@@ -51,7 +55,7 @@ def run_tasks(
         raise ValueError("n_jobs must be >= 1, or negative to count from all cores (-1), got 0")
     if backend == "dask" and tasks:
         return _on_dask(tasks, scheduler)
-    return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, n_jobs)
+    return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, min(n_jobs, len(tasks)))
 
 
 def _in_process(tasks: Sequence[Task]) -> Outcomes:
@@ -98,8 +102,20 @@ def _distributed() -> Any:
 
 
 def _attempt_below(parent: int, task: Task) -> Outcome:
-    stop_with(parent)
+    _end_with(parent)
     return _attempt(task)
+
+
+@functools.cache  # one watch in each process
+def _end_with(parent: int) -> None:
+    """Ends this worker soon after its parent: a program that was killed could not tell its workers, so they look."""
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)  # nobody is left who would hear of anything
 
 
 def _attempt(task: Task) -> Outcome:

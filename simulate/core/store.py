@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.arguments import checked
+
 Value = float | NDArray[np.float64]
 FILE = "results.jsonl"
 
@@ -31,10 +33,11 @@ class _Log(dict[str, Value]):
 
 
 @contextlib.contextmanager
-def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
-    """Results in `folder`, valid for one `digest` of sources and parameters and discarded when that differs.
+def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Value]]:
+    """Opens the results in `folder`: a dictionary that writes every new item to disk at once.
 
-    OSError where the folder cannot be written.
+    They are valid for one `digest` of sources and parameters, and discarded when that differs. OSError where the folder
+    cannot be written.
     """
     path = Path(folder) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,12 +54,20 @@ def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
         os.close(descriptor)
 
 
-def discard(folder: Path | str) -> None:
-    """Remove a finished sweep's results; no error if there are none."""
-    path = Path(folder) / FILE
+@checked
+def discard(folder: str | os.PathLike[str]) -> None:
+    """Removes the results that a finished sweep kept in `folder`; no error if there are none."""
+    path = Path(named(folder)) / FILE
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else lies there, or it was never made
         path.parent.rmdir()
+
+
+def named(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """`folder` itself; ValueError where it has no name, which would mean wherever the program was started."""
+    if not os.fspath(folder):
+        raise ValueError(f"folder must be the path of a folder, got {folder!r}")
+    return folder
 
 
 def _append(descriptor: int, line: bytes, path: Path) -> None:
@@ -70,9 +81,9 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
 
 def _replace(path: Path, text: str) -> None:
     """Written beside and moved into place, so that no half-written header is ever there."""
-    scratch = path.with_suffix(f".{os.getpid()}.tmp")
-    scratch.write_text(text, encoding="utf-8")
-    scratch.replace(path)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def _read_lines(path: Path) -> list[object]:
@@ -83,7 +94,8 @@ def _read_lines(path: Path) -> list[object]:
         return []
     lines: list[object] = []
     for line in raw:
-        with contextlib.suppress(ValueError):  # half written, or not ours: computed again
+        # Half written, or not ours, where a deep nest of brackets is a RecursionError: computed again.
+        with contextlib.suppress(ValueError, RecursionError):
             lines.append(json.loads(line))
     return lines
 
@@ -94,7 +106,7 @@ def _result(line: object) -> tuple[str, Value] | None:
         return None
     try:
         array = np.array(line["value"], dtype=float)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):  # an integer beyond the largest float overflows
         return None
     if not np.all(np.isfinite(array)):
         return None

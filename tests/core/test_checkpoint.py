@@ -13,7 +13,7 @@ import pytest
 import simulate.core
 import simulate.potts
 import simulate.topics
-from simulate.core.checkpoint import Checkpoint, CheckpointError
+from simulate.core.checkpoint import Checkpoint, CheckpointError, _digest
 
 HEADER = {"format": "a run, 1", "seed": 1, "start": "d990", "chains": {"number": 4, "betas": (0.1, 0.2), "thin": None}}
 ARRAYS = {"a": np.arange(6).reshape(2, 3), "dynamics.states": np.array([[1, 2]], dtype=np.int8)}
@@ -103,7 +103,8 @@ def test_truncated_files_are_refused(tmp_path, share):
 def test_changed_bytes_are_refused(tmp_path, write, near, offset, byte, cause):
     path = tmp_path / "run"
     with open(path, "wb") as file:
-        write(file, header=np.array(json.dumps(HEADER)), **ARRAYS)
+        text = json.dumps(HEADER)
+        write(file, header=np.array(text), digest=np.array(_digest(text, ARRAYS)), **ARRAYS)
     assert same(of_run(path).load())
     content = bytearray(path.read_bytes())
     content[content.index(near) + offset] = byte
@@ -111,6 +112,30 @@ def test_changed_bytes_are_refused(tmp_path, write, near, offset, byte, cause):
     with pytest.raises(CheckpointError, match="cannot be read") as refusal:
         of_run(path).load()
     assert isinstance(refusal.value.__cause__, cause)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stored: stored | {"a": stored["a"] + 1},
+        lambda stored: stored | {"a": stored["a"].astype(np.int32)},
+        lambda stored: stored | {"a": stored["a"].reshape(3, 2)},
+        lambda stored: stored | {"b": stored["a"]},
+        lambda stored: {name: array for name, array in stored.items() if name != "a"},
+        lambda stored: {name: array for name, array in stored.items() if name != "digest"},
+    ],
+)
+def test_an_edited_checkpoint_with_a_valid_header_is_refused_and_left(tmp_path, change):
+    path = tmp_path / "run"
+    of_run(path).save(ARRAYS)
+    with np.load(path) as stored:
+        edited = change(dict(stored))
+    with open(path, "wb") as file:
+        np.savez(file, **edited)
+    content = path.read_bytes()
+    with pytest.raises(CheckpointError, match=r"was changed since it was written .* left as it is"):
+        of_run(path).load()
     assert path.read_bytes() == content
 
 

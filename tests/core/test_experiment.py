@@ -9,7 +9,8 @@ import pytest
 
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.compute import compute_rows
-from figures.core.table import summary, to_frame
+from figures.core.report import summary
+from figures.core.table import to_frame
 from simulate.core import Estimate, Task
 from theory.numerics import ConvergenceError
 

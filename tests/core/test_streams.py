@@ -41,12 +41,11 @@ def test_streams_are_uncorrelated():
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "0", None])
 def test_seed_must_be_a_non_negative_integer(seed):
-    with pytest.raises(ValueError, match=r"seed must be an integer >= 0, got"):
+    with pytest.raises(ValueError, match=r"seed must be an integer.*, got"):
         stream(seed)
 
 
 def test_bad_names():
-    with pytest.raises(TypeError, match="got None of type NoneType"):
-        stream(0, None)
-    with pytest.raises(ValueError, match="nan"):
-        stream(0, float("nan"))
+    for name in (None, float("nan"), 2j, b"bytes", (1,)):
+        with pytest.raises(ValueError, match=r"names\[1\] must be text or .*, got"):
+            stream(0, "a", name)
