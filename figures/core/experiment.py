@@ -45,22 +45,37 @@ class _Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve(_Measurement):
-    """One curve; what is None is taken from its panel. Points without a replicate become stars on the theory."""
+    """Declares one curve; what is None is taken from its panel, and what is None there from the experiment.
 
-    model: Any  # x -> model, or a model where nothing depends on x
+    `model` maps x to a model, or is one where nothing depends on x. `optimum` are values of x where the theory is best,
+    worst or changes its nature, or a function that finds them when the table is computed: they are marked by stars in
+    the color of the curve. Points of a curve without a replicate (NONE) are stars on its theory too.
+    """
+
+    model: Any
+    optimum: Grid | None = None
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
     def at(self, x: float) -> Any:
-        """The model at x."""
+        """Returns the model at x."""
         return self.model(x) if callable(self.model) else self.model
+
+    def stars(self, position: int) -> "Curve":
+        """Returns the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
+        color = position if self.color is None else self.color
+        return replace(self, replicate=NONE, line=(), points=self.optimum, optimum=None, color=color)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel(_Measurement):
-    """One pair of axes; what is None is taken from the experiment."""
+    """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
 
-    curves: Mapping[str, Any]  # label -> Curve, (x -> model) or model; a leading underscore hides a label
+    An entry of `curves` is a `Curve`, or only its model; a label that begins with an underscore is left out of the
+    legend.
+    """
+
+    curves: Mapping[str, Any]
     title: str = ""
     xlabel: str | None = None
     ylabel: str | None = None
@@ -70,10 +85,15 @@ class Panel(_Measurement):
     ylim: tuple[float, float] | None = None
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
-        """Every curve with what it takes from the panel filled in."""
-        for label, entry in self.curves.items():
-            curve = entry if isinstance(entry, Curve) else Curve(model=entry)
-            yield label, _filled(curve, self)
+        """Yields every curve with what it takes from the panel filled in, then the stars on those with an optimum."""
+        declared = {
+            label: entry if isinstance(entry, Curve) else Curve(model=entry) for label, entry in self.curves.items()
+        }
+        for label, curve in declared.items():
+            yield label, _filled(replace(curve, optimum=None), self)
+        for position, (label, curve) in enumerate(declared.items()):
+            if curve.optimum is not None:
+                yield f"_optimum, {label}", _filled(curve.stars(position), self)
 
 
 Record = TypeVar("Record", Curve, Panel)

@@ -31,8 +31,9 @@ class CheckpointError(MaskedSSLError, RuntimeError):
 class Checkpoint:
     """Keeps a run in the file `path`, and refuses the file of another run.
 
-    `header` defines the run: its "format", and plain values or groups of them, by name. `of` is the function that writes such files. `digests` names the values that say nothing to a reader: an error does
-    not show them, and passes over them where a plain value beside them differs too, which explains it.
+    `header` defines the run: its "format", and plain values or groups of them, by name. `of` is the function that
+    writes such files. `digests` names the values that say nothing to a reader: an error does not show them, and passes
+    over them where a plain value beside them differs too, which explains it.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ class Estimate:
     """Holds a measured number: the mean of `n` independent replicates and the standard error of that mean.
 
     The standard error is the sample deviation (with n - 1 below the sum) over sqrt(n). It prints with its error in
-    units of the last digit, as 0.19385(19). ValueError for a mean that is not finite, a negative error, or fewer than two
-    replicates.
+    units of the last digit, as 0.19385(19). ValueError for a mean that is not finite, a negative error, or fewer than
+    two replicates.
 
     >>> estimate = Estimate.of([1.0, 2.0, 4.0])
     >>> print(estimate, estimate.n)

@@ -78,6 +78,29 @@ def test_an_optimum_is_a_point_without_replicates():
     assert rows["simulation"].isna().all()
 
 
+def test_a_curve_marks_its_optimum_in_its_own_color():
+    curves = {
+        "plain": lambda x: x,
+        "a": Curve(model=lambda x: x, optimum=lambda: [1.5, 2.5]),
+        "b": Curve(model=lambda x: 2 * x, optimum=(2.0,), color=5, theory=lambda model: -model),
+    }
+    experiment = Experiment(title="t", curves=curves, **BASE)
+    rows = rows_of(experiment)
+    stars = rows[rows["curve"].str.startswith("_optimum, ")]
+    assert stars[["curve", "x", "theory"]].to_numpy().tolist() == [
+        ["_optimum, a", 1.5, 1.5],
+        ["_optimum, a", 2.5, 2.5],
+        ["_optimum, b", 2.0, -4.0],
+    ]
+    assert stars["simulation"].isna().all()
+    assert np.isinf(stars["d"]).all()
+    resolved = dict(experiment.resolved_panels()[0].resolved_curves())
+    assert list(resolved) == ["plain", "a", "b", "_optimum, a", "_optimum, b"]
+    assert [resolved[f"_optimum, {name}"].color for name in "ab"] == [1, 5]
+    again = Panel(curves=resolved)  # what was resolved once has no more stars to add
+    assert list(dict(again.resolved_curves())) == list(resolved)
+
+
 def test_by_coordinate():
     fields = {"by_coordinate": True, "extrapolate": False, "theory_at": lambda model, d: model * np.arange(1, d + 1)}
     experiment = Experiment(title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, **fields)
