@@ -135,7 +135,7 @@ class _Work:
                 yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit, judged=meant)
 
     def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
-        """x is the coordinate: theory and replicates are (d,) arrays."""
+        """Yields the rows of a curve along the coordinates: theory and replicates are arrays (d,)."""
         for d in self.sizes:
             predicted = np.asarray(self.theory(self.curve.at(0.0), d), dtype=float)
             if predicted.shape != (d,):

@@ -33,10 +33,12 @@ class Outputs(NamedTuple):
 
     @property
     def table(self) -> Path:
+        """The path of the CSV file."""
         return self.output / f"{self.path.stem}.csv"
 
     @property
     def pictures(self) -> tuple[Path, Path]:
+        """The paths of the PDF and the PNG."""
         return self.output / f"{self.path.stem}.pdf", self.output / f"{self.path.stem}.png"
 
     def table_key(self, quality: str) -> str:

@@ -48,7 +48,7 @@ def _escaped(text: str) -> str:
     return "".join(p if p.startswith("$") else re.sub(r"[&%#_|]", lambda m: LATEX[m[0]], p) for p in parts)
 
 
-def _csv(header: list[str], cells: Cells, title: str, summary: str) -> str:
+def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:
     """The cells alone: title and summary would break it."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *cells])

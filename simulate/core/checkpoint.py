@@ -55,7 +55,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             stated, text = str(arrays.pop(DIGEST, "")), str(arrays.pop(HEADER))
             header = json.loads(text)
@@ -78,13 +78,13 @@ class Checkpoint:
         """Writes beside the file first, then moves into its place: a kill leaves the last whole checkpoint."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         try:
-            with open(temporary, "wb") as file:
+            with temporary.open("wb") as file:
                 text = json.dumps(self.header)
                 own = {HEADER: np.array(text), DIGEST: np.array(_digest(text, arrays))}
                 np.savez(file, **own, **arrays)  # type: ignore[arg-type]  # numpy's stub of allow_pickle
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, self.path)
+            temporary.replace(self.path)
         except OSError as failed:
             raise CheckpointError(f"checkpoint {self.path} cannot be written ({failed}): name another file") from failed
         finally:

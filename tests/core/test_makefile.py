@@ -95,7 +95,7 @@ def test_figures_are_made_once(checkout):
         assert table.read_bytes() == whole
     made = times(checkout)
 
-    with open(checkout / "figures" / "core" / "paper.mplstyle", "a") as style:
+    with (checkout / "figures" / "core" / "paper.mplstyle").open("a") as style:
         style.write("\n# a comment\n")
     assert make(checkout, "figures", QUALITY="draft").returncode == 0
     styled = times(checkout)
@@ -108,7 +108,7 @@ def test_figures_are_made_once(checkout):
     assert make(checkout, "figures/output/two.csv", QUALITY="draft").returncode == 0
     assert times(checkout) == changed
 
-    with open(checkout / "figures" / "core" / "rows.py", "a") as shared:
+    with (checkout / "figures" / "core" / "rows.py").open("a") as shared:
         shared.write("\n# a comment\n")
     assert make(checkout, "figures/output/one.csv", QUALITY="draft").stderr.count("one: ") == 1  # the old one again
     assert make(checkout, "figures", QUALITY="paper").returncode == 0

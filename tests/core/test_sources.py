@@ -87,7 +87,7 @@ def test_the_digest_changes_with_its_sources_and_with_nothing_else(checkout):
     assert digest() == before
     assert digest("paper") != before
     for name in CHECKOUT:
-        with open(checkout / name, "a", encoding="utf-8") as file:
+        with (checkout / name).open("a", encoding="utf-8") as file:
             file.write("\n# a comment")
         after = digest()
         assert (after != before) == (name in TABLE), name

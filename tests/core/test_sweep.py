@@ -1,7 +1,6 @@
 """Sweeps: the same results on every backend, kept on disk, with failures that name their task."""
 
 import math
-import os
 import signal
 import sys
 
@@ -155,7 +154,7 @@ def test_a_folder_without_a_name(tmp_path, monkeypatch):
     for call in (discard, lambda folder: sweep(tasks(1), folder=folder)):
         with pytest.raises(ValueError, match="folder must be the path of a folder, got ''"):
             call("")
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_more_processes_than_tasks_are_not_started(monkeypatch):
@@ -179,7 +178,7 @@ def test_discard(tmp_path):
     sweep(tasks(1), folder=tmp_path / "a", digest="a")
     discard(tmp_path / "a")
     discard(tmp_path / "a")
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_replicates_do_not_depend_on_how_many_there_are():
