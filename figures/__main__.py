@@ -23,7 +23,9 @@ ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status; every expected failure is one line on stderr."""
+    """Runs the command line and returns its exit status; every expected failure is one line on stderr."""
+    if hasattr(sys.stdout, "reconfigure"):  # the name of a file may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments[:1] == ["analyse"]:  # has options of its own
@@ -103,7 +105,7 @@ def _gallery(options: argparse.Namespace) -> None:
 
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
-    """Every name is checked before anything is computed."""
+    """Returns the files of the experiments that were asked for; every name is checked before anything is computed."""
     if options.all:
         return list(find_experiments().values())
     if not options.names:
@@ -183,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _quality(text: str) -> str:
-    """Checked here, not by `choices` alone: these are not applied to a default, which comes from the environment."""
+    """Returns a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
     if text not in QUALITIES:
         choices = ", ".join(QUALITIES)
         raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")

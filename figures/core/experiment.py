@@ -30,7 +30,7 @@ NONE: Final = _Nothing.NONE  # "no replicate", where None means "that of the pan
 
 @dataclass(frozen=True, kw_only=True)
 class _Measurement:
-    """What a curve takes from its panel, and a panel from its experiment, where it is None."""
+    """Holds what a curve takes from its panel, and a panel from its experiment, where it is None."""
 
     theory: Theory | None = None
     theory_at: Callable[[Any, int], Any] | None = None
@@ -176,12 +176,15 @@ class Experiment:
             raise ValueError(f"replicates must be >= 2, got {self.replicates}")
 
     def resolved_panels(self) -> list[Panel]:
-        """Its panels with what they take from the experiment filled in; one without curves where `compute` is given."""
+        """Returns its panels with what they take from the experiment filled in.
+
+        Where `compute` makes the rows without panels that describe the axes, it is one panel without curves.
+        """
         panels = self.panels if self.panels is not None else [Panel(curves=self.curves or {})]
         return [_filled(panel, self) for panel in panels]
 
 
 def _filled(record: Record, source: Panel | Experiment) -> Record:
-    """The record with every None replaced by the field of that name of `source`."""
+    """Returns the record with every None replaced by the field of that name of `source`."""
     missing = {f.name for f in fields(record) if getattr(record, f.name) is None} & {f.name for f in fields(source)}
     return replace(record, **{name: getattr(source, name) for name in missing})

@@ -1,4 +1,4 @@
-"""A table of strings as text, markdown, latex or csv."""
+"""Writes a table of strings as text, markdown, latex or csv."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "|": r"\textbar{}"}
 
 
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
-    """ValueError for an unknown style."""
+    """Writes a table with its title and a line of summary in one of the STYLES; ValueError for another one."""
     if style not in STYLES:
         raise ValueError(f"format must be one of {', '.join(STYLES)}, got {style!r}")
     return STYLES[style](header, cells, title, summary)

@@ -1,4 +1,4 @@
-"""The readable form of a table, as text, markdown, latex or csv."""
+"""Writes the table of an experiment for readers, as text, markdown, latex or csv."""
 
 from typing import cast
 
@@ -13,7 +13,10 @@ HEADER = ["panel", "curve", "x", "d", "theory", "simulation", "n", "z"]
 
 
 def render_table(rows: pd.DataFrame, title: str, style: str) -> str:
-    """As text, markdown, latex or csv: the markers, or where there are none the line; then the summary."""
+    """Writes the rows that are markers, or where there are none those of the lines, and the summary below.
+
+    `style` is text, markdown, latex or csv; ValueError for another one.
+    """
     shown = rows[rows["d"].notna()]
     shown = rows if shown.empty else shown
     cells = [_cells(entry) for entry in cast(list[Row], shown.to_dict("records"))]
@@ -22,7 +25,10 @@ def render_table(rows: pd.DataFrame, title: str, style: str) -> str:
 
 
 def summary(rows: pd.DataFrame) -> str:
-    """Number of comparisons, how far off they are in standard errors, and what did not converge."""
+    """Says how many numbers are compared, how far off they are in standard errors, and how many did not converge.
+
+    "rms z" is the root of the mean of z^2, about 1 for a right theory, and max |z| grows with the number compared.
+    """
     z = rows["z"].dropna().to_numpy(dtype=float)
     parts = ["no comparison with simulation"]
     if z.size:
@@ -36,7 +42,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def _cells(entry: Row) -> list[str]:
-    """One line in the order of HEADER."""
+    """Returns one line of the table in the order of HEADER."""
     return [
         entry["panel"],
         entry["curve"].removeprefix("_"),

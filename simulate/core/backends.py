@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
+"""Runs tasks in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
 
 import contextlib
 import functools
@@ -78,7 +78,7 @@ def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
 
 
 def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
-    """Through futures: joblib's own Dask backend returns nothing before everything is finished."""
+    """Runs the tasks through futures: joblib's own Dask backend returns nothing before everything is finished."""
     if not scheduler:
         raise ValueError("backend 'dask' needs scheduler, the address of a running one such as tcp://host:8786")
     dask = _distributed()
@@ -119,7 +119,7 @@ def _watch(parent: int) -> None:
 
 
 def _attempt(task: Task) -> Outcome:
-    """Run in the worker; a failure travels as text, since not every exception survives pickling."""
+    """Runs a task in the worker; a failure travels as text, since not every exception survives pickling."""
     try:
         return Outcome(task.key, task.function(*task.args), None)
     except Exception:
@@ -128,7 +128,10 @@ def _attempt(task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def _without_interrupt() -> Iterator[None]:
-    """^C waits until the end; a process started meanwhile never gets it. Nothing happens where there are no masks."""
+    """Holds ^C back until the end; a process that is started meanwhile inherits this and never gets it.
+
+    Nothing happens on systems without signal masks.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -141,7 +144,7 @@ def _without_interrupt() -> Iterator[None]:
 
 
 def _one_blas_thread() -> Any:
-    """Several threads sum in another order: with one the bits equal those of the workers."""
+    """Limits BLAS to one thread: several sum in another order, with one the bits equal those of the workers."""
     try:
         import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
     except ImportError:

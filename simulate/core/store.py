@@ -1,4 +1,4 @@
-"""Finished results on disk, so that an interrupted sweep goes on where it was.
+"""Keeps finished results on disk, so that an interrupted sweep goes on where it was.
 
 One file of JSON lines: the first names the digest, each other holds one finished task. A line is written by a single
 append, so that a killed process leaves at most one broken line, which is skipped; so is anything else unreadable.
@@ -29,7 +29,8 @@ class _Log(dict[str, Value]):
     def __setitem__(self, key: str, value: Value) -> None:
         super().__setitem__(key, value)
         line = json.dumps({"key": key, "value": value.tolist() if isinstance(value, np.ndarray) else value})
-        _append(self._descriptor, line.encode() + b"\n", self._path)  # whole, or the last line
+        # One write: the line is whole on disk, or it is the broken last one that the next run skips.
+        _append(self._descriptor, line.encode() + b"\n", self._path)
 
 
 @contextlib.contextmanager
@@ -71,7 +72,7 @@ def named(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def _append(descriptor: int, line: bytes, path: Path) -> None:
-    """By one write. The system does not name the file where the disk is full: the error does."""
+    """Appends by one write; where the disk is full the error names the file, which the system does not."""
     try:
         os.write(descriptor, line)
     except OSError as error:
@@ -80,14 +81,14 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Written beside and moved into place, so that no half-written header is ever there."""
+    """Writes beside the file and moves into its place, so that no half-written header is ever there."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
 
 
 def _read_lines(path: Path) -> list[object]:
-    """Every line that can be read."""
+    """Returns every line that can be read, as the object that it holds."""
     try:
         raw = path.read_bytes().splitlines()
     except OSError:
@@ -101,7 +102,7 @@ def _read_lines(path: Path) -> list[object]:
 
 
 def _result(line: object) -> tuple[str, Value] | None:
-    """(key, value) of a stored task, or None where the line is something else."""
+    """Returns (key, value) of a stored task, or None where the line is something else."""
     if not (isinstance(line, dict) and isinstance(line.get("key"), str)):
         return None
     try:

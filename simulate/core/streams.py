@@ -1,4 +1,4 @@
-"""Named random streams: named by what they are for, no result depends on order or on the number of workers."""
+"""Random streams that are named by what they are for, so that no result depends on order or number of workers."""
 
 import hashlib
 
@@ -36,7 +36,7 @@ def require_generator(rng: object) -> None:
 
 
 def _digest(name: Name) -> int:
-    """The first 64 bits of the SHA-256 of the name's kind and spelling."""
+    """Returns the first 64 bits of the SHA-256 of the name's kind and spelling."""
     return int.from_bytes(hashlib.sha256(_spelling(name).encode()).digest()[:8], "little")
 
 

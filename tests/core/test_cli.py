@@ -248,6 +248,20 @@ def test_errors_are_one_line(toy, capsys, monkeypatch):
     assert capsys.readouterr().err == f"figures: Not a directory: {folder}/file/.partial/first_toy\n"
 
 
+def test_a_name_that_is_no_text_is_no_traceback(toy):
+    """Bytes that are not UTF-8 in the name of a folder: it works, and is printed with escapes."""
+    _, folder = toy
+    run = subprocess.run(
+        [sys.executable, "-m", "figures", "draw", "topic_weight", "--quality", "draft", "--output", b"out \xff"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [f"out \\udcff/topic_weight.{suffix}" for suffix in ("pdf", "png")]
+
+
 def test_no_permission_to_write(toy, capsys, monkeypatch):
     call, _ = toy
 
