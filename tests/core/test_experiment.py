@@ -11,7 +11,7 @@ from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.compute import compute_rows
 from figures.core.report import summary
 from figures.core.table import to_frame
-from simulate.core import Estimate, Task
+from simulate.core import Estimate, Task, stream
 from theory.numerics import ConvergenceError
 
 
@@ -68,6 +68,15 @@ def test_a_curve_and_a_panel_override_what_is_above_them():
     two = rows[rows["panel"] == "two"]
     assert list(two["x"]) == [5.0] * 3
     assert list(two["theory"]) == [10.0] * 3
+
+
+@pytest.mark.parametrize("extrapolate", [True, False])
+def test_what_is_not_judged_has_no_z(extrapolate):
+    declared = Experiment(
+        title="t", curves={"a": lambda x: x}, extrapolate=extrapolate, judged=lambda model: model > 1.5, **BASE
+    )
+    rows = rows_of(declared)
+    assert list(rows[rows["z"].notna()]["x"]) == [2.0]
 
 
 def test_an_optimum_is_a_point_without_replicates():
@@ -152,6 +161,15 @@ def test_quality():
     assert Context("paper").replicates(10) == 40
     with pytest.raises(ValueError, match="quality must be one of draft, default, paper, got 'best'"):
         Context("best")
+
+
+def test_a_replicate_draws_from_the_stream_of_its_seed_panel_curve_place_and_size():
+    panels = [Panel(title="left", curves={"a": lambda x: x})]
+    replicate = lambda model, d, rng: rng.random()  # noqa: E731
+    rows = rows_of(Experiment(title="t", panels=panels, seed=7, **BASE | {"replicate": replicate, "replicates": 3}))
+    for d in (10, 20):
+        expected = np.mean([stream(7, "left", "a", 2.0, d, r).random() for r in range(3)])
+        assert rows[rows["x"].eq(2.0) & rows["d"].eq(d)]["simulation"].item() == pytest.approx(expected, rel=1e-14)
 
 
 def test_replicates_of_a_point_do_not_depend_on_the_other_points():
