@@ -16,6 +16,7 @@ import joblib
 
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
+FEEDING_THREAD, STOP_SECONDS = "ExecutorManagerThread", 5.0  # of joblib's loky, which ends when it is stopped
 WATCH_SECONDS = 1.0  # between two looks of a worker after its parent
 
 
@@ -69,11 +70,13 @@ def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         with _without_interrupt():  # the workers inherit this: on ^C they are stopped from here, and say nothing
             outcomes = parallel(joblib.delayed(_attempt_below)(os.getpid(), task) for task in tasks)
+        exhausted = False
         try:
-            for outcome in outcomes:  # noqa: UP028  `yield from` would close them before the warning is silenced
+            for outcome in outcomes:  # noqa: UP028  `yield from` would close them before complaints are silenced
                 yield outcome
+            exhausted = True
         finally:
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+            with contextlib.nullcontext() if exhausted else _stopped_in_silence():
                 outcomes.close()
 
 
@@ -124,6 +127,29 @@ def _attempt(task: Task) -> Outcome:
         return Outcome(task.key, task.function(*task.args), None)
     except Exception:
         return Outcome(task.key, None, traceback.format_exc())
+
+
+@contextlib.contextmanager
+def _stopped_in_silence() -> Iterator[None]:
+    """Lets joblib abandon its tasks without a word: neither warning of them nor an error of the thread that feeds them.
+
+    This thread may look for a task that was canceled a moment ago, and ends then by a KeyError, which says nothing.
+    """
+    heard = threading.excepthook
+
+    def hook(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.thread is None or arguments.thread.name != FEEDING_THREAD:
+            heard(arguments)
+
+    threading.excepthook = hook
+    try:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+            yield
+        for thread in threading.enumerate():
+            if thread.name == FEEDING_THREAD:
+                thread.join(STOP_SECONDS)
+    finally:
+        threading.excepthook = heard
 
 
 @contextlib.contextmanager

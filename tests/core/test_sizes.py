@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from figures.core import NONE, Context, Curve, Experiment
 from figures.core.compute import compute_rows
@@ -30,7 +31,7 @@ def test_a_finite_chain_is_extrapolated_to_the_theory_of_the_infinite_one():
     rows = rows_of(AR1(50, 0.9), replicates=40)
     z = rows["z"].dropna()
     assert len(z) == 2
-    assert abs(z).max() < 4.6  # Student's t, 39 degrees of freedom, two comparisons: a false alarm in 10,000
+    assert abs(z).max() < t.isf(2.5e-6, 39)  # two comparisons by Student's t: a false alarm in 100,000
     for d in (100, 200, math.inf):
         theory = rows[rows["d"].eq(d) & rows["x"].eq(2.0)]["theory"].item()
         assert theory == error_of(MaskedRidge(AR1(d, 0.9), 2.0, 0.01))

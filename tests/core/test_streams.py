@@ -13,7 +13,9 @@ def first(*arguments):
     return stream(*arguments).random()
 
 
-def test_values_are_pinned_across_versions_and_processes():
+def test_values_are_pinned_across_versions_and_processes(pytestconfig):
+    if pytestconfig.getoption("--shift-seeds"):
+        pytest.skip("the streams are others on purpose")
     # made by this function with numpy 2.4: PCG64 and SeedSequence are promised to stay
     expected = [0.6369616873214543, 0.4373622078434799]
     assert [first(0), first(0, "ridge", 0.5, 100, 3)] == expected

@@ -3,12 +3,13 @@
 import math
 import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 from simulate.core import Estimate, Task, TaskError, replicate_estimate, replicate_values, stream, sweep
-from simulate.core.backends import run_tasks
+from simulate.core.backends import FEEDING_THREAD, _stopped_in_silence, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import FILE, discard
 
@@ -217,6 +218,24 @@ def test_stopping_early_is_silent():
     outcomes = run_tasks(tasks(20), n_jobs=2)
     next(outcomes)
     outcomes.close()  # a warning would be an error
+
+
+def test_only_the_thread_that_is_stopped_may_fail_in_silence():
+    def fail():
+        raise KeyError(26)
+
+    seen, before = [], threading.excepthook
+    threading.excepthook = seen.append
+    try:
+        with _stopped_in_silence():
+            for name in (FEEDING_THREAD, "another"):
+                thread = threading.Thread(target=fail, name=name)
+                thread.start()
+                thread.join()
+        assert [arguments.thread.name for arguments in seen] == ["another"]
+        assert threading.excepthook == seen.append
+    finally:
+        threading.excepthook = before
 
 
 def test_progress_is_silent_without_tqdm_and_short_without_a_terminal(capsys, monkeypatch):
