@@ -66,44 +66,63 @@ class SourceTree:
         return state.hexdigest()
 
     def _read(self, file: Path) -> Iterator[Path]:
-        text = _read(file.read_bytes())
+        text = self._text(file)
         for module in text.modules:
             yield from self._whole(module)
         for module, name, local in text.names:
-            yield from self._name(module, name, text.uses(local))
+            yield from self._name(self._absolute(module, file), name, text.uses(local))
         for name in text.data_names:
             place = file.parent / name
             yield from [place] if place.is_file() else [data for data in place.glob("*") if data.is_file()]
 
+    def _text(self, file: Path) -> "_Text":
+        try:
+            return _read(file.read_bytes())
+        except SyntaxError as error:
+            error.filename = str(file)
+            raise
+
+    def _absolute(self, module: str, file: Path) -> str:
+        """The module that the text of `file` means: `.a` is one beside it, `..a` one beside its folder."""
+        level = len(module) - len(module.lstrip("."))
+        if not level or not file.is_relative_to(self.root):
+            return module
+        above = file.relative_to(self.root).parts[:-level]
+        return ".".join([*above, module[level:]] if module[level:] else above)
+
     def _name(self, module: str, name: str, uses: frozenset[str] | None = None) -> Iterator[Path]:
         """The files that hold `name` of a module or package; of a name that is a package, those of its names in use."""
         place = self._place(module)
-        if place is None:
+        if place is None:  # a folder without an `__init__`, or not ours
+            yield from self._whole(f"{module}.{name}")
             return
         if place.name != "__init__.py":
             yield place
             return
         yield from self._effects(place)
         inner = self._place(f"{module}.{name}")
-        package = _read(place.read_bytes())
+        package = self._text(place)
+        origin = package.reexports.get(name)
+        origin = origin and (self._absolute(origin[0], place), origin[1])
         if inner is not None and inner.name == "__init__.py":
             if uses is None:
                 yield from self._whole(f"{module}.{name}")
             for used in uses or ():
                 yield from self._name(f"{module}.{name}", used)
+        elif origin is not None and origin != (module, name):
+            yield from self._name(*origin)
         elif inner is not None:
             yield inner
-        elif name in package.reexports:
-            yield from self._name(*package.reexports[name])
         elif name in package.defined:
             yield place
         else:  # loaded by a function of the package when first used: from where such a name is defined
             rooms = list(place.parent.rglob("*.py"))
-            yield from [room for room in rooms if name in _read(room.read_bytes()).defined] or rooms
+            yield from [room for room in rooms if name in self._text(room).defined] or rooms
 
     def _effects(self, init: Path) -> list[Path]:
         """Modules that a package imports as such: to run them, as where each registers a solver."""
-        places = [self._place(f"{module}.{name}") for module, name, _ in _read(init.read_bytes()).names]
+        names = self._text(init).names
+        places = [self._place(f"{self._absolute(module, init)}.{name}") for module, name, _ in names]
         return [place for place in places if place is not None and place.name != "__init__.py"]
 
     def _whole(self, module: str) -> Iterator[Path]:
@@ -126,7 +145,7 @@ class _Text:
     """What the text of one module says about imports."""
 
     modules: list[str]  # `import a.b`
-    names: list[tuple[str, str, str]]  # `from module import name as local`, where it runs
+    names: list[tuple[str, str, str]]  # `from module import name as local`, where it runs; dots before are kept
     reexports: dict[str, tuple[str, str]]  # local: (module, name), also those for types alone
     defined: frozenset[str]  # functions, classes and variables at its top level
     attributes: list[tuple[str, str]]  # `local.attribute`
@@ -154,11 +173,12 @@ def _read(content: bytes) -> _Text:
             text.data_names.append(node.value)
         elif isinstance(node, ast.Import) and runs:
             text.modules.extend(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
             for alias in node.names:
-                text.reexports[alias.asname or alias.name] = (node.module, alias.name)
+                text.reexports[alias.asname or alias.name] = (module, alias.name)
                 if runs:
-                    text.names.append((node.module, alias.name, alias.asname or alias.name))
+                    text.names.append((module, alias.name, alias.asname or alias.name))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             runs = False
         pending.extend((child, runs) for child in ast.iter_child_nodes(node))

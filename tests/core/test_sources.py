@@ -114,12 +114,29 @@ def test_another_place_of_the_same_name_is_a_change(checkout):
         ("from theory.masked import systems as s\ns.as_problem", {"theory/masked/systems/registered.py"}),
         ("from simulate.potts import nowhere_defined", {"simulate/potts/other.py", "simulate/potts/sampling.py"}),
         ("from simulate.potts import ROOMS", {"simulate/potts/__init__.py"}),
+        ("from .shared import FILE", {"figures/toy/shared.py", "figures/toy/data/known.fasta"}),
+        ("from ..core import Experiment", {"figures/core/experiment.py"}),
+        ("from . import neighbor", {"figures/toy/neighbor.py"}),
     ],
 )
 def test_ways_to_import(checkout, text, more):
     path = checkout / "figures/toy/alone.py"
     path.write_text(text)
     assert more <= names(SourceTree(checkout).closure(path), checkout)
+
+
+def test_a_name_is_followed_although_a_module_is_called_like_it(checkout):
+    (checkout / "theory/models/__init__.py").write_text("from .base import chain")
+    path = checkout / "figures/toy/alone.py"
+    path.write_text("from theory.models import chain")
+    assert names(SourceTree(checkout).closure(path), checkout) >= {"theory/models/base.py"}
+
+
+def test_what_cannot_be_parsed_is_named(checkout):
+    (checkout / "theory/models/base.py").write_text("def (")
+    with pytest.raises(SyntaxError) as error:
+        SourceTree(checkout).table_sources(checkout / "figures/toy/peak.py")
+    assert error.value.filename == str(checkout / "theory/models/base.py")
 
 
 def test_a_file_outside_the_checkout(tmp_path):
