@@ -93,7 +93,7 @@ lint: $(STAMP)
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks build dist
-	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+	find . -path "./$(VENV)*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
 PIP := $(PY) -m pip install -qq --disable-pip-version-check
 PROBE := import sys; v = sys.version_info; v >= (3, 11) or sys.exit("is version %d.%d" % v[:2]); import venv, ensurepip

@@ -114,7 +114,7 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
 
 
 def _with_tables(paths: list[Path], options: argparse.Namespace, only_missing: bool = False) -> Iterator[Outputs]:
-    """Experiments whose tables are there: computed where they are missing, broken or out of date.
+    """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
 
     `only_missing` keeps a whole table that is out of date, and says so. What must be skipped says why.
     """
