@@ -1,6 +1,7 @@
 """From a declaration to rows: every kind of experiment on a made-up model, a variance that is measured."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -125,6 +126,9 @@ def test_by_coordinate():
     assert list(points["theory"]) == list(2.0 * np.arange(1, 13))
     assert abs(points["z"]).max() < bound(comparisons=12, replicates=40)
     assert len(rows_of(experiment, "draft")) == 24
+    some = replace(experiment, points=(0, 5, 11), line=(1, 9), toy_d=6)
+    assert list(rows_of(some)["x"]) == [1, 9, 0, 5, 11]
+    assert list(rows_of(some, "draft")["x"]) == [1, 0, 5]  # the coordinates that there are at the toy size
     wrong = Experiment(
         title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, by_coordinate=True, extrapolate=False
     )
