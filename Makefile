@@ -2,10 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-# One process pool at a time uses all cores already; -j would only mix the progress bars. Drawing takes one core each.
-ifndef DRAW_ONLY
+# One process pool at a time uses all cores already; -j would only mix the progress bars.
 .NOTPARALLEL:
-endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -25,65 +23,64 @@ override DATA := $(value DATA)
 export DATA
 export OPENBLAS_NUM_THREADS ?= 1
 
-CORES := $(or $(filter-out -%,$(JOBS)),$(shell getconf _NPROCESSORS_ONLN))
-
-EXPERIMENTS := $(shell grep -ls '^EXPERIMENT = ' figures/*/*.py)
-NAMES := $(basename $(notdir $(EXPERIMENTS)))
-TABLES := $(NAMES:%=$(OUT)/%.csv)
-DRAWING := figures/core/plot.py figures/core/paper.mplstyle
-NO_NUMBERS := $(DRAWING) figures/core/gallery.py figures/core/render.py
-SHARED := $(filter-out $(NO_NUMBERS),$(shell find theory/models theory/numerics theory/random_matrix simulate/core figures/core figures/analyse -name '*.py' 2>/dev/null))
-
-.PHONY: help figures drawn tables gallery analyse test verify bench lint clean FORCE
-.PRECIOUS: $(OUT)/%.csv
+.PHONY: help figures tables gallery analyse test test-oldest verify bench lint clean FORCE
 
 help:
 	@echo "make figures                    every figure (PDF, PNG) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
-	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names: $(NAMES)"
+	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names:" \
+	  $$(grep -ls '^EXPERIMENT = ' figures/*/*.py | sed 's|.*/||; s|\.py$$||' | sort)
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
 	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
-	@echo "make gallery                    small PNGs for the README in figures/gallery/"
+	@echo "make gallery                    figures/gallery/: small PNGs of all, and the page that shows them"
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
+	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
 	@echo "variables                       QUALITY=draft|default|paper  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
-figures: $(TABLES)
-	@$(MAKE) --no-print-directory -j$(CORES) DRAW_ONLY=1 drawn
-	@echo "$(words $(NAMES)) figures (PDF, PNG) and their tables (CSV) are in $(OUT)/"
+# Python says what is out of date, from what each experiment imports: one call for all of them.
+figures: $(STAMP)
+	@$(PY) -m figures update --all $(RUN)
 
-# Of the tables there are: what was skipped has none.
-drawn: $(foreach name,$(NAMES),$(if $(wildcard $(OUT)/$(name).csv),$(OUT)/$(name).pdf $(OUT)/$(name).png))
+tables: $(STAMP)
+	@$(PY) -m figures table --fresh $(RUN) --format $(FORMAT)
 
-tables: $(TABLES)
-	@$(PY) -m figures table $(RUN) --format $(FORMAT)
-
-gallery: $(TABLES)
-	@$(PY) -m figures gallery $(RUN)
+gallery: $(STAMP)
+	@$(PY) -m figures gallery --fresh $(RUN)
 
 analyse: $(STAMP)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
-# A table depends on its own file, on its subject in every wing, on the subjects it builds on, and on the shared rooms.
-BUILDS_ON_glm := potts  # as in figures/core/sources.py
-# $(1) name, $(2) file, $(3) subject, $(4) position
-define experiment
-$(OUT)/$(1).csv: $(2) $(filter-out $(EXPERIMENTS),$(shell find $(foreach of,$(3) $(BUILDS_ON_$(3)),theory/$(of) simulate/$(of)) figures/$(3) -name '*.py' 2>/dev/null)) $(SHARED) $(OUT)/.quality | $(STAMP)
-	@$(PY) -m figures run $(1) $(RUN) --position "figure $(4) of $(words $(NAMES))"
-$(OUT)/$(1).pdf $(OUT)/$(1).png &: $(OUT)/$(1).csv $(DRAWING)
-	@$(PY) -m figures draw $(1) $(RUN)
-endef
-subject = $(notdir $(patsubst %/,%,$(dir $(1))))
-$(foreach file,$(EXPERIMENTS),$(eval COUNT += x)$(eval $(call experiment,$(basename $(notdir $(file))),$(file),$(call subject,$(file)),$(words $(COUNT)))))
+# Always asked, since make cannot tell; a fresh file is left as it is. For an unknown NAME the error lists the nearest.
+$(OUT)/%.csv: FORCE | $(STAMP)
+	@$(PY) -m figures run $* $(RUN)
 
-$(OUT)/%.csv $(OUT)/%.pdf $(OUT)/%.png: | $(STAMP)  # no such experiment: the error lists the nearest names
-	@$(PY) -m figures run $*
+$(OUT)/%.pdf $(OUT)/%.png: FORCE | $(STAMP)
+	@$(PY) -m figures update $* $(RUN)
 
-$(OUT)/.quality: FORCE  # changes, and makes the tables old, only when QUALITY does
-	@mkdir -p $(OUT) && { [ "$$(cat $@ 2>/dev/null)" = "$(QUALITY)" ] || echo "$(QUALITY)" > $@; }
+FORCE:
 
 test: $(STAMP)
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks
+
+# The lowest versions that setup.cfg allows, each requirement `name>=version` taken as `name==version`.
+OLDEST := .venv-oldest
+LOWEST := import configparser; c = configparser.ConfigParser(); c.read("setup.cfg"); \
+  wanted = c["options"]["install_requires"] + c["options.extras_require"]["figures"] + c["options.extras_require"]["dev"]; \
+  print(*(line.replace(">=", "==") for line in wanted.split() if ">=" in line), sep="\n")
+
+# What today's releases say about yesterday's callers is no failure: only the lowest of our own requirements are old.
+QUIET := -W ignore::DeprecationWarning -W ignore::FutureWarning
+
+test-oldest: $(OLDEST)/.installed
+	@$(OLDEST)/bin/python -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks $(QUIET)
+
+$(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
+	@rm -rf $(OLDEST) && $(or $(PYTHON),python3.11) -m venv $(OLDEST)
+	@$(PY) -c '$(LOWEST)' > $(OLDEST)/lowest.txt
+	@echo "installing the lowest versions into $(OLDEST)/; once, a minute or two"
+	@$(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c $(OLDEST)/lowest.txt -e '.[figures,dev]'
+	@touch $@
 
 verify: $(VENV)/.dask
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
@@ -96,7 +93,7 @@ lint: $(STAMP)
 
 clean:
 	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks build dist
-	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+	find . -path "./$(VENV)*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
 PIP := $(PY) -m pip install -qq --disable-pip-version-check
 PROBE := import sys; v = sys.version_info; v >= (3, 11) or sys.exit("is version %d.%d" % v[:2]); import venv, ensurepip

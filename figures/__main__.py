@@ -1,6 +1,7 @@
-"""The command line: python -m figures list|run|draw|table|gallery|analyse."""
+"""The command line: python -m figures list|run|update|draw|table|gallery|analyse."""
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,10 +10,12 @@ from pathlib import Path
 
 from figures.core.context import QUALITIES, Context, quality_from_environment
 from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
-from figures.core.produce import OUTPUT, Skipped, draw, is_fresh, is_intact, run
+from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
 from figures.core.render import STYLES
+from figures.core.sources import SourceTree
 from figures.core.table import TableError
-from simulate.core import TaskError
+from simulate.core import Task, TaskError
+from simulate.core.backends import run_tasks
 
 INTERRUPTED = 130  # the shell's code for ^C
 REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
@@ -20,7 +23,9 @@ ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status; every expected failure is one line on stderr."""
+    """Runs the command line and returns its exit status; every expected failure is one line on stderr."""
+    if hasattr(sys.stdout, "reconfigure"):  # the name of a file may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments[:1] == ["analyse"]:  # has options of its own
@@ -54,38 +59,53 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    paths = _chosen(options)
-    for number, path in enumerate(paths, 1):
-        position = options.position or (f"figure {number} of {len(paths)}" if len(paths) > 1 else "")
-        for table in _tables([path], options, position):
-            print(table)
+    for outputs in _with_tables(_chosen(options), options):
+        print(outputs.table)
+
+
+def _update(options: argparse.Namespace) -> None:
+    """Makes what is out of date, and nothing else: tables one after the other on all cores, then pictures at once."""
+    chosen = _chosen(options)
+    whole = list(_with_tables(chosen, options))
+    old = [outputs for outputs in whole if not outputs.has_fresh_pictures()]
+    with contextlib.closing(run_tasks([Task(o.path.stem, draw, (o,)) for o in old], options.jobs)) as outcomes:
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                raise TaskError(f"{outcome.key} cannot be drawn:\n{outcome.failure}")
+    if options.all:
+        print(f"{len(whole)} figures (PDF, PNG) and their tables (CSV) are in {_shown(options.output)}/")
+    else:
+        print(*(file for outputs in whole for file in (outputs.table, *outputs.pictures)), sep="\n")
 
 
 def _draw(options: argparse.Namespace) -> None:
-    for table in _tables(_chosen(options), options, only_missing=True):
-        print(*draw(path_of(table.stem), options.output), sep="\n")
+    for outputs in _with_tables(_chosen(options), options, only_missing=True):
+        print(*draw(outputs), sep="\n")
 
 
 def _table(options: argparse.Namespace) -> None:
-    from figures.core.table import read_csv, render_table
+    from figures.core.report import render_table
+    from figures.core.table import read_csv
 
     options.all = options.all or not options.names
-    for number, table in enumerate(_tables(_chosen(options), options, only_missing=True)):
-        experiment = load(path_of(table.stem))
-        title = f"{table.stem}: {experiment.title}" + (f". {experiment.caption}" if experiment.caption else "")
-        print(("\n" if number else "") + render_table(read_csv(table), title, options.format))
+    shown = _with_tables(_chosen(options), options, only_missing=not options.fresh)
+    for number, outputs in enumerate(shown):
+        experiment, name = load(outputs.path), outputs.path.stem
+        title = f"{name}: {experiment.title}" + (f". {experiment.caption}" if experiment.caption else "")
+        print(("\n" if number else "") + render_table(read_csv(outputs.table), title, options.format))
 
 
 def _gallery(options: argparse.Namespace) -> None:
-    from figures.core.gallery import add_to_gallery
+    from figures.core.gallery import add_to_gallery, write_page
 
     options.all = options.all or not options.names
-    for table in _tables(_chosen(options), options, only_missing=True):
-        print(add_to_gallery(path_of(table.stem), options.output))
+    for outputs in _with_tables(_chosen(options), options, only_missing=not options.fresh):
+        print(add_to_gallery(outputs))
+    print(write_page())
 
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
-    """Every name is checked before anything is computed."""
+    """Returns the files of the experiments that were asked for; every name is checked before anything is computed."""
     if options.all:
         return list(find_experiments().values())
     if not options.names:
@@ -93,26 +113,32 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
     return [path_of(name) for name in options.names]
 
 
-def _tables(
-    paths: list[Path], options: argparse.Namespace, position: str = "", only_missing: bool = False
-) -> Iterator[Path]:
-    """The tables, computed where they are missing, broken or out of date; `only_missing` keeps the last, and says so.
+def _with_tables(paths: list[Path], options: argparse.Namespace, only_missing: bool = False) -> Iterator[Outputs]:
+    """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
 
-    An experiment that must be skipped says why.
+    `only_missing` keeps a whole table that is out of date, and says so. What must be skipped says why.
     """
-    for path in paths:
-        table: Path = options.output / f"{path.stem}.csv"
-        if only_missing and is_intact(path, options.output):
-            if not is_fresh(path, options.output, options.quality):
-                print(f"{table} is out of date (other sources or quality): run {path.stem}", file=sys.stderr)
-            yield table
-            continue
-        label = f"{position}: {path.stem}" if position else path.stem
-        context = Context(options.quality, options.jobs, options.backend, options.scheduler, label=label)
-        try:
-            yield run(path, options.output, context, force=getattr(options, "force", False))
-        except Skipped as reason:
-            print(reason, file=sys.stderr)
+    tree = SourceTree()
+    found = [Outputs(path, options.output, tree) for path in paths]
+    force = getattr(options, "force", False)
+    old = [outputs for outputs in found if force or not outputs.has_fresh_table(options.quality)]
+    for outputs in found:
+        name = outputs.path.stem
+        if outputs in old and only_missing and outputs.has_whole_table():
+            print(f"{outputs.table} is out of date (other sources or quality): run {name}", file=sys.stderr)
+        elif outputs in old:
+            label = f"figure {old.index(outputs) + 1} of {len(old)}: {name}" if len(old) > 1 else name
+            context = Context(options.quality, options.jobs, options.backend, options.scheduler, label=label)
+            try:
+                run(outputs, context, force=force)
+            except Skipped as reason:
+                print(reason, file=sys.stderr)
+                continue
+        yield outputs
+
+
+def _shown(folder: Path) -> Path:
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -138,9 +164,10 @@ def _parser() -> argparse.ArgumentParser:
     for name, action, text in (
         ("list", _list, "every experiment: subject, last run, title"),
         ("run", _run, "compute tables (CSV)"),
+        ("update", _update, "compute and draw what is out of date, and nothing else"),
         ("draw", _draw, "draw figures (PDF and PNG) from the tables"),
         ("table", _table, "print tables"),
-        ("gallery", _gallery, "small PNGs for the README"),
+        ("gallery", _gallery, "small PNGs and the page that shows them"),
     ):
         command = commands.add_parser(name, parents=[common], help=text, description=text)
         command.set_defaults(action=action)
@@ -149,15 +176,16 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--all", action="store_true", help="every experiment")
         if name == "table":
             command.add_argument("--format", choices=tuple(STYLES), default="text")
+        if name in ("table", "gallery"):
+            command.add_argument("--fresh", action="store_true", help="first compute again what is out of date")
         if name == "run":
             command.add_argument("--force", action="store_true", help="compute again what is up to date")
-            command.add_argument("--position", default="", help=argparse.SUPPRESS)  # "figure 3 of 8", from make
     commands.add_parser("analyse", help="theory and simulation for your own data: analyse FILE, see analyse --help")
     return parser
 
 
 def _quality(text: str) -> str:
-    """Checked here, not by `choices` alone: these are not applied to a default, which comes from the environment."""
+    """Returns a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
     if text not in QUALITIES:
         choices = ", ".join(QUALITIES)
         raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")

@@ -55,7 +55,7 @@ def broken_rules(name: str, source: str) -> list[str]:
     return found
 
 
-def ours(path: Path, module: str, where: str) -> str | None:
+def ours(path: Path, module: str, _where: str) -> str | None:
     """The rule broken by an import of our own."""
     wing, *folders = path.parts
     subject = folders[0] if len(folders) > 1 else ""

@@ -2,12 +2,18 @@
 
 import contextlib
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+FOLDER = Path(__file__).resolve().parents[1]
+GALLERY = FOLDER / "figures" / "gallery"
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", README, re.DOTALL)
 
 
@@ -20,19 +26,48 @@ def test_snippet(code, printed):
 
 
 def test_every_picture_of_the_gallery_is_there_and_small():
-    folder = Path(__file__).parents[1]
-    shown = re.findall(r"\((figures/gallery/\w+\.png)\)", README)
-    experiments = {
-        path.stem for path in folder.glob("figures/*/*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
-    }
-    assert {Path(name).stem for name in shown} == experiments
-    for name in shown:
-        assert (folder / name).stat().st_size <= 60_000
+    """Nothing is asked of an experiment that has no picture yet: `make gallery` draws it."""
+    page = (GALLERY / "README.md").read_text(encoding="utf-8")
+    on_page = re.findall(r"!\[\w+\]\((\w+)\.png\) \[`\w+`\]\(\.\./(\w+/\w+\.py)\): (.+?) \|", page)
+    drawn = {path.stem for path in GALLERY.glob("*.png")}
+    assert {name for name, _, _ in on_page} == drawn, "the page lacks a picture or shows a lost one: make gallery"
+    assert len(on_page) == len(drawn)
+    for name, file, sentence in on_page:
+        declared = (FOLDER / "figures" / file).read_text(encoding="utf-8")
+        assert "\nEXPERIMENT = " in declared
+        assert Path(file).stem == name
+        assert sentence
+        assert (GALLERY / f"{name}.png").stat().st_size <= 60_000
+    in_readme = re.findall(r"\(figures/gallery/(\w+)\.png\)", README)
+    assert set(in_readme) <= drawn
+    assert "(figures/gallery/README.md)" in README
 
 
 def test_every_make_target_that_is_named_exists():
-    makefile = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
+    makefile = (FOLDER / "Makefile").read_text(encoding="utf-8")
     named = set(re.findall(r"(?:`|\$ )make ([a-z]+)(?![\w/])", README))
     assert {"figures", "test", "tables", "analyse"} <= named
     targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
     assert named <= targets, named - targets
+
+
+def test_the_recipe_for_an_experiment_is_all_there_is_to_do(tmp_path):
+    """Follow it literally in a copy: one new file, and everything that looks at experiments accepts it."""
+    recipe = next(code for code, _ in SNIPPETS if "EXPERIMENT = Experiment(" in code)
+    ignored = shutil.ignore_patterns("__pycache__", "output")
+    for name in ("theory", "simulate", "figures", "tests/core"):
+        shutil.copytree(FOLDER / name, tmp_path / name, ignore=ignored)
+    for name in ("README.md", "Makefile", "setup.cfg", "tests/conftest.py", "tests/test_readme.py"):
+        shutil.copy(FOLDER / name, tmp_path / name)
+    (tmp_path / "figures" / "masked" / "from_the_recipe.py").write_text(recipe, encoding="utf-8")
+    tests = ["tests/test_readme.py", "tests/core/test_every_experiment.py"]
+    chosen = "gallery or make_target or from_the_recipe"
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", chosen],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout
+    assert "3 passed" in result.stdout

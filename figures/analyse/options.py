@@ -8,7 +8,7 @@ from typing import NoReturn
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
 from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
-from figures.core.produce import OUTPUT
+from figures.core.outputs import OUTPUT
 
 KINDS = ("matrix", "sequences", "text")
 

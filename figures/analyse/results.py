@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures.analyse.errors import DataError
+from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Experiment
 from figures.core.rows import Row
-from figures.core.scratch import moved_into_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +31,8 @@ def write_results(
     try:
         write_csv(rows, table)
         for path, frame in others.items():
-            with moved_into_place(path) as scratch:
-                frame.to_csv(scratch, index=False)
+            with atomic_write(path) as temporary:
+                frame.to_csv(temporary, index=False)
         draw_figure(replace(experiment, title=experiment.title.replace("$", r"\$")), read_csv(table), *figures)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None

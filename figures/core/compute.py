@@ -1,4 +1,4 @@
-"""From a declaration to the rows of its table."""
+"""Computes the rows of a table from the declaration of an experiment."""
 
 import math
 from collections.abc import Iterator
@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
 from figures.core.rows import Row, row
+from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
 
 
 def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
-    """Rows of the whole experiment; all its replicates go through one sweep."""
+    """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
     if experiment.compute is not None:
         return experiment.compute(context)
     works = list(_works(experiment, context))
+    for work in works:
+        work.require_sizes()
     values = context.sweep(task for work in works for task in work.tasks())
     return [line for work in works for line in work.rows(values)]
 
@@ -33,7 +36,7 @@ def _works(experiment: Experiment, context: Context) -> Iterator["_Work"]:
 
 @dataclass(frozen=True)
 class _Work:
-    """One curve of one panel."""
+    """Computes one curve of one panel."""
 
     experiment: Experiment
     context: Context
@@ -51,7 +54,10 @@ class _Work:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Simulated sizes; a model with a size of its own (no limit, no `theory_at`) keeps it in a draft too."""
+        """The sizes that are simulated, smaller in a draft.
+
+        Where a single size is simulated without a `theory_at`, the model may have no other: a draft keeps it.
+        """
         declared = self.curve.d or self.experiment.d
         given = declared if isinstance(declared, tuple) else (declared,)
         if self.curve.extrapolate or self.curve.theory_at is not None:
@@ -59,11 +65,11 @@ class _Work:
         return (given[0], 2 * given[0]) if self.curve.extrapolate else given
 
     def points(self) -> list[float]:
-        """Values of x that are simulated; only one model where x is the coordinate."""
+        """Returns the values of x that are simulated; one alone where x is the coordinate."""
         return [0.0] if self.curve.by_coordinate else self.context.thin(_grid(self.curve.points))
 
     def group(self, x: float, d: int) -> list[Task]:
-        """The replicates of one point; none for a curve of theory only."""
+        """Returns the tasks of the replicates of one point; none for a curve of theory only."""
         names = (self.panel, self.label, x)
         if self.replicate is None:
             return []
@@ -77,11 +83,37 @@ class _Work:
                 yield from self.group(x, d)
 
     def theory(self, model: Any, d: int | float) -> Any:
-        """The prediction for size d: that of `theory_at` where there is one and d is finite."""
+        """Returns the prediction for size d: that of `theory_at` where there is one and d is finite."""
         finite = self.curve.theory_at
         if math.isfinite(d) and finite is not None:
             return _solved(lambda model: finite(model, int(d)), model)
-        return _solved(self.curve.theory, model)
+        return _solved(self.curve.theory, self.at_size(model, d))
+
+    def at_size(self, model: Any, d: int | float) -> Any:
+        """Returns the model as it is simulated at size d, or in the limit d -> infinity that is extrapolated to.
+
+        Replicates bring a model to their size, so that its theory must be taken there too. A model without a size of
+        its own is already the limit, which stands beside its finite sizes as well. ValueError names the cures where
+        the model has no member of that size.
+        """
+        if self.replicate is None or (self.curve.extrapolate and not has_own_size(model)):
+            return model
+        try:
+            return resized(model, d)
+        except ValueError as reason:
+            if self.curve.theory_at is not None:  # then `theory` is declared to be that of the limit
+                return model
+            size = "in the limit d = inf" if math.isinf(d) else f"at d = {d}"
+            raise ValueError(f"curve {self.label!r} has no theory {size} ({reason}): {CURE}") from reason
+
+    def require_sizes(self) -> None:
+        """Refuses, before anything is simulated, points without a theory of the size that they are judged at."""
+        if self.curve.theory is None:
+            return
+        judged = (*self.sizes, math.inf) if self.curve.extrapolate else self.sizes
+        for x in self.points():
+            for d in judged:
+                self.at_size(self.curve.at(x), d)
 
     def rows(self, values: dict[str, Any]) -> Iterator[Row]:
         make = partial(row, self.label, panel=self.panel)
@@ -106,7 +138,7 @@ class _Work:
                 yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit, judged=meant)
 
     def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
-        """x is the coordinate: theory and replicates are (d,) arrays."""
+        """Yields the rows of a curve along the coordinates: theory and replicates are arrays (d,)."""
         for d in self.sizes:
             predicted = np.asarray(self.theory(self.curve.at(0.0), d), dtype=float)
             if predicted.shape != (d,):
@@ -120,7 +152,7 @@ class _Work:
 
 
 def _indices(grid: Grid | None, d: int) -> list[int]:
-    """The coordinates of a grid that exist at size d; all of them where none is given."""
+    """Returns the coordinates of a grid that exist at size d; all of them where none is given."""
     given = [int(k) for k in _grid(grid)] or list(range(d))
     return [k for k in given if k < d]
 
@@ -130,7 +162,7 @@ def _grid(grid: Grid | None) -> NDArray[np.float64]:
 
 
 def _solved(theory: Theory | None, model: Any) -> Any:
-    """The prediction; None where there is none, NaN where the solver did not converge (the table marks it)."""
+    """Returns the prediction; None where there is none, NaN where the solver did not converge (the table marks it)."""
     if theory is None:
         return None
     try:

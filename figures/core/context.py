@@ -15,7 +15,11 @@ QUALITIES = ("draft", "default", "paper")
 
 @dataclass(frozen=True)
 class Context:
-    """`draft` is the toy size of the test suite, `paper` takes four times the replicates of `default`."""
+    """Says how an experiment is run: how large, on which processes or cluster, and where finished tasks are kept.
+
+    Of the qualities, `draft` is the toy size of the test suite, and `paper` takes four times the replicates of
+    `default`. ValueError for another one.
+    """
 
     quality: str = "default"
     n_jobs: int = 1
@@ -35,22 +39,22 @@ class Context:
         return self.quality == "draft"
 
     def replicates(self, n: int) -> int:
-        """How many replicates stand for `n` of the declaration."""
+        """Returns how many replicates stand for the `n` of a declaration at this quality."""
         return {"draft": 3, "default": n, "paper": 4 * n}[self.quality]
 
     def size(self, d: int, toy: int = 20) -> int:
-        """The dimension that stands for `d`."""
+        """Returns the dimension that stands for the `d` of a declaration: at most `toy` in a draft."""
         return min(d, toy) if self.is_draft else d
 
     def thin(self, values: Sequence[float] | NDArray[np.float64], n: int = 4) -> list[float]:
-        """The values as plain numbers; in a draft `n` of them, ends included."""
+        """Returns the values as plain numbers, in a draft at most `n` of them with both ends."""
         grid = np.asarray(values)
         if self.is_draft and len(grid) > n:
             grid = grid[np.linspace(0, len(grid) - 1, n).round().astype(int)]
         return list(grid.tolist())
 
     def sweep(self, tasks: Iterable[Task]) -> dict[str, float | NDArray[np.float64]]:
-        """Value of every task, in parallel, resumable."""
+        """Runs the tasks where this context says and returns the value of each by its key (see simulate.core)."""
         return sweep(
             tasks,
             folder=self.folder,
@@ -63,5 +67,5 @@ class Context:
 
 
 def quality_from_environment() -> str:
-    """QUALITY of the environment, `default` where it is not set or empty."""
+    """Returns the environment's QUALITY, or "default" where it is not set or empty."""
     return os.environ.get("QUALITY") or "default"

@@ -1,4 +1,4 @@
-"""Experiments are found, not registered: every figures/SUBJECT/NAME.py with a line `EXPERIMENT = ...`."""
+"""Finds experiments: every file figures/SUBJECT/NAME.py with a line `EXPERIMENT = ...` is one, none is registered."""
 
 import difflib
 import importlib
@@ -10,11 +10,14 @@ FIGURES = Path(__file__).resolve().parents[1]
 
 
 class UnknownExperiment(ValueError):
-    """No experiment, or none of that name; the message lists the nearest ones."""
+    """No experiment was named, or there is none of that name; the message lists the nearest ones."""
 
 
 def find_experiments() -> dict[str, Path]:
-    """Path of every experiment by its name, in alphabetical order. ValueError where two subjects use one name."""
+    """Returns the path of every experiment by its name, in alphabetical order.
+
+    ValueError where two subjects use one name: a name must say which experiment is meant.
+    """
     found: dict[str, Path] = {}
     for path in sorted(FIGURES.glob("*/*.py"), key=lambda path: path.stem):
         if not is_experiment(path):
@@ -26,12 +29,15 @@ def find_experiments() -> dict[str, Path]:
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file declares one; read as text, since loading every module to find one experiment is slow."""
+    """Tells whether a file declares an experiment.
+
+    It is read as text, since to load every module in order to find one experiment would be slow.
+    """
     return any(line.startswith("EXPERIMENT = ") for line in path.read_text(encoding="utf-8").splitlines())
 
 
 def path_of(name: str) -> Path:
-    """The file of an experiment."""
+    """Returns the file of the experiment `name`; UnknownExperiment lists the nearest names where there is none."""
     known = find_experiments()
     if name in known:
         return known[name]
@@ -42,7 +48,7 @@ def path_of(name: str) -> Path:
 
 
 def load(path: Path) -> Experiment:
-    """The EXPERIMENT of a file. TypeError where it defines none."""
+    """Loads the EXPERIMENT of a file; TypeError where it defines none."""
     module = importlib.import_module(f"figures.{path.parent.name}.{path.stem}")
     experiment = getattr(module, "EXPERIMENT", None)
     if not isinstance(experiment, Experiment):

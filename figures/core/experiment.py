@@ -30,7 +30,7 @@ NONE: Final = _Nothing.NONE  # "no replicate", where None means "that of the pan
 
 @dataclass(frozen=True, kw_only=True)
 class _Measurement:
-    """What a curve takes from its panel, and a panel from its experiment, where it is None."""
+    """Holds what a curve takes from its panel, and a panel from its experiment, where it is None."""
 
     theory: Theory | None = None
     theory_at: Callable[[Any, int], Any] | None = None
@@ -45,22 +45,37 @@ class _Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve(_Measurement):
-    """One curve; what is None is taken from its panel. Points without a replicate become stars on the theory."""
+    """Declares one curve; what is None is taken from its panel, and what is None there from the experiment.
 
-    model: Any  # x -> model, or a model where nothing depends on x
+    `model` maps x to a model, or is one where nothing depends on x. `optimum` are values of x where the theory is best,
+    worst or changes its nature, or a function that finds them when the table is computed: they are marked by stars in
+    the color of the curve. Points of a curve without a replicate (NONE) are stars on its theory too.
+    """
+
+    model: Any
+    optimum: Grid | None = None
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
     def at(self, x: float) -> Any:
-        """The model at x."""
+        """Returns the model at x."""
         return self.model(x) if callable(self.model) else self.model
+
+    def stars(self, position: int) -> "Curve":
+        """Returns the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
+        color = position if self.color is None else self.color
+        return replace(self, replicate=NONE, line=(), points=self.optimum, optimum=None, color=color)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel(_Measurement):
-    """One pair of axes; what is None is taken from the experiment."""
+    """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
 
-    curves: Mapping[str, Any]  # label -> Curve, (x -> model) or model; a leading underscore hides a label
+    An entry of `curves` is a `Curve`, or only its model; a label that begins with an underscore is left out of the
+    legend.
+    """
+
+    curves: Mapping[str, Any]
     title: str = ""
     xlabel: str | None = None
     ylabel: str | None = None
@@ -70,10 +85,15 @@ class Panel(_Measurement):
     ylim: tuple[float, float] | None = None
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
-        """Every curve with what it takes from the panel filled in."""
-        for label, entry in self.curves.items():
-            curve = entry if isinstance(entry, Curve) else Curve(model=entry)
-            yield label, _filled(curve, self)
+        """Yields every curve with what it takes from the panel filled in, then the stars on those with an optimum."""
+        declared = {
+            label: entry if isinstance(entry, Curve) else Curve(model=entry) for label, entry in self.curves.items()
+        }
+        for label, curve in declared.items():
+            yield label, _filled(replace(curve, optimum=None), self)
+        for position, (label, curve) in enumerate(declared.items()):
+            if curve.optimum is not None:
+                yield f"_optimum, {label}", _filled(curve.stars(position), self)
 
 
 Record = TypeVar("Record", Curve, Panel)
@@ -81,10 +101,37 @@ Record = TypeVar("Record", Curve, Panel)
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A figure with its table: `curves`, `panels` of curves, or `compute` (whose panels, if any, only describe axes).
+    """Declares a figure with its table: `curves`, `panels` of curves, or `compute`, which makes the rows itself.
 
-    Points are simulated at d and 2d and extrapolated as 2 s(2d) - s(d), written d = inf, where z is judged; with
-    `extrapolate` False at the given d only, and judged there. `theory_at(model, d)` is the theory of a finite size.
+    Every curve maps x to a model; `theory(model)` is its line and `replicate(model, d, rng)` one measurement at size d.
+    Points are simulated at d and 2d and extrapolated as 2 s(2d) - s(d), which is written d = inf and where z is judged;
+    with `extrapolate` False they are simulated at the given d only, and judged there.
+
+    Every size is compared with the theory of that size. A model whose covariance states a finite dimension of its own
+    is brought to the size that is simulated, and to the limit d -> infinity for the line and for what is extrapolated;
+    where its family has no such member ValueError says what to do instead. `theory_at(model, d)` replaces this: it is
+    the theory of the finite size d, and `theory(model)` then stays that of the limit.
+
+    ValueError for a declaration without rows or with two kinds of them, for panels of one title, for fewer than two
+    replicates, and for `by_coordinate` (theory and replicate return arrays (d,), x is the coordinate) with
+    extrapolation.
+
+    >>> from figures.core import Context, Experiment
+    >>> from figures.core.compute import compute_rows
+    >>> experiment = Experiment(
+    ...     title="A variance",
+    ...     curves={"unit": lambda x: x},
+    ...     theory=float,
+    ...     replicate=lambda x, d, rng: x * (rng.standard_normal(100 * d) ** 2).mean(),
+    ...     points=(2.0,),
+    ...     d=10,
+    ...     replicates=5,
+    ... )
+    >>> for row in compute_rows(experiment, Context()):
+    ...     print(row["d"], row["theory"], row["n"], row["z"] is not None)
+    10 2.0 5 False
+    20 2.0 5 False
+    inf 2.0 5 True
     """
 
     title: str
@@ -129,12 +176,15 @@ class Experiment:
             raise ValueError(f"replicates must be >= 2, got {self.replicates}")
 
     def resolved_panels(self) -> list[Panel]:
-        """Its panels with what they take from the experiment filled in; one without curves where `compute` is given."""
+        """Returns its panels with what they take from the experiment filled in.
+
+        Where `compute` makes the rows without panels that describe the axes, it is one panel without curves.
+        """
         panels = self.panels if self.panels is not None else [Panel(curves=self.curves or {})]
         return [_filled(panel, self) for panel in panels]
 
 
 def _filled(record: Record, source: Panel | Experiment) -> Record:
-    """The record with every None replaced by the field of that name of `source`."""
+    """Returns the record with every None replaced by the field of that name of `source`."""
     missing = {f.name for f in fields(record) if getattr(record, f.name) is None} & {f.name for f in fields(source)}
     return replace(record, **{name: getattr(source, name) for name in missing})

@@ -1,21 +1,58 @@
-"""Small pictures for the README."""
+"""Small pictures of every experiment, and the page that shows them."""
 
+import ast
 from pathlib import Path
 
-from figures.core.discover import FIGURES, load
+from figures.core.atomic_write import atomic_write
+from figures.core.discover import FIGURES, find_experiments, load
+from figures.core.outputs import Outputs
 from figures.core.plot import draw_figure
 from figures.core.table import read_csv
 
 GALLERY = FIGURES / "gallery"
 LARGEST = 60_000  # bytes
 RESOLUTIONS = (120, 100, 80, 60)  # dots per inch, the first that is small enough
+HEAD = """# Gallery
+
+One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
+of two standard errors. `make gallery` writes this page and its pictures.
+"""
 
 
-def add_to_gallery(path: Path, output: Path, gallery: Path = GALLERY) -> Path:
+def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
     """Draw the experiment's table as a PNG of at most 60 kB."""
-    picture = gallery / f"{path.stem}.png"
+    picture = gallery / f"{outputs.path.stem}.png"
     for dpi in RESOLUTIONS:
-        draw_figure(load(path), read_csv(output / f"{path.stem}.csv"), picture, dpi=dpi)
+        draw_figure(load(outputs.path), read_csv(outputs.table), picture, dpi=dpi)
         if picture.stat().st_size <= LARGEST:
             break
     return picture
+
+
+def write_page(gallery: Path = GALLERY) -> Path:
+    """Write the page of the gallery, README.md beside the pictures."""
+    page = gallery / "README.md"
+    with atomic_write(page) as temporary:
+        temporary.write_text(render_page(gallery), encoding="utf-8")
+    return page
+
+
+def render_page(gallery: Path = GALLERY) -> str:
+    """The page in markdown: every experiment that has a picture, by subject and name, with its file's first sentence.
+
+    Experiments are read as text: nothing is imported, and one without a picture yet is left out.
+    """
+    shown = [path for path in find_experiments().values() if (gallery / f"{path.stem}.png").is_file()]
+    lines = [HEAD]
+    for subject in sorted({path.parent.name for path in shown}):
+        lines += [f"## {subject}\n", "| | |", "|---|---|"]
+        cells = [_cell(path) for path in shown if path.parent.name == subject]
+        lines += [f"| {left} | {right} |" for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(path: Path) -> str:
+    sentence = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem).split("\n")[0]
+    name = f"{path.parent.name}/{path.name}"
+    return f"![{path.stem}]({path.stem}.png) [`{path.stem}`](../{name}): {sentence.replace('|', chr(92) + '|')}"

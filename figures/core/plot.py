@@ -1,4 +1,4 @@
-"""From a table to its figure. Nothing is computed here: the CSV holds all that is drawn."""
+"""Draws the figure of a table. Nothing is computed here: the CSV holds all that is drawn."""
 
 import logging
 from pathlib import Path
@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
-from figures.core.scratch import moved_into_place
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it remarks on the dates of matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
@@ -22,7 +22,10 @@ NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal 
 
 
 def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: float | None = None) -> None:
-    """Save the figure of a table under every path (.pdf, .png)."""
+    """Draws the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
+
+    Equal tables give equal bytes: the files hold no date. `dpi` is the resolution of a PNG in dots per inch.
+    """
     panels = experiment.resolved_panels()
     with style.context(STYLE_SHEET):
         width, height = matplotlib.rcParams["figure.figsize"]
@@ -34,8 +37,8 @@ def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: f
                 experiment.draw(ax, own)
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         for path in paths:
-            with moved_into_place(path) as scratch:
-                figure.savefig(scratch, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
+            with atomic_write(path) as temporary:
+                figure.savefig(temporary, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
@@ -53,7 +56,7 @@ def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
 
 
 def _label_short_log_axes(ax: Axes) -> None:
-    """Plain numbers at 1, 2, 5, ... where powers of ten alone would leave an axis bare."""
+    """Writes plain numbers at 1, 2, 5, ... where powers of ten alone would leave an axis almost without labels."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         if axis.get_scale() != "log" or not 0 < low < high < 300 * low:
@@ -64,7 +67,7 @@ def _label_short_log_axes(ax: Axes) -> None:
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
-    """Theory as a line, simulation as hollow markers with bars of two standard errors, an optimum as a star."""
+    """Draws theory as a line, simulation as hollow markers with bars of two standard errors, an optimum as a star."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     line = rows[rows["d"].isna() & rows["theory"].notna()].sort_values("x")
@@ -88,5 +91,5 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
 
 
 def _largest(points: pd.DataFrame) -> pd.DataFrame:
-    """The best number of each x: extrapolated, else of the largest size."""
+    """Returns the row of each x with the best number: the extrapolated one, else that of the largest size."""
     return points.sort_values("d", kind="stable").drop_duplicates("x", keep="last").sort_values("x")

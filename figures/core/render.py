@@ -1,4 +1,4 @@
-"""A table of strings as text, markdown, latex or csv."""
+"""Writes a table of strings as text, markdown, latex or csv."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "|": r"\textbar{}"}
 
 
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
-    """ValueError for an unknown style."""
+    """Writes a table with its title and a line of summary in one of the STYLES; ValueError for another one."""
     if style not in STYLES:
         raise ValueError(f"format must be one of {', '.join(STYLES)}, got {style!r}")
     return STYLES[style](header, cells, title, summary)
@@ -48,7 +48,7 @@ def _escaped(text: str) -> str:
     return "".join(p if p.startswith("$") else re.sub(r"[&%#_|]", lambda m: LATEX[m[0]], p) for p in parts)
 
 
-def _csv(header: list[str], cells: Cells, title: str, summary: str) -> str:
+def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:
     """The cells alone: title and summary would break it."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *cells])

@@ -1,4 +1,4 @@
-"""One row of a table: a point of a theory line, or a measured number beside its prediction."""
+"""The rows of a table: each is a point of a line of theory, or a measured number beside its prediction."""
 
 import math
 from typing import Any
@@ -19,9 +19,16 @@ def row(
     estimate: Estimate | None = None,
     judged: bool = True,
 ) -> Row:
-    """`d` None is a point of a line, otherwise a marker; `theory` NaN says that the solver did not converge.
+    """Makes one row: the curve and the place x, the prediction, and the measured number where there is one.
 
-    `judged` False leaves z empty: where the theory is not meant for that very number (a finite size, real data).
+    `d` is the size that was simulated (math.inf for what is extrapolated), or None for a point of a line. `theory` is
+    None where there is none and NaN where the solver did not converge, which the table marks. z = (mean -
+    theory)/stderr; `judged` False leaves it empty where the theory is not meant for that very number (a finite size,
+    real data).
+
+    >>> made = row("measured", 2.0, theory=1.0, d=50, estimate=Estimate(1.2, 0.1, 40))
+    >>> round(made["z"], 6), made["converged"]
+    (2.0, True)
     """
     predicted = None if theory is None else float(theory)
     comparable = predicted is not None and math.isfinite(predicted)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import Curve, Experiment, Panel
 from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
@@ -36,22 +36,18 @@ def threshold(projection: str) -> list[float]:
 def curves(loss: str) -> dict[str, Curve]:
     return {
         f"{projection.capitalize()} projection{label}": Curve(
-            model=partial(features, loss=loss, projection=projection, lam=lam)
+            model=partial(features, loss=loss, projection=projection, lam=lam),
+            optimum=partial(threshold, projection) if (loss, lam) == ("logistic", 1e-4) else None,
         )
         for lam, label in LAMS.items()
         for projection in (PROJECTIONS if lam == 1e-4 else PROJECTIONS[:1])
     }
 
 
-def separable(projection: str, color: int) -> Curve:
-    model = partial(features, loss="logistic", projection=projection)
-    return Curve(model=model, replicate=NONE, line=(), points=partial(threshold, projection), color=color)
-
-
 def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
     """Separability for the logistic loss, interpolation for the square loss; clear of the legends."""
     for position, projection in enumerate(PROJECTIONS):
-        for x in rows.loc[rows["curve"] == f"_separable, {projection}", "x"]:
+        for x in rows.loc[rows["curve"] == f"_optimum, {projection.capitalize()} projection", "x"]:
             axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)
     if "square loss" in set(rows["panel"]):
         axes.axvline(1.0, color="0.6", linewidth=0.8, linestyle=":", ymin=0.3, zorder=0)
@@ -60,11 +56,7 @@ def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
 DECLARED = Experiment(
     title=r"Random features, $v = \mathrm{sign}(F c)$, $n/d = 3$, $\lambda = 10^{-4}$ unless stated",
     panels=[
-        Panel(
-            title="logistic loss",
-            curves=curves("logistic")
-            | {f"_separable, {name}": separable(name, color) for color, name in enumerate(PROJECTIONS)},
-        ),
+        Panel(title="logistic loss", curves=curves("logistic")),
         Panel(title="square loss", curves=curves("square")),
     ],
     theory=test_error,

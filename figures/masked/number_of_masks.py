@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import NONE, Curve, Experiment, Panel
+from figures.core import Curve, Experiment, Panel
 from simulate.masked.masks import RandomMasks, random_masks_test_error
 from theory import masked
 from theory.models import AR1, MaskedRidge
@@ -38,12 +38,7 @@ def peak(make: Callable[[float], RandomMasks]) -> list[float]:
 
 def curves(alpha: float, rate: float) -> dict[str, Curve]:
     makes = {lam: partial(problem, alpha=alpha, rate=rate, lam=lam) for lam in LAMS}
-    lines = {rf"$\lambda = {lam}$": Curve(model=make) for lam, make in makes.items()}
-    stars = {
-        f"_peak {lam}": Curve(model=make, replicate=NONE, line=(), points=partial(peak, make), color=color)
-        for color, (lam, make) in enumerate(makes.items())
-    }
-    return lines | stars
+    return {rf"$\lambda = {lam}$": Curve(model=make, optimum=partial(peak, make)) for lam, make in makes.items()}
 
 
 def mark_interpolation(axes: "Axes", rows: "DataFrame") -> None:

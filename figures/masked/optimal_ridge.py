@@ -25,9 +25,8 @@ def against_lam(covariance: Covariance, alpha: float) -> Callable[[float], Maske
     return lambda lam: MaskedRidge(covariance, alpha, lam)
 
 
-def optimum(covariance: Covariance, alpha: float, color: int) -> Curve:
-    lam = lambda: [masked.optimal_ridge(covariance, alpha).lam]  # noqa: E731
-    return Curve(model=against_lam(covariance, alpha), replicate=NONE, line=(), points=lam, color=color)
+def with_optimum(covariance: Covariance, alpha: float) -> Curve:
+    return Curve(model=against_lam(covariance, alpha), optimum=lambda: [masked.optimal_ridge(covariance, alpha).lam])
 
 
 def tuned(covariance: Covariance) -> Curve:
@@ -42,8 +41,7 @@ EXPERIMENT = Experiment(
     panels=[
         Panel(
             title="AR(1), $r = 0.6$",
-            curves={rf"$\alpha = {alpha}$": against_lam(AR, alpha) for alpha in ALPHAS}
-            | {f"_optimum {alpha}": optimum(AR, alpha, color) for color, alpha in enumerate(ALPHAS)},
+            curves={rf"$\alpha = {alpha}$": with_optimum(AR, alpha) for alpha in ALPHAS},
             line=np.geomspace(1e-3, 30, 81),
             points=(0.01, 0.1, 1.0, 10.0),
             xlabel=r"ridge $\lambda$",

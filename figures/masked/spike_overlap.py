@@ -55,6 +55,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=r"pairs and blocks, $\alpha = 2$, $\lambda = .01$",
             curves=curves(pairs_and_blocks, 2.0, 0.01),
+            theory_at=lambda data, d: overlap(data),  # more pairs and blocks of the same kind: the same theory
             line=np.linspace(0.02, 8, 121),
             points=(1.0, 3.0, 5.5, 7.5),
         ),

@@ -52,12 +52,10 @@ def methods(noise: Callable[[], Covariance]) -> dict[str, Callable[[float], Spik
 
 
 def ridges() -> dict[str, Curve]:
-    lines = {name: Curve(model=partial(against_lam, noise), points=()) for name, noise in NOISES.items()}
-    stars = {
-        f"_best {name}": Curve(model=partial(against_lam, noise), line=(), points=partial(best, noise), color=color)
-        for color, (name, noise) in enumerate(NOISES.items())
+    return {
+        name: Curve(model=partial(against_lam, noise), points=(), optimum=partial(best, noise))
+        for name, noise in NOISES.items()
     }
-    return lines | stars
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from figures.core import NONE, Curve, Experiment
+from figures.core import Curve, Experiment
 from figures.topics.tied import tied_layer
 from simulate.topics import batch_of, layer_loss, mask_documents, sample_topic_documents
 from theory import topics
@@ -46,14 +46,13 @@ def best(tau: int) -> list[float]:
     return [topics.stage2_optimum(Tied(tau, 1.0).model, MASKING).topic_weight]
 
 
-def curve(tau: int, **measurement: object) -> Curve:
-    return Curve(model=lambda A: Tied(tau, A), color=TAUS.index(tau), **measurement)  # type: ignore[arg-type]  # fields of a curve
+def curve(tau: int) -> Curve:
+    return Curve(model=lambda A: Tied(tau, A), optimum=lambda: best(tau))
 
 
 EXPERIMENT = Experiment(
     title="Stage 2, ten topics of ten words",
-    curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS}
-    | {f"_optimum, tau = {tau}": curve(tau, replicate=NONE, line=(), points=lambda tau=tau: best(tau)) for tau in TAUS},
+    curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS},
     theory=gain,
     replicate=measured_gain,
     line=np.geomspace(0.3, 100, 100),

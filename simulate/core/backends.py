@@ -1,8 +1,11 @@
-"""Where tasks run: in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
+"""Runs tasks in this process, in local processes (joblib's loky), or on an existing Dask cluster."""
 
 import contextlib
+import functools
 import os
 import signal
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,14 +14,14 @@ from typing import Any, Literal, NamedTuple
 
 import joblib
 
-from simulate.core.orphans import stop_with
-
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
+FEEDING_THREAD, STOP_SECONDS = "ExecutorManagerThread", 5.0  # of joblib's loky, which ends when it is stopped
+WATCH_SECONDS = 1.0  # between two looks of a worker after its parent
 
 
 class Task(NamedTuple):
-    """One named piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
+    """Names a piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
 
     key: str
     function: Callable[..., Any]
@@ -26,7 +29,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a task: its value, or the traceback of what it raised."""
+    """Tells what became of a task: its value, or the traceback of what it raised."""
 
     key: str
     value: Any
@@ -39,7 +42,9 @@ Outcomes = Generator[Outcome, None, None]  # closing it stops the workers
 def run_tasks(
     tasks: Sequence[Task], n_jobs: int = 1, backend: Backend = "loky", scheduler: str | None = None
 ) -> Outcomes:
-    """Outcomes in the order of completion. BLAS gets one thread everywhere: the processes use the cores.
+    """Runs the tasks and yields their outcomes in the order of completion.
+
+    BLAS gets one thread everywhere: the processes use the cores.
 
     Dask: the workers need the same checkout and environment; `scheduler` is an address like tcp://host:8786.
     ValueError for an unknown backend, n_jobs = 0 or dask without address; ImportError without the package
@@ -51,7 +56,7 @@ def run_tasks(
         raise ValueError("n_jobs must be >= 1, or negative to count from all cores (-1), got 0")
     if backend == "dask" and tasks:
         return _on_dask(tasks, scheduler)
-    return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, n_jobs)
+    return _in_process(tasks) if n_jobs == 1 or len(tasks) < 2 else _in_processes(tasks, min(n_jobs, len(tasks)))
 
 
 def _in_process(tasks: Sequence[Task]) -> Outcomes:
@@ -65,16 +70,18 @@ def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         with _without_interrupt():  # the workers inherit this: on ^C they are stopped from here, and say nothing
             outcomes = parallel(joblib.delayed(_attempt_below)(os.getpid(), task) for task in tasks)
+        exhausted = False
         try:
-            for outcome in outcomes:  # noqa: UP028  `yield from` would close them before the warning is silenced
+            for outcome in outcomes:  # noqa: UP028  `yield from` would close them before complaints are silenced
                 yield outcome
+            exhausted = True
         finally:
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+            with contextlib.nullcontext() if exhausted else _stopped_in_silence():
                 outcomes.close()
 
 
 def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
-    """Through futures: joblib's own Dask backend returns nothing before everything is finished."""
+    """Runs the tasks through futures: joblib's own Dask backend returns nothing before everything is finished."""
     if not scheduler:
         raise ValueError("backend 'dask' needs scheduler, the address of a running one such as tcp://host:8786")
     dask = _distributed()
@@ -98,12 +105,24 @@ def _distributed() -> Any:
 
 
 def _attempt_below(parent: int, task: Task) -> Outcome:
-    stop_with(parent)
+    _end_with(parent)
     return _attempt(task)
 
 
+@functools.cache  # one watch in each process
+def _end_with(parent: int) -> None:
+    """Ends this worker soon after its parent: a program that was killed could not tell its workers, so they look."""
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)  # nobody is left who would hear of anything
+
+
 def _attempt(task: Task) -> Outcome:
-    """Run in the worker; a failure travels as text, since not every exception survives pickling."""
+    """Runs a task in the worker; a failure travels as text, since not every exception survives pickling."""
     try:
         return Outcome(task.key, task.function(*task.args), None)
     except Exception:
@@ -111,8 +130,34 @@ def _attempt(task: Task) -> Outcome:
 
 
 @contextlib.contextmanager
+def _stopped_in_silence() -> Iterator[None]:
+    """Lets joblib abandon its tasks without a word: neither warning of them nor an error of the thread that feeds them.
+
+    This thread may look for a task that was canceled a moment ago, and ends then by a KeyError, which says nothing.
+    """
+    heard = threading.excepthook
+
+    def hook(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.thread is None or arguments.thread.name != FEEDING_THREAD:
+            heard(arguments)
+
+    threading.excepthook = hook
+    try:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+            yield
+        for thread in threading.enumerate():
+            if thread.name == FEEDING_THREAD:
+                thread.join(STOP_SECONDS)
+    finally:
+        threading.excepthook = heard
+
+
+@contextlib.contextmanager
 def _without_interrupt() -> Iterator[None]:
-    """^C waits until the end; a process started meanwhile never gets it. Nothing happens where there are no masks."""
+    """Holds ^C back until the end; a process that is started meanwhile inherits this and never gets it.
+
+    Nothing happens on systems without signal masks.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -125,7 +170,7 @@ def _without_interrupt() -> Iterator[None]:
 
 
 def _one_blas_thread() -> Any:
-    """Several threads sum in another order: with one the bits equal those of the workers."""
+    """Limits BLAS to one thread: several sum in another order, with one the bits equal those of the workers."""
     try:
         import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
     except ImportError:

@@ -1,5 +1,6 @@
-"""A run on disk: written whole or not at all, and refused where it belongs to another run."""
+"""A run on disk: written whole or not at all, and refused where it was changed or belongs to another run."""
 
+import hashlib
 import json
 import os
 import zipfile
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models import checks
 from theory.models.errors import MaskedSSLError
 
 Arrays = dict[str, NDArray[Any]]
-HEADER = "header"
+HEADER, DIGEST = "header", "digest"
 UNREADABLE = (  # what numpy, zipfile (RuntimeError where encrypted or of another method) and json raise
     *(OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error),
@@ -27,17 +29,18 @@ class CheckpointError(MaskedSSLError, RuntimeError):
 
 
 class Checkpoint:
-    """The file `path` of the run that `header` defines: its "format", and plain values or groups of them, by name.
+    """Keeps a run in the file `path`, and refuses the file of another run.
 
-    `of` is the function that writes such files. `digests` names the values that say nothing to a reader: an error does
-    not show them, and passes over them where a plain value beside them differs too, which explains it.
+    `header` defines the run: its "format", and plain values or groups of them, by name. `of` is the function that
+    writes such files. `digests` names the values that say nothing to a reader: an error does not show them, and passes
+    over them where a plain value beside them differs too, which explains it.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], header: Mapping[str, Any], *, of: str, digests: Collection[str] = ()
     ) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-            raise ValueError(f"checkpoint must be the path of a file, got {path!r}")
+            raise ValueError(f"checkpoint must be the path of a file, got {checks.shown(path)}")
         self.path = Path(path)
         self.header: dict[str, Any] = json.loads(json.dumps(header))  # as it comes back: tuples are lists
         self._of, self._digests = of, digests
@@ -45,13 +48,17 @@ class Checkpoint:
             raise CheckpointError(f"checkpoint {self.path}: the folder {self.path.parent} does not exist")
 
     def load(self) -> Arrays | None:
-        """What was saved last, None where there is no file yet; CheckpointError for any other file."""
+        """Returns the arrays that were saved last, or None where there is no file yet.
+
+        CheckpointError for any other file: one that cannot be read, is of another run, or was changed since.
+        """
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-            header = json.loads(str(arrays.pop(HEADER)))
+            stated, text = str(arrays.pop(DIGEST, "")), str(arrays.pop(HEADER))
+            header = json.loads(text)
         except UNREADABLE as broken:
             told = isinstance(broken, OSError | zipfile.BadZipFile)  # numpy's other words advise to allow pickles
             why = str(broken) if told else f"it is no checkpoint of `{self._of}`"
@@ -60,22 +67,29 @@ class Checkpoint:
                 "delete it to start again, or name another file; it was left as it is"
             ) from broken
         self._require_ours(header)
+        if stated != _digest(text, arrays):
+            raise CheckpointError(
+                f"checkpoint {self.path} was changed since it was written (its content has another digest): "
+                "delete it to start again, or name another file; it was left as it is"
+            )
         return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Beside it first, then moved into its place: a kill leaves the last whole checkpoint."""
-        scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        """Writes beside the file first, then moves into its place: a kill leaves the last whole checkpoint."""
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         try:
-            with open(scratch, "wb") as file:
-                np.savez(file, **{HEADER: np.array(json.dumps(self.header))}, **arrays)  # type: ignore[arg-type]  # numpy's stub of allow_pickle
+            with temporary.open("wb") as file:
+                text = json.dumps(self.header)
+                own = {HEADER: np.array(text), DIGEST: np.array(_digest(text, arrays))}
+                np.savez(file, **own, **arrays)  # type: ignore[arg-type]  # numpy's stub of allow_pickle
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(scratch, self.path)
+            temporary.replace(self.path)
         except OSError as failed:
             raise CheckpointError(f"checkpoint {self.path} cannot be written ({failed}): name another file") from failed
         finally:
             with suppress(OSError):
-                scratch.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
 
     def _require_ours(self, header: Any) -> None:
         stated = header.get("format") if isinstance(header, dict) else header
@@ -88,6 +102,16 @@ class Checkpoint:
                 f"checkpoint {self.path} is of another run: {'; '.join(differences)}. "
                 "Name another file; it was left as it is"
             )
+
+
+def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """SHA-256 of the header and of every array: its name, type, shape and bytes."""
+    state = hashlib.sha256(header.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        state.update(f"\n{name} {array.dtype.str} {np.shape(arrays[name])}\n".encode())
+        state.update(array.tobytes())
+    return state.hexdigest()
 
 
 def _differences(theirs: Any, ours: dict[str, Any], digests: Collection[str]) -> Iterable[str]:

@@ -6,26 +6,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.covariance import set_checked
+
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean of `n` independent replicates and its standard error (sample deviation / sqrt(n)); prints 0.19385(19)."""
+    """Holds a measured number: the mean of `n` independent replicates and the standard error of that mean.
+
+    The standard error is the sample deviation (with n - 1 below the sum) over sqrt(n). It prints with its error in
+    units of the last digit, as 0.19385(19). ValueError for a mean that is not finite, a negative error, or fewer than
+    two replicates.
+
+    >>> estimate = Estimate.of([1.0, 2.0, 4.0])
+    >>> print(estimate, estimate.n)
+    2.33(88) 3
+    >>> round(estimate.z(2.0), 3)
+    0.378
+    """
 
     mean: float
     stderr: float
     n: int
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.mean):
-            raise ValueError(f"mean must be finite, got {self.mean}")
-        if not (math.isfinite(self.stderr) and self.stderr >= 0):
-            raise ValueError(f"stderr must be finite and >= 0, got {self.stderr}")
-        if self.n < 2:
-            raise ValueError(f"n must be >= 2 (one replicate has no error bar), got {self.n}")
+        n = checks.dimension(self.n, name="n")
+        if n < 2:
+            raise ValueError(f"n must be >= 2 (one replicate has no error bar), got {n}")
+        set_checked(self, mean=checks.real("mean", self.mean), stderr=checks.non_negative("stderr", self.stderr), n=n)
 
     @classmethod
+    @checked
     def of(cls, values: ArrayLike) -> "Estimate":
-        """From the replicates, (n,). A non-finite one is an error: dropping failures would bias the mean."""
+        """Summarizes the replicates `values`, (n,) with n >= 2.
+
+        A non-finite one is a ValueError: to drop failures would bias the mean.
+        """
         sample = np.asarray(values, dtype=float)
         if sample.ndim != 1 or sample.size < 2:
             raise ValueError(f"values must be a list of at least 2 replicates, got shape {sample.shape}")
@@ -34,12 +51,18 @@ class Estimate:
             raise ValueError(
                 f"values must be finite, got {sample[bad[0]]} at position {bad[0]} ({bad.size} of {sample.size})"
             )
-        if np.ptp(sample) == 0:  # rounding in the mean would otherwise give 1e-17 where the answer is 0
+        if sample.min() == sample.max():  # rounding in the mean would otherwise give 1e-17 where the answer is 0
             return cls(float(sample[0]), 0.0, sample.size)
-        return cls(float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(sample.size)), sample.size)
+        # Squares overflow from 1e154 on and vanish below 1e-162; a power of two shifts them and changes no digit.
+        exponent = math.frexp(abs(sample).max())[1]
+        shift = exponent if abs(exponent) > 400 else 0
+        sample = np.ldexp(sample, -shift)
+        mean, stderr = sample.mean(), sample.std(ddof=1) / math.sqrt(sample.size)
+        return cls(math.ldexp(mean, shift), math.ldexp(stderr, shift), sample.size)
 
+    @checked
     def z(self, predicted: float) -> float:
-        """(mean - predicted) / stderr; with stderr 0 it is 0 where they are equal and infinite elsewhere."""
+        """Returns (mean - predicted) / stderr; with stderr 0 it is 0 where they are equal and infinite elsewhere."""
         gap = self.mean - predicted
         if self.stderr == 0:
             return math.copysign(math.inf, gap) if gap else 0.0
@@ -54,8 +77,16 @@ class Estimate:
         return _short(self.mean / 10.0**scale, self.stderr / 10.0**scale) + f"e{scale:+03d}"
 
 
+@checked
 def extrapolate(small: Estimate, large: Estimate) -> Estimate:
-    """2 large - small: the limit d -> infinity from independent runs at d and 2d where the correction is 1/d."""
+    """Extrapolates independent runs at d and 2d to d -> infinity, where the correction to the limit is of order 1/d.
+
+    If s(d) = s + c/d then 2 s(2d) - s(d) = s. The errors add in squares, and n is the fewer of both replicates, whose
+    error is known the least.
+
+    >>> print(extrapolate(Estimate(1.10, 0.01, 40), Estimate(1.05, 0.01, 30)))
+    1.000(22)
+    """
     return Estimate(2 * large.mean - small.mean, math.hypot(2 * large.stderr, small.stderr), min(small.n, large.n))
 
 

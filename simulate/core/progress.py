@@ -1,4 +1,4 @@
-"""Progress with the time left: a bar on a terminal, one closing line elsewhere, silent where tqdm is missing."""
+"""Shows progress with the time left: a bar on a terminal, one closing line elsewhere, nothing without tqdm."""
 
 import sys
 import time
@@ -8,7 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(label: str | None, total: int, done: int) -> Iterator[Callable[[], object]]:
-    """Yields the function to call after each finished task; `label` None shows nothing."""
+    """Shows the progress of `total` tasks, `done` of which are finished already.
+
+    Yields the function to call after each further one; with `label` None nothing is shown.
+    """
     try:
         from tqdm import tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""Finished results on disk, so that an interrupted sweep goes on where it was.
+"""Keeps finished results on disk, so that an interrupted sweep goes on where it was.
 
 One file of JSON lines: the first names the digest, each other holds one finished task. A line is written by a single
 append, so that a killed process leaves at most one broken line, which is skipped; so is anything else unreadable.
@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from theory.models.arguments import checked
 
 Value = float | NDArray[np.float64]
 FILE = "results.jsonl"
@@ -27,14 +29,16 @@ class _Log(dict[str, Value]):
     def __setitem__(self, key: str, value: Value) -> None:
         super().__setitem__(key, value)
         line = json.dumps({"key": key, "value": value.tolist() if isinstance(value, np.ndarray) else value})
-        _append(self._descriptor, line.encode() + b"\n", self._path)  # whole, or the last line
+        # One write: the line is whole on disk, or it is the broken last one that the next run skips.
+        _append(self._descriptor, line.encode() + b"\n", self._path)
 
 
 @contextlib.contextmanager
-def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
-    """Results in `folder`, valid for one `digest` of sources and parameters and discarded when that differs.
+def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Value]]:
+    """Opens the results in `folder`: a dictionary that writes every new item to disk at once.
 
-    OSError where the folder cannot be written.
+    They are valid for one `digest` of sources and parameters, and discarded when that differs. OSError where the folder
+    cannot be written.
     """
     path = Path(folder) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,16 +55,24 @@ def stored(folder: Path | str, digest: str) -> Iterator[dict[str, Value]]:
         os.close(descriptor)
 
 
-def discard(folder: Path | str) -> None:
-    """Remove a finished sweep's results; no error if there are none."""
-    path = Path(folder) / FILE
+@checked
+def discard(folder: str | os.PathLike[str]) -> None:
+    """Removes the results that a finished sweep kept in `folder`; no error if there are none."""
+    path = Path(named(folder)) / FILE
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else lies there, or it was never made
         path.parent.rmdir()
 
 
+def named(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """`folder` itself; ValueError where it has no name, which would mean wherever the program was started."""
+    if not os.fspath(folder):
+        raise ValueError(f"folder must be the path of a folder, got {folder!r}")
+    return folder
+
+
 def _append(descriptor: int, line: bytes, path: Path) -> None:
-    """By one write. The system does not name the file where the disk is full: the error does."""
+    """Appends by one write; where the disk is full the error names the file, which the system does not."""
     try:
         os.write(descriptor, line)
     except OSError as error:
@@ -69,32 +81,33 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Written beside and moved into place, so that no half-written header is ever there."""
-    scratch = path.with_suffix(f".{os.getpid()}.tmp")
-    scratch.write_text(text, encoding="utf-8")
-    scratch.replace(path)
+    """Writes beside the file and moves into its place, so that no half-written header is ever there."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def _read_lines(path: Path) -> list[object]:
-    """Every line that can be read."""
+    """Returns every line that can be read, as the object that it holds."""
     try:
         raw = path.read_bytes().splitlines()
     except OSError:
         return []
     lines: list[object] = []
     for line in raw:
-        with contextlib.suppress(ValueError):  # half written, or not ours: computed again
+        # Half written, or not ours, where a deep nest of brackets is a RecursionError: computed again.
+        with contextlib.suppress(ValueError, RecursionError):
             lines.append(json.loads(line))
     return lines
 
 
 def _result(line: object) -> tuple[str, Value] | None:
-    """(key, value) of a stored task, or None where the line is something else."""
+    """Returns (key, value) of a stored task, or None where the line is something else."""
     if not (isinstance(line, dict) and isinstance(line.get("key"), str)):
         return None
     try:
         array = np.array(line["value"], dtype=float)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):  # an integer beyond the largest float overflows
         return None
     if not np.all(np.isfinite(array)):
         return None

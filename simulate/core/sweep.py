@@ -1,14 +1,17 @@
 """Parallel, resumable sweeps over named tasks."""
 
 import contextlib
-from collections.abc import Iterable
-from pathlib import Path
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from simulate.core.backends import Backend, Outcome, Task, run_tasks
 from simulate.core.progress import progress_bar
-from simulate.core.store import Value, stored
+from simulate.core.store import Value, named, stored
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.errors import MaskedSSLError
 
 
@@ -16,26 +19,37 @@ class TaskError(MaskedSSLError, RuntimeError):
     """A task raised, or returned something that is not a finite number or array; the message names it."""
 
 
+@checked
 def sweep(
     tasks: Iterable[Task],
     *,
-    folder: Path | str | None = None,
+    folder: str | os.PathLike[str] | None = None,
     digest: str = "",
     n_jobs: int = 1,
     backend: Backend = "loky",
     scheduler: str | None = None,
     progress: str | None = None,
 ) -> dict[str, Value]:
-    """Value of every task by its key, in the order given; the same bits for every `n_jobs` and `backend`.
+    """Runs named tasks in parallel and returns the value of each by its key, in the order given.
 
-    With a `folder` each finished value is stored there at once, and a later call with the same `digest` (of sources
-    and parameters) computes only what is missing. `progress` labels a bar. Raises TaskError at the first failure;
-    ValueError for a key used twice; `run_tasks` says what the backends raise.
+    The bits are the same for every `n_jobs` (negative counts from all cores) and `backend`. With a `folder` each
+    finished value is stored there at once, and a later call with the same `digest` (of sources and parameters) computes
+    only what is missing. `progress` labels a bar. Backend "dask" needs the address `scheduler` of a running one.
+
+    TaskError at the first task that raises, or returns something else than finite numbers; ValueError for what is no
+    Task, for a key that is used twice and for unknown options; OSError where the folder cannot be written; ImportError
+    or ConnectionError where Dask is missing or does not answer.
+
+    >>> sweep([Task("two", pow, (2, 1)), Task("four", pow, (2, 2))])
+    {'two': 2.0, 'four': 4.0}
     """
+    if folder is not None:
+        named(folder)
     wanted: dict[str, Task] = {}
-    for task in tasks:
+    for task in _iterated(tasks):
+        _require_task(task)
         if wanted.setdefault(task.key, task) is not task:
-            raise ValueError(f"key must be unique in a sweep, got {task.key!r} twice")
+            raise ValueError(f"key must be unique in a sweep of tasks, got {task.key!r} twice")
     with _results(folder, digest) as results:
         missing = [task for key, task in wanted.items() if key not in results]
         outcomes = run_tasks(missing, n_jobs, backend, scheduler)
@@ -47,7 +61,23 @@ def sweep(
         return {key: results[key] for key in wanted}
 
 
-def _results(folder: Path | str | None, digest: str) -> contextlib.AbstractContextManager[dict[str, Value]]:
+def _iterated(tasks: Iterable[Task]) -> Iterator[Task]:
+    try:
+        return iter(tasks)
+    except Exception as failed:  # a stranger's object may raise anything
+        raise ValueError(f"tasks must be Task records, got {checks.shown(tasks)} ({failed})") from None
+
+
+def _require_task(task: Any) -> None:
+    if not isinstance(task, Task):
+        raise ValueError(f"tasks must be Task records, got {checks.shown(task)}")
+    if not (isinstance(task.key, str) and callable(task.function) and isinstance(task.args, tuple)):
+        raise ValueError(
+            f"tasks must have a text as key, a function and a tuple of arguments, got {checks.shown(task)}"
+        )
+
+
+def _results(folder: str | os.PathLike[str] | None, digest: str) -> contextlib.AbstractContextManager[dict[str, Value]]:
     return contextlib.nullcontext({}) if folder is None else stored(folder, digest)
 
 

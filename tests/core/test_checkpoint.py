@@ -13,7 +13,7 @@ import pytest
 import simulate.core
 import simulate.potts
 import simulate.topics
-from simulate.core.checkpoint import Checkpoint, CheckpointError
+from simulate.core.checkpoint import Checkpoint, CheckpointError, _digest
 
 HEADER = {"format": "a run, 1", "seed": 1, "start": "d990", "chains": {"number": 4, "betas": (0.1, 0.2), "thin": None}}
 ARRAYS = {"a": np.arange(6).reshape(2, 3), "dynamics.states": np.array([[1, 2]], dtype=np.int8)}
@@ -36,14 +36,14 @@ def test_what_is_saved_comes_back(tmp_path):
     checkpoint.save(ARRAYS)
     assert same(checkpoint.load())
     assert same(of_run(str(tmp_path / "run")).load())
-    assert os.listdir(tmp_path) == ["run"]
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
 
 
 def test_the_last_file_is_replaced_not_written_over(tmp_path):
     checkpoint = of_run(tmp_path / "run")
     checkpoint.save({"a": np.zeros(3)})
     content = (tmp_path / "run").read_bytes()
-    with open(tmp_path / "run", "rb") as opened_before:
+    with (tmp_path / "run").open("rb") as opened_before:
         checkpoint.save(ARRAYS)
         assert opened_before.read() == content
     assert same(checkpoint.load())
@@ -102,8 +102,9 @@ def test_truncated_files_are_refused(tmp_path, share):
 )
 def test_changed_bytes_are_refused(tmp_path, write, near, offset, byte, cause):
     path = tmp_path / "run"
-    with open(path, "wb") as file:
-        write(file, header=np.array(json.dumps(HEADER)), **ARRAYS)
+    with path.open("wb") as file:
+        text = json.dumps(HEADER)
+        write(file, header=np.array(text), digest=np.array(_digest(text, ARRAYS)), **ARRAYS)
     assert same(of_run(path).load())
     content = bytearray(path.read_bytes())
     content[content.index(near) + offset] = byte
@@ -114,9 +115,33 @@ def test_changed_bytes_are_refused(tmp_path, write, near, offset, byte, cause):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stored: stored | {"a": stored["a"] + 1},
+        lambda stored: stored | {"a": stored["a"].astype(np.int32)},
+        lambda stored: stored | {"a": stored["a"].reshape(3, 2)},
+        lambda stored: stored | {"b": stored["a"]},
+        lambda stored: {name: array for name, array in stored.items() if name != "a"},
+        lambda stored: {name: array for name, array in stored.items() if name != "digest"},
+    ],
+)
+def test_an_edited_checkpoint_with_a_valid_header_is_refused_and_left(tmp_path, change):
+    path = tmp_path / "run"
+    of_run(path).save(ARRAYS)
+    with np.load(path) as stored:
+        edited = change(dict(stored))
+    with path.open("wb") as file:
+        np.savez(file, **edited)
+    content = path.read_bytes()
+    with pytest.raises(CheckpointError, match=r"was changed since it was written .* left as it is"):
+        of_run(path).load()
+    assert path.read_bytes() == content
+
+
 def test_foreign_archives_are_refused(tmp_path):
     for header, stated in (('{"format": "other"}', "'other'"), ("[1, 2]", "[1, 2]"), ('"a run, 1"', "None")):
-        with open(tmp_path / "run", "wb") as file:
+        with (tmp_path / "run").open("wb") as file:
             np.savez(file, header=np.array(header))
         with pytest.raises(CheckpointError, match=re.escape(f"its format is {stated}, not 'a run, 1'")):
             of_run(tmp_path / "run").load()

@@ -51,6 +51,12 @@ def toy(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+def keep_gallery(monkeypatch, folder):
+    """Let the gallery be written in the folder of the test."""
+    for name in ("add_to_gallery", "render_page", "write_page"):
+        monkeypatch.setattr(f"figures.core.gallery.{name}.__defaults__", (folder / "gallery",))
+
+
 def test_list_run_draw_table(toy, capsys):
     call, folder = toy
     assert call("list") == 0
@@ -94,7 +100,7 @@ def test_a_missing_table_is_computed_and_a_fresh_one_kept(toy, capsys):
 def test_a_broken_table_is_computed_again_by_every_command(toy, capsys, monkeypatch, junk):
     call, folder = toy
     table = folder / "out" / "first_toy.csv"
-    monkeypatch.setattr("figures.core.gallery.add_to_gallery.__defaults__", (folder / "gallery",))
+    keep_gallery(monkeypatch, folder)
     assert call("run", "first_toy", "--jobs", "1") == 0
     whole = table.read_bytes()
     for command in ("run", "draw", "table", "gallery"):
@@ -166,9 +172,53 @@ def test_a_full_disk_names_the_file(toy, capsys, monkeypatch, place):
 
 def test_gallery(toy, monkeypatch):
     call, folder = toy
-    monkeypatch.setattr("figures.core.gallery.add_to_gallery.__defaults__", (folder / "gallery",))
+    keep_gallery(monkeypatch, folder)
     assert call("gallery", "first_toy", "--jobs", "1") == 0
     assert 1000 < (folder / "gallery" / "first_toy.png").stat().st_size <= 60_000
+    page = (folder / "gallery" / "README.md").read_text(encoding="utf-8")
+    assert "## toy" in page
+    assert "![first_toy](first_toy.png) [`first_toy`](../toy/first_toy.py): Made up." in page
+    assert "second_toy" not in page  # it has no picture yet
+
+
+def test_update_makes_what_is_old_and_nothing_else(toy, capsys, monkeypatch):
+    call, folder = toy
+    out = folder / "out"
+    monkeypatch.chdir(folder)
+
+    def made(*names, **options):
+        before = {path.name: path.stat().st_mtime_ns for path in out.glob("[!.]*")} if out.exists() else {}
+        assert call("update", *(names or ("--all",)), "--jobs", "1", **options) == 0
+        return {path.name for path in out.glob("[!.]*") if path.stat().st_mtime_ns != before.get(path.name)}
+
+    def kinds(name, *suffixes):
+        return {f"{name}.{suffix}" for suffix in suffixes}
+
+    every = ("csv", "pdf", "png")
+    assert made() == kinds("first_toy", *every) | kinds("second_toy", *every)
+    assert capsys.readouterr().out == "2 figures (PDF, PNG) and their tables (CSV) are in out/\n"
+    assert made() == set()
+    (out / "first_toy.png").unlink()
+    assert made() == kinds("first_toy", "pdf", "png")
+    (out / "second_toy.csv").write_text("junk")
+    assert made() == kinds("second_toy", "csv")  # the same table again, from which the pictures were drawn
+    add(folder / "toy", "first_toy", more="seed=1,")
+    assert made("first_toy") == kinds("first_toy", *every)
+    capsys.readouterr()
+    assert made("first_toy") == set()
+    printed = capsys.readouterr().out.split()
+    assert printed == [f"{out}/first_toy.csv", f"{out}/first_toy.pdf", f"{out}/first_toy.png"]
+    monkeypatch.setattr("figures.core.outputs.SourceTree.picture_sources", lambda self, path: [])
+    assert made() == kinds("first_toy", "pdf", "png") | kinds("second_toy", "pdf", "png")  # another way to draw
+
+
+def test_a_figure_that_cannot_be_drawn_is_named(toy, capsys):
+    call, folder = toy
+    add(folder / "toy", "third_toy", more="draw=lambda ax, rows: 1 / 0,")
+    assert call("update", "--all", "--jobs", "1") == 1
+    error = capsys.readouterr().err
+    assert "figures: third_toy cannot be drawn:" in error
+    assert error.endswith("ZeroDivisionError: division by zero\n\n")
 
 
 def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
@@ -196,6 +246,20 @@ def test_errors_are_one_line(toy, capsys, monkeypatch):
     (folder / "file").touch()
     assert main(["run", "first_toy", "--output", str(folder / "file")]) == 1
     assert capsys.readouterr().err == f"figures: Not a directory: {folder}/file/.partial/first_toy\n"
+
+
+def test_a_name_that_is_no_text_is_no_traceback(toy):
+    """Bytes that are not UTF-8 in the name of a folder: it works, and is printed with escapes."""
+    _, folder = toy
+    run = subprocess.run(
+        [sys.executable, "-m", "figures", "draw", "topic_weight", "--quality", "draft", "--output", b"out \xff"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [f"out \\udcff/topic_weight.{suffix}" for suffix in ("pdf", "png")]
 
 
 def test_no_permission_to_write(toy, capsys, monkeypatch):
@@ -341,6 +405,6 @@ def test_analyse_has_options_of_its_own(monkeypatch):
 
 def test_interrupted_before_anything_is_kept(toy, capsys, monkeypatch):
     call, _ = toy
-    monkeypatch.setattr("figures.core.produce.compute_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("figures.core.outputs.compute_rows", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     assert call("run", "first_toy") == 130
     assert "the same command goes on from here" in capsys.readouterr().err

@@ -53,6 +53,13 @@ def test_identical_values_have_no_error():
     assert estimate.z(0.2) == -math.inf
 
 
+@pytest.mark.parametrize("scale", [1e300, 1e200, 1e-200, 1e-300])
+def test_squares_neither_overflow_nor_vanish(scale):
+    estimate, plain = Estimate.of(np.array([1.0, 2.0, 4.0]) * scale), Estimate.of([1.0, 2.0, 4.0])
+    assert estimate.mean == pytest.approx(plain.mean * scale)
+    assert estimate.stderr == pytest.approx(plain.stderr * scale)
+
+
 def test_z():
     assert Estimate(1.2, 0.1, 5).z(1.0) == pytest.approx(2.0)
 
@@ -74,7 +81,7 @@ def test_values_must_be_finite(bad):
     [((math.nan, 1, 2), "mean"), ((0, -1, 2), "stderr"), ((0, math.inf, 2), "stderr"), ((0, 1, 1), "n")],
 )
 def test_fields_are_checked(arguments, name):
-    with pytest.raises(ValueError, match=f"^{name} must be"):
+    with pytest.raises(ValueError, match=f"^{name} must (be|lie)"):
         Estimate(*arguments)
 
 
@@ -87,6 +94,12 @@ def test_extrapolation_removes_a_first_order_correction(agrees):
     agrees(limit, 3.0, resolves=0.03)
     with pytest.raises(AssertionError, match="off by"):
         agrees(large, 3.0, resolves=0.03)
+
+
+@pytest.mark.parametrize(("small", "large"), [(7, 40), (40, 7)])
+def test_an_extrapolation_has_the_fewer_of_both_replicates(small, large):
+    """Student's t is taken at the degrees of freedom of the worse-known error."""
+    assert extrapolate(Estimate(1.0, 0.1, small), Estimate(1.0, 0.1, large)).n == 7
 
 
 def test_agrees_refuses_what_is_too_weak(agrees):

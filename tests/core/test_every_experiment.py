@@ -4,15 +4,20 @@ import pytest
 
 from figures.core import Context
 from figures.core.discover import find_experiments
-from figures.core.produce import Skipped, draw, run
+from figures.core.outputs import Outputs, Skipped, draw, run
 from figures.core.render import STYLES
-from figures.core.table import read_csv, render_table
+from figures.core.report import render_table
+from figures.core.sources import SourceTree
+from figures.core.table import read_csv
+
+TREE = SourceTree()
 
 
 @pytest.mark.parametrize("path", find_experiments().values(), ids=lambda path: path.stem)
 def test_toy_size(path, tmp_path):
+    outputs = Outputs(path, tmp_path, TREE)
     try:
-        table = run(path, tmp_path, Context("draft"))
+        table = run(outputs, Context("draft"))
     except Skipped as reason:
         pytest.skip(str(reason))
     rows = read_csv(table)
@@ -20,5 +25,5 @@ def test_toy_size(path, tmp_path):
     assert rows["converged"].all()
     for style in STYLES:
         assert render_table(rows, path.stem, style)
-    for picture in draw(path, tmp_path):
+    for picture in draw(outputs):
         assert picture.stat().st_size > 5000

@@ -1,16 +1,19 @@
 """From a declaration to rows: every kind of experiment on a made-up model, a variance that is measured."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.compute import compute_rows
-from figures.core.table import summary, to_frame
-from simulate.core import Estimate, Task
+from figures.core.report import summary
+from figures.core.table import to_frame
+from simulate.core import Estimate, Task, stream
 from theory.numerics import ConvergenceError
 
 
@@ -27,6 +30,11 @@ def rows_of(experiment, quality="default"):
     return to_frame(compute_rows(experiment, Context(quality)))
 
 
+def bound(comparisons, replicates):
+    """The largest |z| that right theories give in all but one of 100,000 runs, by Student's t."""
+    return t.isf(1e-5 / (2 * comparisons), replicates - 1)
+
+
 BASE = {"theory": float, "replicate": variance, "line": np.linspace(1, 3, 20), "points": (1.0, 2.0), "d": 10}
 
 
@@ -38,17 +46,17 @@ def test_points_are_simulated_at_two_sizes_and_extrapolated():
     small, large, limit = points["simulation"]
     assert limit == pytest.approx(2 * large - small)
     assert list(points["z"].notna()) == [False, False, True]
-    assert abs(rows["z"].dropna()).max() < 4
+    assert abs(rows["z"].dropna()).max() < bound(comparisons=2, replicates=40)
 
 
 def test_the_finite_size_correction_is_seen_without_extrapolation():
     curves = {"a": Curve(model=lambda x: x, replicates=400)}
     rows = rows_of(Experiment(title="t", curves=curves, extrapolate=False, **BASE | {"d": 5}))
-    assert rows["z"].dropna().min() > 4
+    assert rows["z"].dropna().min() > bound(comparisons=2, replicates=400)
     told = Experiment(
         title="t", curves=curves, extrapolate=False, theory_at=lambda x, d: x * (1 + 1 / d), **BASE | {"d": 5}
     )
-    assert abs(rows_of(told)["z"].dropna()).max() < 4
+    assert abs(rows_of(told)["z"].dropna()).max() < bound(comparisons=2, replicates=400)
 
 
 def test_a_curve_and_a_panel_override_what_is_above_them():
@@ -69,12 +77,44 @@ def test_a_curve_and_a_panel_override_what_is_above_them():
     assert list(two["theory"]) == [10.0] * 3
 
 
+@pytest.mark.parametrize("extrapolate", [True, False])
+def test_what_is_not_judged_has_no_z(extrapolate):
+    declared = Experiment(
+        title="t", curves={"a": lambda x: x}, extrapolate=extrapolate, judged=lambda model: model > 1.5, **BASE
+    )
+    rows = rows_of(declared)
+    assert list(rows[rows["z"].notna()]["x"]) == [2.0]
+
+
 def test_an_optimum_is_a_point_without_replicates():
     star = Curve(model=lambda x: x, replicate=NONE, line=(), points=lambda: [1.5])
     rows = rows_of(Experiment(title="t", curves={"star": star}, **BASE))
     assert rows[["x", "theory"]].to_numpy().tolist() == [[1.5, 1.5]]
     assert math.isinf(rows["d"][0])
     assert rows["simulation"].isna().all()
+
+
+def test_a_curve_marks_its_optimum_in_its_own_color():
+    curves = {
+        "plain": lambda x: x,
+        "a": Curve(model=lambda x: x, optimum=lambda: [1.5, 2.5]),
+        "b": Curve(model=lambda x: 2 * x, optimum=(2.0,), color=5, theory=lambda model: -model),
+    }
+    experiment = Experiment(title="t", curves=curves, **BASE)
+    rows = rows_of(experiment)
+    stars = rows[rows["curve"].str.startswith("_optimum, ")]
+    assert stars[["curve", "x", "theory"]].to_numpy().tolist() == [
+        ["_optimum, a", 1.5, 1.5],
+        ["_optimum, a", 2.5, 2.5],
+        ["_optimum, b", 2.0, -4.0],
+    ]
+    assert stars["simulation"].isna().all()
+    assert np.isinf(stars["d"]).all()
+    resolved = dict(experiment.resolved_panels()[0].resolved_curves())
+    assert list(resolved) == ["plain", "a", "b", "_optimum, a", "_optimum, b"]
+    assert [resolved[f"_optimum, {name}"].color for name in "ab"] == [1, 5]
+    again = Panel(curves=resolved)  # what was resolved once has no more stars to add
+    assert list(dict(again.resolved_curves())) == list(resolved)
 
 
 def test_by_coordinate():
@@ -84,8 +124,11 @@ def test_by_coordinate():
     points = rows[rows["simulation"].notna()]
     assert list(points["x"]) == list(range(12))
     assert list(points["theory"]) == list(2.0 * np.arange(1, 13))
-    assert abs(points["z"]).max() < 5
+    assert abs(points["z"]).max() < bound(comparisons=12, replicates=40)
     assert len(rows_of(experiment, "draft")) == 24
+    some = replace(experiment, points=(0, 5, 11), line=(1, 9), toy_d=6)
+    assert list(rows_of(some)["x"]) == [1, 9, 0, 5, 11]
+    assert list(rows_of(some, "draft")["x"]) == [1, 0, 5]  # the coordinates that there are at the toy size
     wrong = Experiment(
         title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, by_coordinate=True, extrapolate=False
     )
@@ -128,6 +171,15 @@ def test_quality():
     assert Context("paper").replicates(10) == 40
     with pytest.raises(ValueError, match="quality must be one of draft, default, paper, got 'best'"):
         Context("best")
+
+
+def test_a_replicate_draws_from_the_stream_of_its_seed_panel_curve_place_and_size():
+    panels = [Panel(title="left", curves={"a": lambda x: x})]
+    replicate = lambda model, d, rng: rng.random()  # noqa: E731
+    rows = rows_of(Experiment(title="t", panels=panels, seed=7, **BASE | {"replicate": replicate, "replicates": 3}))
+    for d in (10, 20):
+        expected = np.mean([stream(7, "left", "a", 2.0, d, r).random() for r in range(3)])
+        assert rows[rows["x"].eq(2.0) & rows["d"].eq(d)]["simulation"].item() == pytest.approx(expected, rel=1e-14)
 
 
 def test_replicates_of_a_point_do_not_depend_on_the_other_points():

@@ -106,6 +106,7 @@ def test_short_logarithmic_axes_have_plain_labels(limits, labels):
     ax = figure.subplots()
     _draw_panel(ax, experiment(xscale="log", xlim=limits).resolved_panels()[1], to_frame([]))
     figure.canvas.draw()
-    shown = [text.get_text() for text in ax.get_xticklabels() if limits[0] <= text.get_position()[0] <= limits[1]]
+    low, high = limits[0] * (1 - 1e-9), limits[1] * (1 + 1e-9)  # older versions place 0.2 one rounding below
+    shown = [text.get_text() for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
     assert (shown == labels) if labels else all("10^{" in text for text in shown)
     assert not any(text.get_text() for text in ax.get_xticklabels(minor=True))

@@ -13,7 +13,9 @@ def first(*arguments):
     return stream(*arguments).random()
 
 
-def test_values_are_pinned_across_versions_and_processes():
+def test_values_are_pinned_across_versions_and_processes(pytestconfig):
+    if pytestconfig.getoption("--shift-seeds"):
+        pytest.skip("the streams are others on purpose")
     # made by this function with numpy 2.4: PCG64 and SeedSequence are promised to stay
     expected = [0.6369616873214543, 0.4373622078434799]
     assert [first(0), first(0, "ridge", 0.5, 100, 3)] == expected
@@ -41,12 +43,11 @@ def test_streams_are_uncorrelated():
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "0", None])
 def test_seed_must_be_a_non_negative_integer(seed):
-    with pytest.raises(ValueError, match=r"seed must be an integer >= 0, got"):
+    with pytest.raises(ValueError, match=r"seed must be an integer.*, got"):
         stream(seed)
 
 
 def test_bad_names():
-    with pytest.raises(TypeError, match="got None of type NoneType"):
-        stream(0, None)
-    with pytest.raises(ValueError, match="nan"):
-        stream(0, float("nan"))
+    for name in (None, float("nan"), 2j, b"bytes", (1,)):
+        with pytest.raises(ValueError, match=r"names\[1\] must be text or .*, got"):
+            stream(0, "a", name)

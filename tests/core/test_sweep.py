@@ -1,15 +1,15 @@
 """Sweeps: the same results on every backend, kept on disk, with failures that name their task."""
 
 import math
-import os
 import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 from simulate.core import Estimate, Task, TaskError, replicate_estimate, replicate_values, stream, sweep
-from simulate.core.backends import run_tasks
+from simulate.core.backends import FEEDING_THREAD, _stopped_in_silence, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import FILE, discard
 
@@ -83,6 +83,10 @@ def test_arrays_are_kept_to_the_last_bit(tmp_path):
             raw + b'{"key": "task 3", "value": "much"}\n{"key": 3, "value": 1}\n[]\n{"key": "task 2", "value": NaN}\n'
         ),
         lambda raw: raw[raw.index(b"\n") :],  # without the digest
+        lambda raw: raw + b"[" * 200_000 + b"]" * 200_000 + b"\n",  # deeper than Python nests
+        lambda raw: raw + b'{"key": "task 3", "value": ' + b"[" * 200_000 + b"\n",
+        lambda raw: raw + b'{"key": "task 3", "value": ' + b"9" * 400 + b"}\n",  # an integer beyond the floats
+        lambda raw: raw + b'{"key": "task 3", "value": ' + b"9" * 5000 + b"}\n",
     ],
 )
 def test_a_damaged_file_is_computed_again(tmp_path, damage):
@@ -115,7 +119,7 @@ def test_a_value_must_be_finite_numbers(value):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"backend": "threads"}, "backend must be 'loky' or 'dask', got 'threads'"),
+        ({"backend": "threads"}, "backend must be one of 'loky', 'dask', got 'threads'"),
         ({"n_jobs": 0}, "n_jobs must be >= 1, or negative .*, got 0"),
         ({"backend": "dask"}, "needs scheduler"),
     ],
@@ -126,8 +130,39 @@ def test_bad_options(options, message):
 
 
 def test_keys_must_be_unique():
-    with pytest.raises(ValueError, match="key must be unique in a sweep, got 'task 0' twice"):
+    with pytest.raises(ValueError, match="key must be unique in a sweep of tasks, got 'task 0' twice"):
         sweep(tasks(2) + tasks(1))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([3], r"tasks\[0\] must be a record of simulate.core \(Task\), got int"),
+        (iter([3]), "tasks must be Task records, got 3"),
+        ([Task(3, measure)], "tasks must have a text as key"),
+        ([Task("a", "b")], "tasks must have a text as key, a function"),
+        ([Task("a", measure, 3)], "and a tuple of arguments"),
+        (5, "tasks must be a sequence"),
+    ],
+)
+def test_what_is_no_task(given, message):
+    with pytest.raises(ValueError, match=message):
+        sweep(given)
+
+
+def test_a_folder_without_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (discard, lambda folder: sweep(tasks(1), folder=folder)):
+        with pytest.raises(ValueError, match="folder must be the path of a folder, got ''"):
+            call("")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_processes_than_tasks_are_not_started(monkeypatch):
+    seen = []
+    monkeypatch.setattr("simulate.core.backends._in_processes", lambda given, n_jobs: seen.append(n_jobs) or iter(()))
+    run_tasks(tasks(3), n_jobs=10**12)
+    assert seen == [3]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
@@ -144,7 +179,7 @@ def test_discard(tmp_path):
     sweep(tasks(1), folder=tmp_path / "a", digest="a")
     discard(tmp_path / "a")
     discard(tmp_path / "a")
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_replicates_do_not_depend_on_how_many_there_are():
@@ -154,13 +189,20 @@ def test_replicates_do_not_depend_on_how_many_there_are():
     few, many = (replicate_values(replicate, 1.0, 3, n, names=("a",)) for n in (2, 4))
     assert many.shape == (4, 3)
     np.testing.assert_array_equal(few, many[:2])
-    with pytest.raises(ValueError, match="n must be >= 1, got 0"):
+    with pytest.raises(ValueError, match="n must be an integer of at least 1, got 0"):
         replicate_values(replicate, 1.0, 3, 0)
 
 
 def test_replicate_estimate():
     estimate = replicate_estimate(lambda model, d, rng: rng.standard_normal(), None, 1, 50, seed=3)
     assert estimate == Estimate.of([stream(3, 1, r).standard_normal() for r in range(50)])
+
+
+def test_an_estimate_is_of_numbers():
+    with pytest.raises(ValueError, match=r"replicate must return a number, got arrays of shape \(3,\)"):
+        replicate_estimate(lambda model, d, rng: rng.standard_normal(d), None, 3, 2)
+    with pytest.raises(ValueError, match=r"n must be >= 2 .*, got 1"):
+        replicate_estimate(lambda model, d, rng: rng.standard_normal(), None, 3, 1)
 
 
 def blocks_interrupts(_):
@@ -176,6 +218,24 @@ def test_stopping_early_is_silent():
     outcomes = run_tasks(tasks(20), n_jobs=2)
     next(outcomes)
     outcomes.close()  # a warning would be an error
+
+
+def test_only_the_thread_that_is_stopped_may_fail_in_silence():
+    def fail():
+        raise KeyError(26)
+
+    seen, before = [], threading.excepthook
+    threading.excepthook = seen.append
+    try:
+        with _stopped_in_silence():
+            for name in (FEEDING_THREAD, "another"):
+                thread = threading.Thread(target=fail, name=name)
+                thread.start()
+                thread.join()
+        assert [arguments.thread.name for arguments in seen] == ["another"]
+        assert threading.excepthook == seen.append
+    finally:
+        threading.excepthook = before
 
 
 def test_progress_is_silent_without_tqdm_and_short_without_a_terminal(capsys, monkeypatch):

@@ -9,7 +9,8 @@ import pytest
 
 from figures.core import row
 from figures.core.render import STYLES
-from figures.core.table import read_csv, render_table, summary, to_frame, write_csv
+from figures.core.report import render_table, summary
+from figures.core.table import read_csv, to_frame, write_csv
 from simulate.core import Estimate
 
 ROWS = [
@@ -58,6 +59,11 @@ def test_a_file_that_is_no_table(tmp_path, content):
 
 def test_summary():
     assert summary(to_frame(ROWS)) == "1 comparison, rms z 1.67, max |z| 1.67, 1 row NOT CONVERGED"
+
+
+def test_the_summary_is_a_root_of_a_mean_of_squares():
+    rows = [row("a", x, theory=0.0, d=9, estimate=Estimate(x, 1.0, 40)) for x in (-1.0, 1.0, 7.0)]
+    assert summary(to_frame(rows)) == "3 comparisons, rms z 4.12, max |z| 7.00"  # sqrt(51/3); the mean of |z| is 3
 
 
 def test_text():

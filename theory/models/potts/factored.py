@@ -75,7 +75,8 @@ class PottsModel(Potts):
     @cached_property
     def edges(self) -> NDArray[np.int64]:
         """Pairs i < j with J_ij != 0, (E, 2)."""
-        return np.stack(sparse.triu(self.site_couplings, 1, format="coo").coords, axis=1).astype(np.int64)
+        pairs = sparse.triu(self.site_couplings, 1, format="coo")
+        return np.stack((pairs.row, pairs.col), axis=1).astype(np.int64)
 
     @cached_property
     def strengths(self) -> Array:

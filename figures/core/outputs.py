@@ -1,0 +1,111 @@
+"""The files of an experiment: its table, its pictures, and the finished replicates of an interrupted run.
+
+Beside each table lies a mark, `.NAME.digest`: the digest of the sources that the table was computed from, that of its
+own content, and that of everything the pictures were drawn from. A file is made again where its digest differs.
+"""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from figures.core.atomic_write import atomic_write
+from figures.core.compute import compute_rows
+from figures.core.context import Context
+from figures.core.discover import FIGURES, load
+from figures.core.sources import SourceTree
+from figures.core.table import read_csv, write_csv
+from simulate.core import discard
+
+OUTPUT = FIGURES / "output"
+
+
+class Skipped(Exception):
+    """An optional input is missing; the message says which."""
+
+
+class Outputs(NamedTuple):
+    """The files of the experiment in `path`, in the folder `output`, as the sources in `tree` say they should be."""
+
+    path: Path
+    output: Path
+    tree: SourceTree
+
+    @property
+    def table(self) -> Path:
+        """The path of the CSV file."""
+        return self.output / f"{self.path.stem}.csv"
+
+    @property
+    def pictures(self) -> tuple[Path, Path]:
+        """The paths of the PDF and the PNG."""
+        return self.output / f"{self.path.stem}.pdf", self.output / f"{self.path.stem}.png"
+
+    def table_key(self, quality: str) -> str:
+        """The digest of everything that a table of this quality depends on."""
+        return self.tree.digest(self.tree.table_sources(self.path), quality)
+
+    def picture_key(self) -> str:
+        """The digest of the table as it is and of what draws it."""
+        return self.tree.digest(self.tree.picture_sources(self.path), _content(self.table))
+
+    def has_whole_table(self) -> bool:
+        """Whether the table there is the one that was written."""
+        return self.table.exists() and self._marks()[1] == _content(self.table)
+
+    def has_fresh_table(self, quality: str) -> bool:
+        """Whether the table there is whole, and computed from the sources as they are now and at this quality."""
+        return self.has_whole_table() and self._marks()[0] == self.table_key(quality)
+
+    def has_fresh_pictures(self) -> bool:
+        """Whether both pictures are there, and drawn from the table and the sources as they are now."""
+        return all(picture.exists() for picture in self.pictures) and self._marks()[2] == self.picture_key()
+
+    def mark_table(self, key: str) -> None:
+        """Note that the table there was computed from sources of this digest."""
+        self._mark(key, _content(self.table), self._marks()[2])
+
+    def mark_pictures(self) -> None:
+        """Note that the pictures there are drawn from the table and the sources as they are now."""
+        self._mark(*self._marks()[:2], self.picture_key())
+
+    def _mark(self, *digests: str) -> None:
+        with atomic_write(self.output / f".{self.path.stem}.digest") as temporary:
+            temporary.write_text("".join(f"{digest or '-'}\n" for digest in digests), encoding="utf-8")
+
+    def _marks(self) -> list[str]:
+        mark = self.output / f".{self.path.stem}.digest"
+        lines = mark.read_text(encoding="utf-8", errors="replace").split() if mark.exists() else []
+        return [*lines, "", "", ""][:3]
+
+
+def run(outputs: Outputs, context: Context, *, force: bool = False) -> Path:
+    """Compute the table of an experiment, unless the one there is whole and was made from these very sources.
+
+    What an earlier, interrupted run finished is taken over. Skipped where an optional input is missing.
+    """
+    if not force and outputs.has_fresh_table(context.quality):
+        return outputs.table
+    key = outputs.table_key(context.quality)
+    experiment = load(outputs.path)
+    reason = experiment.skip() if experiment.skip is not None else None
+    if reason:
+        raise Skipped(f"{outputs.path.stem} is skipped: {reason}")
+    partial = outputs.output / ".partial" / outputs.path.stem
+    write_csv(compute_rows(experiment, replace(context, folder=partial, digest=key)), outputs.table)
+    outputs.mark_table(key)
+    discard(partial)
+    return outputs.table
+
+
+def draw(outputs: Outputs) -> tuple[Path, Path]:
+    """Draw PDF and PNG from the table. FileNotFoundError where it was not computed."""
+    from figures.core.plot import draw_figure  # half a second of matplotlib that a table does not need
+
+    draw_figure(load(outputs.path), read_csv(outputs.table), *outputs.pictures)
+    outputs.mark_pictures()
+    return outputs.pictures
+
+
+def _content(table: Path) -> str:
+    return hashlib.sha256(table.read_bytes()).hexdigest()
