@@ -43,6 +43,15 @@ def test_bivariate_normal_at_full_correlation(x, y):
     assert glm.bivariate_normal(x, y, -1.0) == pytest.approx(max(ndtr(x) - ndtr(-y), 0), abs=1e-15)
 
 
+def test_bivariate_normal_at_infinity_and_beyond_its_range():
+    for x, y, value in ((np.inf, 0.3, ndtr(0.3)), (0.3, -np.inf, 0.0), (np.inf, np.inf, 1.0), (-np.inf, np.inf, 0.0)):
+        assert glm.bivariate_normal(x, y, 0.5) == pytest.approx(value, abs=1e-15)
+    with pytest.raises(ValueError, match=r"correlation must lie in \[-1, 1\], got 2.0"):
+        glm.bivariate_normal(0.0, 0.5, 2.0)
+    with pytest.raises(ValueError, match="x must"):
+        glm.bivariate_normal(np.nan, 0.5, 0.0)
+
+
 def test_the_table_by_sampling_its_definition():
     """Fields of teacher and student drawn from their joint law in each group."""
     point = glm.solve(TeacherMixture(**GROUPS, teacher_biases=(0.2, -0.3)))

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from simulate.core import stream
 from simulate.glm.masked import conditional_entropy, fit_masked_site
 from theory import glm
-from theory.glm.masked import (
+from theory.glm.classification import (
     best_ridge,
     fresh_loss,
     masked_classification,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
-from theory.glm.solver import solve_problem
 from theory.glm.systems import as_problem
 from theory.models import checks
 from theory.models.arrays import Array

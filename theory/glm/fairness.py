@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, owens_t
+from scipy.special import ndtr
 
+from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
 from theory.models.arrays import Array
-
-TINY = 1e-100  # no different from zero, and ratios of places stay finite
 
 
 @dataclass(frozen=True)
@@ -108,28 +107,6 @@ def fairness_table(point: SaddlePoint) -> FairnessTable:
             [[both, ndtr(y) - both], [ndtr(h) - both, 1 - ndtr(y) - ndtr(h) + both]]
         )
     return FairnessTable(np.maximum(joint, 0))
-
-
-def bivariate_normal(x: float, y: float, correlation: float) -> float:
-    """P(X < x, Y < y) of standard normals, by Owen's T."""
-    if abs(correlation) >= 1 - 1e-15:
-        return float(ndtr(min(x, y)) if correlation > 0 else max(ndtr(x) + ndtr(y) - 1, 0.0))
-    root = float(np.sqrt((1 - correlation) * (1 + correlation)))
-    x, y = (0.0 if abs(value) < TINY else float(value) for value in (x, y))
-    if x == 0 and y == 0:
-        return float(0.25 + np.arcsin(correlation) / (2 * np.pi))
-    return float(
-        (ndtr(x) + ndtr(y)) / 2
-        - _owen(x, y, correlation, root)
-        - _owen(y, x, correlation, root)
-        - (0.5 if (x < 0) != (y < 0) else 0)
-    )
-
-
-def _owen(x: float, y: float, correlation: float, root: float) -> float:
-    if x == 0:
-        return 0.25 * float(np.sign(y)) if y else 0.0
-    return float(owens_t(x, (y / x - correlation) / root))
 
 
 def _information(table: Array) -> float:

@@ -17,7 +17,8 @@ class Cluster:
     The mean is `mean_sign` times the mean that belongs to the signal `mean_signal`. The teacher field nu belongs to the
     signal `teacher_signal`, has mean `teacher_mean` and variance `teacher_variance` within the cluster. Labels:
     "linear" y = nu + noise, "sign" y = sign(nu + noise) with Gaussian noise of variance `noise` (a probit), "random"
-    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1.
+    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1; for
+    linear labels both must be the same number.
     """
 
     probability: float = 1.0
@@ -43,6 +44,8 @@ class Cluster:
         weights = tuple(checks.non_negative("loss_weights", weight) for weight in self.loss_weights)
         if len(weights) != 2 or max(weights) == 0:
             raise ValueError(f"loss_weights must be two numbers, not both zero, got {self.loss_weights!r}")
+        if self.labels == "linear" and weights[0] != weights[1]:
+            raise ValueError(f"loss_weights must be equal for linear labels, which have no sign, got {weights!r}")
         set_checked(
             self,
             probability=checks.between("probability", self.probability, 0, 1, closed=(False, True)),

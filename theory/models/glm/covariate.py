@@ -1,7 +1,7 @@
 """Teacher and student that see different features of the same Gaussian latent."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class GaussianCovariateModel:
     alpha: float
     lam: float
     loss: Any = "logistic"
-    labels: str = "sign"
+    labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
 from theory.models.glm.modes import covariance_matrix
 
+NODES = 200  # of the semicircle law
 LEAST = 1e-12  # of a probability: a color that does not occur is no class
 
 
@@ -100,6 +101,25 @@ def masked_color(
         loss=loss,
         bias=bias,
     )
+
+
+def spin_glass_site(
+    beta: float, *, alpha: float, lam: float, loss: Any = "logistic", nodes: int = NODES
+) -> GaussianMixture:
+    """Couplings J_ij ~ N(0, 1/N), P(s) = exp(beta sum_{i<j} J_ij s_i s_j)/Z, 0 <= beta < 1 (paramagnet); N to infinity.
+
+    The spins have covariance (1 + beta^2 - beta J)^-1 to leading order (the reaction term keeps the variances at 1),
+    J with Wigner's semicircle on [-2, 2]. Without the masked spin y the others have that same law, and y adds the field
+    beta J_i y: hence Omega = (1 + beta^2 - beta J)^-1 and mu = beta Omega J_i, J_i of length 1 and any direction.
+    mu.Omega^-1.mu = beta^2. The semicircle by its Gauss rule with `nodes` nodes.
+    """
+    b = checks.between("beta", beta, 0, 1, closed=(True, False))
+    angle = np.arange(1, nodes + 1) * np.pi / (nodes + 1)
+    weights = 2 / (nodes + 1) * np.sin(angle) ** 2
+    om = 1 / (1 + b**2 - 2 * b * np.cos(angle))
+    signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    modes = Modes(weights / weights.sum(), om[None], signs[:, :, None] * (weights * b**2 * om**2))
+    return GaussianMixture(modes=modes, probabilities=(0.5, 0.5), alpha=alpha, lam=lam, loss=loss, bias=False)
 
 
 def split_site(covariance: Any, site: int, width: int = 1) -> tuple[Array, Array]:

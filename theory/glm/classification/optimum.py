@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy.optimize import minimize_scalar
 
-from theory.glm.masked.fresh_loss import fresh_loss
+from theory.glm.fresh_loss import fresh_loss
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.solver import solve
 from theory.models import checks
