@@ -50,7 +50,7 @@ def problem(clusters=None, modes=None, **options):
         (lambda: DenseModes([EYE], np.ones(3)), "signals must have shape"),
         (lambda: Cluster(), "need a teacher"),
         (lambda: Cluster(labels="linear"), "need a teacher"),
-        (lambda: Cluster(labels="fair"), "one of linear, sign, random, cluster"),
+        (lambda: Cluster(labels="fair"), "labels must be one of 'linear', 'sign', 'random', 'cluster'"),
         (lambda: Cluster(labels="cluster", label=0), "label must be -1 or 1"),
         (lambda: Cluster(labels="random", probability=0.0), "probability must lie in"),
         (lambda: Cluster(labels="random", noise=-1.0), "noise must lie in"),
@@ -108,7 +108,7 @@ def problem(clusters=None, modes=None, **options):
         (lambda: glm.solve(teacher_problem(1.0, 0.1, "hinge", labels="linear")), "needs labels"),
         (lambda: glm.learning_curve(problem(), [1.0, -1.0]), "alphas must be positive"),
         (lambda: glm.learning_curve(problem(), [1.0], [0.0]), "lams must be positive"),
-        (lambda: glm.ridge_regression(problem()), "a closed form needs square loss"),
+        (lambda: glm.ridge_regression(problem()), "model must have a closed form, which needs square loss"),
         (lambda: glm.random_labels(AR1(5, 0.5), alpha=-1.0, lam=0.1), "alpha must lie in"),
     ],
 )
@@ -145,7 +145,7 @@ def test_labels_are_no_teacher_field():
     features = np.random.default_rng(0).standard_normal((50, 3))
     with pytest.raises(ValueError, match="targets must be the teacher's field"):
         GaussianCovariateModel.from_data(features, np.sign(features[:, 0]), labels="sign", alpha=2.0, lam=0.1)
-    with pytest.raises(ValueError, match="labels must be 'sign' or 'linear'"):
+    with pytest.raises(ValueError, match="labels must be one of 'sign', 'linear'"):
         GaussianCovariateModel.from_data(features, features[:, 0], labels="random", alpha=2.0, lam=0.1)
 
 

@@ -116,7 +116,7 @@ def test_softmax_of_three_classes_against_fits(agrees):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="'square' or 'softmax'"):
+    with pytest.raises(ValueError, match="loss must be one of 'square', 'softmax'"):
         three("hinge")
     with pytest.raises(ValueError, match="sum to 1"):
         three(shares=(0.5, 0.3, 0.3))

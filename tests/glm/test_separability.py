@@ -178,3 +178,18 @@ def test_a_hard_margin_is_refused_at_once_above_its_threshold(kind):
     threshold = float(str(refused.value).split("below ")[1].split()[0])
     assert threshold == pytest.approx(problem_threshold(problem), rel=1e-5)
     assert glm.solve(replace(problem, alpha=0.9 * threshold)).converged
+
+
+@pytest.mark.parametrize("share", [0.97, 0.99])
+def test_a_hard_margin_is_found_just_below_its_threshold(share):
+    """Overlaps diverge as (1 - alpha/alpha_c)^-2 there; continuation goes in 1 - alpha/alpha_c."""
+    model = GaussianMixture.opposite(mean_power=0.5, probability=0.3, alpha=1.0, lam=1.0, loss="hard_margin")
+    threshold = glm.mixture_separability_threshold(model)
+    point = glm.solve(replace(model, alpha=share * threshold))
+    assert point.residual <= 1e-11
+    assert point.q[0] * (1 - share) ** 2 == pytest.approx(3.15, rel=0.05)  # 3.15 at 0.995, 3.13 at 0.99, 3.05 at 0.97
+
+
+def test_a_hard_margin_of_a_noiseless_teacher_is_found_with_many_samples():
+    point = glm.solve(teacher_problem(40.0, 1.0, "hard_margin"))
+    assert point.test_error * 40 == pytest.approx(0.5, rel=0.02)  # the error of a hard margin falls as 1/2 over alpha

@@ -7,14 +7,28 @@ from scipy.special import ndtr
 
 from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
 
 
-@dataclass(frozen=True)
-class FairnessTable:
-    """`joint` (2, 2, 2): P(c, y, yhat), index 0 for +, in groups and labels alike. All rates follow from it."""
+@dataclass(frozen=True, eq=False, repr=False)
+class FairnessTable(Result):
+    """Hold the `joint` law P(group, label, prediction) of a classifier, (2, 2, 2), index 0 for + in each.
+
+    All rates and measures of dependence follow from it; informations are in nats.
+    """
 
     joint: Array
+
+    def __post_init__(self) -> None:
+        joint = checks.finite_array("joint", self.joint, 3)
+        if joint.shape != (2, 2, 2) or joint.min() < 0 or joint.sum() <= 0:
+            raise ValueError(
+                f"joint must be non-negative probabilities of shape (2, 2, 2), got {checks.shown(self.joint)}"
+            )
+        object.__setattr__(self, "joint", joint)
 
     @property
     def accuracy(self) -> Array:
@@ -85,15 +99,23 @@ class FairnessTable:
         return _conditional_information(self.joint.transpose(2, 0, 1))
 
 
+@checked
 def fairness_table(point: SaddlePoint) -> FairnessTable:
-    """From the saddle point of a `TeacherMixture`.
+    """Compute the joint law of group, label and prediction at the saddle point of a `TeacherMixture`.
 
-    In group c the teacher's and the student's field are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b) /
-    sqrt(q) and correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability.
+    In group c the fields of teacher and student are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b)/sqrt(q)
+    and the correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability. ValueError for points
+    of other models.
+
+    >>> from theory import glm
+    >>> groups = glm.teacher_mixture(0.2, alpha=2.0, lam=0.1, teacher_overlap=0.8, mean_overlaps=(0.3, 0.1))
+    >>> table = fairness_table(glm.solve(groups))
+    >>> print(table.accuracy.round(4), round(table.disparate_impact, 4))
+    [0.7756 0.8001] 0.6683
     """
     clusters = point.problem.clusters
     if len(clusters) != 2 or any(cluster.labels != "sign" for cluster in clusters):
-        raise ValueError("fairness needs two groups with sign labels")
+        raise ValueError("point must be that of two groups with sign labels, as of a TeacherMixture")
     joint = np.empty((2, 2, 2))
     for c, cluster in enumerate(clusters):
         total = cluster.teacher_variance + cluster.noise
@@ -117,4 +139,5 @@ def _information(table: Array) -> float:
 
 
 def _conditional_information(tables: Array) -> float:
+    """The mutual information within each table, averaged with the probabilities of the tables."""
     return float(sum(table.sum() * _information(table) for table in tables))

@@ -4,12 +4,14 @@ import numpy as np
 from scipy.special import ndtr, owens_t
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 TINY = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
 FULL = 1e-15  # a correlation this near to +-1 is full
 
 
+@checked
 def bivariate_normal(x: float, y: float, correlation: float) -> float:
     """Compute P(X < x, Y < y) of two standard normal variables with this `correlation` in [-1, 1].
 
@@ -20,11 +22,7 @@ def bivariate_normal(x: float, y: float, correlation: float) -> float:
     0.333333333333
     """
     r = checks.between("correlation", correlation, -1, 1, closed=(True, True))
-    places = []
-    for name, value in (("x", x), ("y", y)):
-        infinite = isinstance(value, float | np.floating) and np.isinf(value)
-        places.append(float(value) if infinite else checks.real(name, value))
-    return float(bivariate(places[0], places[1], r))
+    return float(bivariate(x, y, r))
 
 
 def bivariate(x: Array | float, y: Array | float, correlation: float) -> Array:

@@ -22,7 +22,9 @@ from theory.numerics.search import Found
 from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
+LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
 AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
+SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
 ADVICE = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
 
 
@@ -42,40 +44,49 @@ def solve_problem(
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
-    _require_separable(problem)
+    threshold = _threshold(problem)
     update = _Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
-    x, residual = first_solved(_attempts(update, start, tol, max_iter), tol)
+    x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
     solution = _judged(update, x, tol)
     if not solution.converged and residual < 1e3 * tol:
         # Small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
-    return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, ADVICE))
+    advice = SEPARABLE if isinstance(update.loss, HardMargin) else ADVICE
+    return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, advice))
 
 
-def _require_separable(problem: GeneralizedLinearModel) -> None:
-    """A hard margin exists only where a hyperplane separates the samples, that is below the threshold."""
-    if isinstance(loss_of(problem.loss), HardMargin):
-        threshold = problem_threshold(problem)
-        if threshold is not None and problem.alpha >= threshold:
-            raise ValueError(
-                f"alpha must lie below {threshold:.6g} for loss='hard_margin', got {problem.alpha:.6g}: beyond this "
-                "threshold no hyperplane separates the labels"
-            )
+def _threshold(problem: GeneralizedLinearModel) -> float:
+    """The sample ratio up to which there is a solution, infinite where there always is or where it is not known.
+
+    A hard margin exists only where a hyperplane separates the samples: ValueError beyond.
+    """
+    if not isinstance(loss_of(problem.loss), HardMargin):
+        return np.inf
+    threshold = problem_threshold(problem)
+    if threshold is not None and problem.alpha >= threshold:
+        raise ValueError(
+            f"alpha must lie below {threshold:.6g} for loss='hard_margin', got {problem.alpha:.6g}: beyond this "
+            "threshold no hyperplane separates the labels"
+        )
+    return np.inf if threshold is None else threshold
 
 
 def _attempts(
-    update: "_Equations", start: SaddlePoint | None, tol: float, max_iter: int
+    update: "_Equations", start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
 ) -> Iterator[Callable[[], Found]]:
     """The given start, a cold one, and the two paths of continuation; these only while evaluations are left."""
     problem = update.problem
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
-    for path in (ridges, samples):
+    paths = [partial(samples, problem, threshold)]
+    if not isinstance(update.loss, HardMargin):  # its ridge only scales V: no other ridge is easier
+        paths.insert(0, partial(ridges, problem))
+    for path in paths:
         if update.evaluations < max_iter:
-            yield partial(_along, path(problem), update, tol)
+            yield partial(_along, path(), update, tol, LONGEST * max_iter)
 
 
 class _Equations(Counted):
@@ -136,13 +147,16 @@ def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
     return Coordinates(problem).pack(Overlaps(np.ones(C), np.full(C, 0.5), np.full(A, 0.01)))
 
 
-def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equations, tol: float) -> tuple[Array, float]:
-    """Continuation: along a path of problems to that of `update`."""
+def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equations, tol: float, budget: int) -> Found:
+    """Continuation along a path of problems to that of `update`; nothing when the budget of evaluations is spent."""
 
-    def at(problem: GeneralizedLinearModel, guess: Array | None) -> tuple[Array, float]:
+    def at(problem: GeneralizedLinearModel, guess: Array | None) -> Found:
         step = _Equations(problem)
         step.bias = update.bias if guess is not None else step.bias
-        found = search(step, _start(problem, None) if guess is None else guess, tol, 400, AIM * tol)
+        start = _start(problem, None) if guess is None else guess
+        if update.evaluations > budget:
+            return start, np.inf
+        found = search(step, start, tol, 400, AIM * tol)
         update.evaluations += step.evaluations
         update.bias = step.bias
         return found

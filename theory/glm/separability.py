@@ -10,8 +10,9 @@ from scipy.special import ndtr
 
 from theory.glm.labels import LabelLaw
 from theory.glm.quadrature import normal_nodes
-from theory.glm.systems import as_problem
+from theory.glm.systems import SYSTEMS, as_problem
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import Cluster, DenseModes, GaussianMixture, GeneralizedLinearModel, Modes, RandomFeatures
 
@@ -21,6 +22,7 @@ RESOLVED = 1e-14  # relative: eigenvalues and components of signals below it are
 PROPORTIONAL = 1e-12  # relative: covariances that differ by more are not multiples of each other
 
 
+@checked
 def separability_threshold(alignment: float) -> float:
     """Compute alpha_c = n/p up to which a hyperplane through the origin separates noisy labels of a linear teacher.
 
@@ -49,6 +51,7 @@ def separability_threshold(alignment: float) -> float:
     return 1 / min(float(found.fun), missed(0.0))
 
 
+@checked
 def teacher_alignment(model: Any) -> float:
     """Compute the alignment zeta = sqrt(sum gram/om/(rho + noise)) of one centered cluster with a sign teacher.
 
@@ -64,6 +67,7 @@ def teacher_alignment(model: Any) -> float:
     return math.sqrt(min(explained / (cluster.teacher_variance + cluster.noise), 1.0))
 
 
+@checked
 def random_features_threshold(model: RandomFeatures) -> float:
     """Compute the p/d of random features at which n/d samples stop being separable: where alpha = alpha_c(zeta).
 
@@ -81,11 +85,15 @@ def random_features_threshold(model: RandomFeatures) -> float:
     return math.exp(brentq(excess, middle - 5, middle + 1e-9, xtol=1e-13))
 
 
-def is_separable(problem: GeneralizedLinearModel) -> bool:
-    """Tell whether alpha lies below the threshold of `teacher_alignment`."""
+@checked
+def is_separable(problem: Any) -> bool:
+    """Tell whether alpha lies below the threshold of `teacher_alignment`, for any record with one sign teacher."""
+    if not isinstance(problem, (GeneralizedLinearModel, *SYSTEMS)):
+        raise ValueError(f"problem must be a record of a generalized linear model, got {checks.shown(problem)}")
     return as_problem(problem).alpha < separability_threshold(teacher_alignment(problem))
 
 
+@checked
 def mixture_separability_threshold(model: GaussianMixture) -> float:
     """Compute alpha_c = n/p up to which some w (and b, if `model.bias`) has y (w.x + b) > 0 on a mixture's samples.
 

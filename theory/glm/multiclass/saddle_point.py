@@ -9,11 +9,12 @@ from theory.glm.multiclass.decisions import decision_probabilities
 from theory.glm.multiclass.equations import Classes
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
+from theory.models.results import SolverResult
 from theory.numerics import Solution
 
 
-@dataclass(frozen=True, eq=False)
-class MulticlassSaddlePoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassSaddlePoint(SolverResult):
     """Hold the overlaps and observables of K classes: `V`, `q` (C, K, K) for each covariance, `r` and `bias`.
 
     `r` (K, K) has the overlaps r[k, c] = w_k.mu_c/sqrt(p), `bias` is (K,); all are in the K outputs, for softmax with
@@ -30,9 +31,6 @@ class MulticlassSaddlePoint:
     bias: Array
     train_loss: float
     test_loss: float
-    residual: float
-    iterations: int
-    converged: bool
 
     @cached_property
     def _decisions(self) -> tuple[Array, float]:

@@ -85,7 +85,8 @@ class _Logarithmic(Counted):
     """The equations in coordinates in which they are well behaved.
 
     V and q enter by the upper triangles of their matrix logarithms, which keeps them positive definite; r and the bias
-    are divided by the root mean square sqrt(tr q/D) of an output, averaged over the clusters.
+    by the inverse hyperbolic sine of their ratio to the root mean square sqrt(tr q/D) of an output, averaged over the
+    clusters: where means are far apart this ratio is large, and its logarithm is what a step can change.
     """
 
     def __init__(self, classes: Classes) -> None:
@@ -97,7 +98,7 @@ class _Logarithmic(Counted):
         V, q, r, b = self.classes.split(x)
         scale = self._scale(q)
         logarithms = [_of_eigenvalues(np.log, matrix)[self.rows, self.columns] for matrix in (*V, *q)]
-        return np.concatenate((*logarithms, r.ravel() / scale, b / scale))
+        return np.concatenate((*logarithms, np.arcsinh(np.concatenate((r.ravel(), b)) / scale)))
 
     def unpack(self, y: Array) -> Array:
         C, D, size = self.classes.C, self.classes.D, len(self.rows)
@@ -106,7 +107,7 @@ class _Logarithmic(Counted):
             matrix[self.rows, self.columns] = entries
             matrix[self.columns, self.rows] = entries
         matrices = np.stack([_of_eigenvalues(np.exp, matrix) for matrix in matrices])
-        return np.concatenate((matrices.ravel(), y[2 * C * size :] * self._scale(matrices[C:])))
+        return np.concatenate((matrices.ravel(), np.sinh(y[2 * C * size :]) * self._scale(matrices[C:])))
 
     def _scale(self, q: Array) -> float:
         return float(np.sqrt(np.trace(q, axis1=1, axis2=2).mean() / self.classes.D))
