@@ -17,7 +17,7 @@ def ridges(problem: Model) -> list[tuple[float, Model]]:
     return [(float(np.log(lam)), replace(problem, lam=float(lam))) for lam in np.geomspace(start, problem.lam, steps)]
 
 
-def samples(problem: Model, threshold: float = np.inf) -> list[tuple[float, Model]]:
+def samples(problem: GeneralizedLinearModel, threshold: float = np.inf) -> list[tuple[float, GeneralizedLinearModel]]:
     """(log s, problem) from alpha = 1/4 up or down, eight points a decade of s = alpha/(1 - alpha/threshold).
 
     Few samples are easy at any ridge: this is the way to many samples at a vanishing one. Towards a `threshold` beyond
@@ -26,7 +26,7 @@ def samples(problem: Model, threshold: float = np.inf) -> list[tuple[float, Mode
     ends = [alpha / (1 - alpha / threshold) for alpha in (min(0.25, threshold / 2), problem.alpha)]
     steps = 2 + int(np.ceil(8 * abs(np.log10(ends[1]) - np.log10(ends[0]))))
     places = np.geomspace(ends[0], ends[1], steps).tolist()
-    way: list[tuple[float, Model]] = [
+    way: list[tuple[float, GeneralizedLinearModel]] = [
         (float(np.log(s)), replace(problem, alpha=s / (1 + s / threshold))) for s in places[:-1]
     ]
     return [*way, (float(np.log(places[-1])), problem)]

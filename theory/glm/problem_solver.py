@@ -81,12 +81,11 @@ def _attempts(
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
-    paths = [partial(samples, problem, threshold)]
-    if not isinstance(update.loss, HardMargin):  # its ridge only scales V: no other ridge is easier
-        paths.insert(0, partial(ridges, problem))
-    for path in paths:
-        if update.evaluations < max_iter:
-            yield partial(_along, path(), update, tol, LONGEST * max_iter)
+    budget = LONGEST * max_iter
+    if update.evaluations < max_iter and not isinstance(update.loss, HardMargin):  # its ridge only scales V
+        yield partial(_along, ridges(problem), update, tol, budget)
+    if update.evaluations < max_iter:
+        yield partial(_along, samples(problem, threshold), update, tol, budget)
 
 
 class _Equations(Counted):
