@@ -89,7 +89,7 @@ class TransferModel(SumObjective):
         predicted error over the measured one, less 1, with one standard error; |dW|/|W| is the change in training):
         no step (dW = 0): 0.6(10) % at alpha = 0.5 and -0.1(10) % at alpha = 2, lam = 0.01, -0.4(6) % at alpha = 2,
         lam = 1; 5 steps (0.28): 1.1(14), 1.8(7) and 0.6(7) %; 10 steps (0.49): 4.1(13), 4.7(11) and 2.9(6) %;
-        20 steps (0.81): 10.8(8), 15.1(10) and LASTVALUE %. Longer training departs farther.
+        20 steps (0.81): 10.8(8), 15.1(10) and 8.8(7) %. Longer training departs farther.
         """
         F, theta = self.task.input_map, self.task.teacher
         inputs, slopes = erf_covariance(F @ F.T)
