@@ -10,7 +10,7 @@ from figures.core import Context, Curve, Experiment, Panel, Row, row
 from figures.glm.masked_classification_data import spin_glass_fits
 from simulate.core import Estimate, Task, extrapolate
 from theory import glm
-from theory.glm.masked import (
+from theory.glm.classification import (
     BestRidge,
     best_ridge,
     fresh_loss,

@@ -11,7 +11,7 @@ from simulate.core import stream
 from simulate.glm.masked import conditional_entropy, fit_masked_site
 from simulate.potts import make_dynamics
 from theory import glm
-from theory.glm.masked import fresh_loss, masked_classification, masked_color, mixture_floor
+from theory.glm.classification import fresh_loss, masked_classification, masked_color, mixture_floor
 from theory.models import PottsModel
 from theory.models.arrays import Array
 from theory.models.potts import random_color_couplings, random_graph, zero_sum_blocks

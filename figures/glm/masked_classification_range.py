@@ -9,7 +9,7 @@ import numpy as np
 from figures.core import Context, Experiment, Panel, Row, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
-from theory.glm.masked import random_graph_floors
+from theory.glm.classification import random_graph_floors
 from theory.models.arrays import Array
 
 if TYPE_CHECKING:

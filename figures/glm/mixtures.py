@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def binary(alpha: float, loss: str, share: float) -> GaussianMixture:
     return glm.gaussian_mixture(1.0, VARIANCE, probability=share, alpha=alpha, lam=LAM, loss=loss)
 
 
-def classes(alpha: float, loss: str, shares: tuple[float, ...]) -> MulticlassMixture:
+def classes(alpha: float, loss: Literal["square", "softmax"], shares: tuple[float, ...]) -> MulticlassMixture:
     modes = Modes([1.0], [[0.4]], MEANS[: len(shares), : len(shares)])
     return glm.multiclass_mixture(modes, shares, alpha=alpha, lam=LAM, loss=loss)
 

@@ -1,7 +1,7 @@
 """Double descent of random features: error against the number of features, with the separability threshold."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SAMPLES = 3.0  # n/d
-PROJECTIONS = ("gaussian", "orthogonal")
+Projection = Literal["gaussian", "orthogonal"]
+PROJECTIONS: tuple[Projection, ...] = ("gaussian", "orthogonal")
 LAMS = {1e-4: "", 1e-2: r", $\lambda = 10^{-2}$"}
 NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 31), np.linspace(0.3, 0.5, 11), np.linspace(0.9, 1.12, 7)]))
 
 
-def features(ratio: float, loss: str, projection: str, lam: float = 1e-4) -> RandomFeatures:
+def features(ratio: float, loss: str, projection: Projection, lam: float = 1e-4) -> RandomFeatures:
     """The model with p/n = ratio."""
     return glm.random_features(
         "sign", samples_per_input=SAMPLES, features_per_input=SAMPLES * ratio, loss=loss, lam=lam, projection=projection
     )
 
 
-def threshold(projection: str) -> list[float]:
+def threshold(projection: Projection) -> list[float]:
     return [glm.random_features_threshold(features(1.0, "logistic", projection)) / SAMPLES]
 
 

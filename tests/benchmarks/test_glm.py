@@ -64,7 +64,7 @@ def evolve(problem, V, q, m):
 def iterations_of_the_loop(problem, damping=0.5, tol=1e-7):
     """Steps that the damped loop takes, counted with our own fast equations."""
     from theory.glm.overlaps import Overlaps
-    from theory.glm.solver import _Equations
+    from theory.glm.problem_solver import _Equations
 
     equations = _Equations(problem)
     x = np.array([1.0, 0.5, 0.01])

@@ -50,12 +50,16 @@ def problem(clusters=None, modes=None, **options):
         (lambda: DenseModes([EYE], np.ones(3)), "signals must have shape"),
         (lambda: Cluster(), "need a teacher"),
         (lambda: Cluster(labels="linear"), "need a teacher"),
-        (lambda: Cluster(labels="fair"), "one of linear, sign, random, cluster"),
+        (lambda: Cluster(labels="fair"), "labels must be one of 'linear', 'sign', 'random', 'cluster'"),
         (lambda: Cluster(labels="cluster", label=0), "label must be -1 or 1"),
         (lambda: Cluster(labels="random", probability=0.0), "probability must lie in"),
         (lambda: Cluster(labels="random", noise=-1.0), "noise must lie in"),
         (lambda: Cluster(labels="random", loss_weights=(0, 0)), "not both zero"),
         (lambda: Cluster(labels="random", loss_weights=(1, 1, 1)), "must be two numbers"),
+        (
+            lambda: Cluster(labels="linear", teacher_signal=0, loss_weights=(2, 1)),
+            "loss_weights must be equal for linear",
+        ),
         (lambda: problem(lam=0.0), "lam must be positive"),
         (lambda: problem(lam=-1.0), "lam must be positive"),
         (lambda: problem(alpha=0.0), "alpha must lie in"),
@@ -99,12 +103,12 @@ def problem(clusters=None, modes=None, **options):
         (lambda: RandomLabels(covariance=EYE, **COMMON), "covariance must be a record"),
         (lambda: TeacherMixture(group_fraction=1.0, **COMMON), "group_fraction must lie in"),
         (lambda: TeacherMixture(group_fraction=0.5, mean_overlaps=(0.9, -0.9), **COMMON), "Gram matrix of v, W_"),
-        (lambda: glm.solve("model"), "model must be a record of a generalized linear model, got str"),
+        (lambda: glm.solve("model"), "model must be a record of a generalized linear model, got 'model'"),
         (lambda: glm.solve(problem(loss="ramp")), "loss must be one of"),
         (lambda: glm.solve(teacher_problem(1.0, 0.1, "hinge", labels="linear")), "needs labels"),
         (lambda: glm.learning_curve(problem(), [1.0, -1.0]), "alphas must be positive"),
         (lambda: glm.learning_curve(problem(), [1.0], [0.0]), "lams must be positive"),
-        (lambda: glm.ridge_regression(problem()), "a closed form needs square loss"),
+        (lambda: glm.ridge_regression(problem()), "model must have a closed form, which needs square loss"),
         (lambda: glm.random_labels(AR1(5, 0.5), alpha=-1.0, lam=0.1), "alpha must lie in"),
     ],
 )
@@ -141,7 +145,7 @@ def test_labels_are_no_teacher_field():
     features = np.random.default_rng(0).standard_normal((50, 3))
     with pytest.raises(ValueError, match="targets must be the teacher's field"):
         GaussianCovariateModel.from_data(features, np.sign(features[:, 0]), labels="sign", alpha=2.0, lam=0.1)
-    with pytest.raises(ValueError, match="labels must be 'sign' or 'linear'"):
+    with pytest.raises(ValueError, match="labels must be one of 'sign', 'linear'"):
         GaussianCovariateModel.from_data(features, features[:, 0], labels="random", alpha=2.0, lam=0.1)
 
 

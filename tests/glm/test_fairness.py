@@ -43,6 +43,15 @@ def test_bivariate_normal_at_full_correlation(x, y):
     assert glm.bivariate_normal(x, y, -1.0) == pytest.approx(max(ndtr(x) - ndtr(-y), 0), abs=1e-15)
 
 
+def test_bivariate_normal_at_infinity_and_beyond_its_range():
+    for x, y, value in ((np.inf, 0.3, ndtr(0.3)), (0.3, -np.inf, 0.0), (np.inf, np.inf, 1.0), (-np.inf, np.inf, 0.0)):
+        assert glm.bivariate_normal(x, y, 0.5) == pytest.approx(value, abs=1e-15)
+    with pytest.raises(ValueError, match=r"correlation must lie in \[-1, 1\], got 2.0"):
+        glm.bivariate_normal(0.0, 0.5, 2.0)
+    with pytest.raises(ValueError, match="x must"):
+        glm.bivariate_normal(np.nan, 0.5, 0.0)
+
+
 def test_the_table_by_sampling_its_definition():
     """Fields of teacher and student drawn from their joint law in each group."""
     point = glm.solve(TeacherMixture(**GROUPS, teacher_biases=(0.2, -0.3)))
@@ -89,6 +98,39 @@ def test_informations_vanish_for_equal_groups_and_are_positive_else():
     assert certain.statistical_parity == pytest.approx(np.log(2))  # the prediction tells the group
 
 
+def entropy(p):
+    p = np.ravel(p)[np.ravel(p) > 0]
+    return -np.sum(p * np.log(p))
+
+
+def test_conditional_informations_are_differences_of_entropies():
+    """I(a; c | b) = H(a, b) + H(c, b) - H(a, b, c) - H(b): in a table whose conditions are far from equally likely."""
+    joint = np.array([[[0.02, 0.05], [0.4, 0.03]], [[0.01, 0.02], [0.07, 0.4]]])  # group, label, prediction
+    table = glm.FairnessTable(joint)
+    label, prediction = joint.sum(axis=(0, 2)), joint.sum(axis=(0, 1))
+    pairs = {axis: entropy(joint.sum(axis=axis)) for axis in range(3)}  # the axis that is summed out
+    assert table.equal_odds == pytest.approx(pairs[0] + pairs[2] - entropy(joint) - entropy(label), abs=1e-14)
+    assert table.sufficiency == pytest.approx(pairs[0] + pairs[1] - entropy(joint) - entropy(prediction), abs=1e-14)
+    for name, part in (
+        ("statistical_parity", joint.sum(axis=1)),
+        ("equal_opportunity", joint[:, 0]),
+        ("predictive_parity", joint[:, :, 0]),
+    ):
+        p = part / part.sum()
+        expected = entropy(p.sum(axis=0)) + entropy(p.sum(axis=1)) - entropy(p)
+        assert getattr(table, name) == pytest.approx(expected, abs=1e-14)
+    right = np.trace(joint, axis1=1, axis2=2)
+    p = np.stack((right, joint.sum(axis=(1, 2)) - right))
+    expected = entropy(p.sum(axis=0)) + entropy(p.sum(axis=1)) - entropy(p)
+    assert table.equal_accuracy == pytest.approx(expected, abs=1e-14)
+
+
+def test_a_table_of_probabilities_is_required():
+    for wrong in (np.zeros((2, 2, 2)), -np.ones((2, 2, 2)), np.ones((2, 2)), np.full((2, 2, 2), np.nan)):
+        with pytest.raises(ValueError, match="joint must be"):
+            glm.FairnessTable(wrong)
+
+
 def test_fairness_needs_groups_with_teachers():
-    with pytest.raises(ValueError, match="two groups with sign labels"):
+    with pytest.raises(ValueError, match="point must be that of two groups with sign labels"):
         glm.fairness_table(glm.solve(GaussianMixture.opposite(alpha=1.0, lam=0.1)))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.glm.settings import teacher_problem
 from theory import glm
-from theory.models import AR1, GaussianMixture, GeneralizedLinearModel, Modes, RandomLabels, TeacherMixture
+from theory.models import AR1, Cluster, GaussianMixture, GeneralizedLinearModel, Modes, RandomLabels, TeacherMixture
 
 LOSSES = ("square", "logistic", "hinge")
 GROUPS = {"group_fraction": 0.3, "lam": 0.1, "teacher_overlap": 0.5, "mean_overlaps": (0.3, 0.1)}
@@ -44,6 +44,31 @@ def test_vanishing_ridge_is_the_minimum_norm_solution():
         limit = glm.ridge_regression(problem, lam=0.0)
         assert glm.solve(problem).test_error == pytest.approx(limit.test_error, rel=1e-6)
         assert (limit.train_loss < 1e-12) == (alpha < 1)
+
+
+@pytest.mark.parametrize("alpha", [1.3, 2.0, 5.0])
+def test_response_without_a_ridge_is_that_of_least_squares(alpha):
+    """V = tr Omega (X'X/p)^-1/p = E tr of an inverse Wishart matrix: 1/(alpha - 1) whatever the covariance."""
+    problem = teacher_problem(alpha, 1e-3, "square", 0.1, "linear")
+    assert pytest.approx(1 / (alpha - 1), rel=1e-12) == glm.ridge_regression(problem, lam=0.0).V
+    small = glm.ridge_regression(problem, lam=1e-9)
+    assert pytest.approx(1 / (alpha - 1), rel=1e-5) == small.V
+    assert glm.solve(problem).V[0] == pytest.approx(glm.ridge_regression(problem).V, rel=1e-9)
+
+
+def test_response_without_a_ridge_is_infinite_where_data_are_interpolated():
+    for alpha in (0.5, 1.0):
+        assert np.inf == glm.ridge_regression(teacher_problem(alpha, 1.0, "square", 0.1, "linear"), lam=0.0).V
+
+
+def test_response_without_a_ridge_counts_the_directions_that_the_inputs_have():
+    """A third of the directions empty: V = rank/(alpha - rank), rank over p."""
+    modes = Modes([1 / 3, 2 / 3], [[0.0, 1.0]], np.array([0.0, 0.5])[None, None])
+    teacher = Cluster(labels="linear", teacher_signal=0, noise=0.1)
+    problem = GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=1.0, loss="square", lam=1e-9)
+    exact = glm.ridge_regression(problem, lam=0.0)
+    assert pytest.approx(2.0, rel=1e-12) == exact.V
+    assert glm.solve(problem).V[0] == pytest.approx(2.0, rel=1e-5)
 
 
 @pytest.mark.parametrize(("alpha", "error"), [(0.5, 0.3288497530), (1.0, 0.2657114699), (3.0, 0.1428356400)])

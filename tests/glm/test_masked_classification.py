@@ -13,7 +13,7 @@ from scipy.stats import norm
 from simulate.core import stream
 from simulate.glm.masked import conditional_entropy, fit_masked_site
 from theory import glm
-from theory.glm.masked import (
+from theory.glm.classification import (
     best_ridge,
     fresh_loss,
     masked_classification,
@@ -239,13 +239,13 @@ EYE = np.eye(3)
         (lambda: masked_color(EYE, np.zeros((3, 2)), alpha=1, lam=1, label_mean=[2.0, 0.0]), "positive probability"),
         (lambda: masked_color(EYE, np.full((3, 2), 0.9), alpha=1, lam=1), "cross is too large"),
         (lambda: split_site(EYE, 3), r"site must lie in 0..2, got 3"),
-        (lambda: split_site(EYE, 0, width=2), "covariance must have 2 rows"),
+        (lambda: split_site(EYE, 0, width=2), "covariance must have width = 2 rows"),
         (lambda: spin_glass_site(1.0, alpha=1, lam=1), r"beta must lie in \[0, 1\)"),
         (lambda: best_ridge(spin_glass_site(0.5, alpha=1, lam=1), bounds=(1.0, 0.1)), "bounds must increase"),
         (lambda: best_ridge("nothing"), "model must be"),
         (
             lambda: fresh_loss(glm.solve(glm.random_features(samples_per_input=3, features_per_input=2, lam=1))),
-            "needs labels",
+            "point must have labels",
         ),
         (lambda: fit_masked_site(EYE, [0, 1, 0], 1.0, test_inputs=EYE, conditionals=EYE[:2]), "conditionals must be"),
         (lambda: fit_masked_site(EYE, [0, 2, 0], 1.0, test_inputs=EYE, conditionals=np.full((3, 2), 0.5)), "colors"),

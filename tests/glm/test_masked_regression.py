@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from theory import glm, masked
-from theory.glm.masked import masked_regression_problem
+from theory.glm.classification import masked_regression_problem
 from theory.models import AR1, Diagonal, GaussianFreeField, MaskedRidge, Spiked
 
 COVARIANCES = {

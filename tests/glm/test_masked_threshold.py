@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from simulate.core import stream
 from theory import glm
-from theory.glm.masked import mixture_separability_threshold as threshold
+from theory.glm.classification import mixture_separability_threshold as threshold
 from theory.models import GaussianMixture, Modes
 
 

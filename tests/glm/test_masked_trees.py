@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from theory.glm.masked import masked_classification, mixture_floor, random_graph_floors, star_floors
+from theory.glm.classification import masked_classification, mixture_floor, random_graph_floors, star_floors
 
 
 @pytest.mark.parametrize(("k", "beta"), [(1, 0.4), (3, 0.6), (5, 1.1)])

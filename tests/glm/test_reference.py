@@ -164,7 +164,7 @@ def test_row_26_three_classes():
     model = MulticlassMixture(modes=Modes([1.0], [[0.4]], gram), probabilities=(0.5, 0.3, 0.2), alpha=1.0, lam=0.1)
     point = glm.solve(model)
     values = (0.0480020542, 0.1207450680, -0.1020788205, 0.2509186341)
-    assert (point.train_loss, point.Q[0, 0, 0], point.M[0, 1], point.bias[2]) == near(*values)
+    assert (point.train_loss, point.q[0, 0, 0], point.r[0, 1], point.bias[2]) == near(*values)
 
 
 def test_own_clusters_give_the_same_as_the_record():

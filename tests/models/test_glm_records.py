@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from theory.glm.systems.random_features import projection_spectrum
+from theory.glm.systems import projection_spectrum
 from theory.models import (
     GaussianCovariateModel,
     GaussianMixture,

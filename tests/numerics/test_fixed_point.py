@@ -158,7 +158,7 @@ def test_a_step_out_of_the_domain_gives_way():
         ({"max_iter": 0}, "max_iter must be at least 1 and tol positive"),
         ({"tol": 0.0}, "max_iter must be at least 1 and tol positive"),
         ({"tol": np.nan}, "max_iter must be at least 1 and tol positive"),
-        ({"method": "magic"}, "method must be 'plain', 'anderson' or 'newton', got 'magic'"),
+        ({"method": "magic"}, "method must be 'plain', 'anderson', 'newton' or 'search', got 'magic'"),
     ],
 )
 def test_bad_options_are_refused(options, message):

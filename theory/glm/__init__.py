@@ -17,20 +17,17 @@ if TYPE_CHECKING:
         random_labels,
         teacher_mixture,
     )
+    from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
     from theory.glm.curves import LearningCurve, learning_curve
-    from theory.glm.fairness import FairnessTable, bivariate_normal, fairness_table
+    from theory.glm.fairness import FairnessTable, fairness_table
     from theory.glm.losses import ConvexMargin, Loss
-    from theory.glm.masked import (
-        masked_classification,
-        masked_color,
-        masked_regression_problem,
-        mixture_separability_threshold,
-    )
     from theory.glm.multiclass import MulticlassSaddlePoint
+    from theory.glm.normal_law import bivariate_normal
     from theory.glm.ridge import RidgeRegression, ridge_regression
     from theory.glm.saddle_point import SaddlePoint
     from theory.glm.separability import (
         is_separable,
+        mixture_separability_threshold,
         random_features_threshold,
         separability_threshold,
         teacher_alignment,
@@ -49,20 +46,22 @@ _ROOMS = {
         "random_labels",
         "teacher_mixture",
     ),
-    "fairness": ("FairnessTable", "bivariate_normal", "fairness_table"),
+    "fairness": ("FairnessTable", "fairness_table"),
+    "normal_law": ("bivariate_normal",),
     "curves": ("LearningCurve", "learning_curve"),
     "losses": ("ConvexMargin", "Loss"),
-    "masked": (
-        "masked_classification",
-        "masked_color",
-        "masked_regression_problem",
-        "mixture_separability_threshold",
-    ),
+    "classification": ("masked_classification", "masked_color", "masked_regression_problem"),
     "multiclass": ("MulticlassSaddlePoint",),
     "universality": ("UniversalRandomLabels", "random_labels_limit"),
     "ridge": ("RidgeRegression", "ridge_regression"),
     "saddle_point": ("SaddlePoint",),
-    "separability": ("is_separable", "random_features_threshold", "separability_threshold", "teacher_alignment"),
+    "separability": (
+        "is_separable",
+        "mixture_separability_threshold",
+        "random_features_threshold",
+        "separability_threshold",
+        "teacher_alignment",
+    ),
     "solver": ("solve",),
     "systems": ("as_problem",),
 }

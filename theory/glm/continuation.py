@@ -1,43 +1,32 @@
-"""Continuation: an extreme problem reached from an easy one, each point started from the line through the last two."""
+"""Paths of problems from an easy one to an extreme one, for continuation along them."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from theory.models.arrays import Array
-from theory.models.glm import GeneralizedLinearModel
+from theory.models.glm import GeneralizedLinearModel, MulticlassMixture
 
-Path = list[tuple[float, GeneralizedLinearModel]]  # (log of the parameter, problem), from the easy end
-Finder = Callable[[GeneralizedLinearModel, Array | None], tuple[Array, float]]  # (problem, guess) -> point, residual
+Model = TypeVar("Model", GeneralizedLinearModel, MulticlassMixture)
 
 
-def ridges(problem: GeneralizedLinearModel) -> Path:
-    """From lam = 10 down, four points a decade."""
+def ridges(problem: Model) -> list[tuple[float, Model]]:
+    """(log lam, problem) from lam = 10 down to that of `problem`, four points a decade: a large ridge is easy."""
     start = max(10.0, problem.lam)
-    steps = 1 + int(np.ceil(4 * np.log10(start / problem.lam)))
-    return [(np.log(lam), replace(problem, lam=float(lam))) for lam in np.geomspace(start, problem.lam, steps)]
+    steps = 1 + int(np.ceil(4 * (np.log10(start) - np.log10(problem.lam))))
+    return [(float(np.log(lam)), replace(problem, lam=float(lam))) for lam in np.geomspace(start, problem.lam, steps)]
 
 
-def samples(problem: GeneralizedLinearModel) -> Path:
-    """From alpha = 1/4 up or down, eight points a decade: the way to many samples at a vanishing ridge."""
-    steps = 2 + int(np.ceil(8 * abs(np.log10(problem.alpha / 0.25))))
-    alphas = np.geomspace(0.25, problem.alpha, steps)
-    return [(np.log(alpha), replace(problem, alpha=float(alpha))) for alpha in alphas]
+def samples(problem: GeneralizedLinearModel, threshold: float = np.inf) -> list[tuple[float, GeneralizedLinearModel]]:
+    """(log s, problem) from alpha = 1/4 up or down, eight points a decade of s = alpha/(1 - alpha/threshold).
 
-
-def follow(path: Path, at: Finder) -> tuple[Array, float]:
-    """The point at the end of the path and its residual."""
-    trail: list[tuple[float, Array]] = []
-    residual = np.inf
-    for place, problem in path:
-        x, residual = at(problem, _extrapolated(trail, place) if trail else None)
-        trail = [*trail[-1:], (place, x)]
-    return x, residual
-
-
-def _extrapolated(trail: list[tuple[float, Array]], place: float) -> Array:
-    if len(trail) < 2 or trail[0][0] == trail[1][0]:
-        return trail[-1][1]
-    (before, x0), (last, x1) = trail
-    return np.asarray(x1 + (x1 - x0) * (place - last) / (last - before))
+    Few samples are easy at any ridge: this is the way to many samples at a vanishing one. Towards a `threshold` beyond
+    which there is no solution, where overlaps diverge, s makes the steps ever smaller.
+    """
+    ends = [alpha / (1 - alpha / threshold) for alpha in (min(0.25, threshold / 2), problem.alpha)]
+    steps = 2 + int(np.ceil(8 * abs(np.log10(ends[1]) - np.log10(ends[0]))))
+    places = np.geomspace(ends[0], ends[1], steps).tolist()
+    way: list[tuple[float, GeneralizedLinearModel]] = [
+        (float(np.log(s)), replace(problem, alpha=s / (1 + s / threshold))) for s in places[:-1]
+    ]
+    return [*way, (float(np.log(places[-1])), problem)]

@@ -6,21 +6,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
-from theory.glm.solver import solve_problem
 from theory.glm.systems import as_problem
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import MulticlassMixture
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class LearningCurve:
-    """Observables on the grid `lams` (rows) by `alphas` (columns), (n_lams, n_alphas); `points` holds all the rest."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(SolverResult):
+    """Hold observables on the grid `lams` (rows) by `alphas` (columns), each (n_lams, n_alphas).
+
+    `points` holds all the rest. `residual` is the largest of all points, `iterations` the sum of their evaluations.
+    """
 
     model: Any
     alphas: Array
@@ -28,9 +33,6 @@ class LearningCurve:
     train_loss: Array = field(repr=False)
     test_error: Array = field(repr=False)
     points: tuple[tuple[SaddlePoint, ...], ...] = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a point: lam, alpha, train_loss, test_error, V, q, r and bias of the first of each, squared_norm."""
@@ -49,11 +51,26 @@ class LearningCurve:
         )
 
 
-def learning_curve(model: Any, alphas: ArrayLike, lams: ArrayLike | None = None, **options: Any) -> LearningCurve:
-    """`solve` at alpha = n/p in `alphas` and `lams` (default: that of the model), each point started from its neighbor.
+@checked
+def learning_curve(
+    model: Any,
+    alphas: ArrayLike,
+    lams: ArrayLike | None = None,
+    *,
+    tol: float = 1e-11,
+    max_iter: int = 2000,
+    check: bool = True,
+) -> LearningCurve:
+    """Solve a model at all sample ratios alpha = n/p in `alphas` and ridges in `lams` (by default that of the model).
 
-    The modes stay those of `model`: for random features alpha varies by the number of samples. Points are solved in the
-    order given, rows of `lams` from the row before. `options` go to `solve`. Raises ConvergenceError.
+    Each point is started from its neighbor: in the order given, rows of `lams` from the row before. The modes stay
+    those of `model`, so that for random features alpha varies by the number of samples. `tol`, `max_iter` and `check`
+    are those of `solve` at each point. Raises ConvergenceError.
+
+    >>> from theory import glm
+    >>> curve = glm.learning_curve(glm.gaussian_mixture(variances=0.5, alpha=1.0, lam=0.1), alphas=[0.5, 1.0, 2.0])
+    >>> curve.test_error.round(4).tolist()
+    [[0.1673, 0.1361, 0.1166]]
     """
     if isinstance(model, MulticlassMixture):
         raise ValueError(
@@ -67,7 +84,7 @@ def learning_curve(model: Any, alphas: ArrayLike, lams: ArrayLike | None = None,
         for alpha in alphas:
             near = row[-1] if row else (rows[-1][0] if rows else None)
             point = replace(problem, alpha=float(alpha), lam=float(lam))
-            row.append(solve_problem(point, start=near, **options))
+            row.append(solve_problem(point, start=near, tol=tol, max_iter=max_iter, check=check))
         rows.append(row)
     points = [point for row in rows for point in row]
     return LearningCurve(
@@ -78,13 +95,13 @@ def learning_curve(model: Any, alphas: ArrayLike, lams: ArrayLike | None = None,
         test_error=np.array([[point.test_error for point in row] for row in rows]),
         points=tuple(tuple(row) for row in rows),
         residual=max(point.residual for point in points),
-        iterations=sum(point.iterations for point in points),
+        iterations=sum(point.iterations or 0 for point in points),
         converged=all(point.converged for point in points),
     )
 
 
 def _grid(name: str, values: ArrayLike) -> Array:
-    array = checks.finite_array(name, np.atleast_1d(values), 1)
+    array = checks.finite_array(name, np.atleast_1d(checks.real_array(name, values)), 1)
     if array.min() <= 0:
         raise ValueError(f"{name} must be positive, got {array.min()}")
     return array

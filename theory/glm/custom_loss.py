@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from theory.models import checks
 from theory.models.arrays import Array
 
 REACH = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
@@ -28,9 +29,18 @@ class ConvexMargin:
 
     def __post_init__(self) -> None:
         if (self.derivative is None) == (self.proximal is None):
-            raise ValueError("give exactly one of derivative and proximal")
-        if not callable(self.function) or not callable(self.derivative or self.proximal):
-            raise ValueError("function, derivative and proximal must be functions of arrays")
+            raise ValueError("derivative or proximal must be given, exactly one of them")
+        checks.function("function", self.function, 1)
+        if self.derivative is not None:
+            checks.function("derivative", self.derivative, 1)
+        if self.proximal is not None:
+            checks.function("proximal", self.proximal, 2)
+        kinks = checks.real_array("kinks", self.kinks)
+        if kinks.ndim != 1 or not np.isfinite(kinks).all():
+            raise ValueError(f"kinks must be a sequence of finite numbers, got {checks.shown(self.kinks)}")
+        if not isinstance(self.name, str):
+            raise ValueError(f"name must be text, got {checks.shown(self.name)}")
+        object.__setattr__(self, "kinks", tuple(kinks.tolist()))
 
     def value(self, t: Array) -> Array:
         return np.asarray(self.function(t), float)

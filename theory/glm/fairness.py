@@ -3,19 +3,32 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, owens_t
+from scipy.special import ndtr
 
+from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
 
-TINY = 1e-100  # no different from zero, and ratios of places stay finite
 
+@dataclass(frozen=True, eq=False, repr=False)
+class FairnessTable(Result):
+    """Hold the `joint` law P(group, label, prediction) of a classifier, (2, 2, 2), index 0 for + in each.
 
-@dataclass(frozen=True)
-class FairnessTable:
-    """`joint` (2, 2, 2): P(c, y, yhat), index 0 for +, in groups and labels alike. All rates follow from it."""
+    All rates and measures of dependence follow from it; informations are in nats.
+    """
 
     joint: Array
+
+    def __post_init__(self) -> None:
+        joint = checks.finite_array("joint", self.joint, 3)
+        if joint.shape != (2, 2, 2) or joint.min() < 0 or joint.sum() <= 0:
+            raise ValueError(
+                f"joint must be non-negative probabilities of shape (2, 2, 2), got {checks.shown(self.joint)}"
+            )
+        object.__setattr__(self, "joint", joint)
 
     @property
     def accuracy(self) -> Array:
@@ -86,15 +99,23 @@ class FairnessTable:
         return _conditional_information(self.joint.transpose(2, 0, 1))
 
 
+@checked
 def fairness_table(point: SaddlePoint) -> FairnessTable:
-    """From the saddle point of a `TeacherMixture`.
+    """Compute the joint law of group, label and prediction at the saddle point of a `TeacherMixture`.
 
-    In group c the teacher's and the student's field are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b) /
-    sqrt(q) and correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability.
+    In group c the fields of teacher and student are jointly normal: with ty = t/sqrt(rho), hy = (r_mean + b)/sqrt(q)
+    and the correlation r_t/sqrt(q rho), P(y = 1, yhat = 1 | c) is a bivariate normal probability. ValueError for points
+    of other models.
+
+    >>> from theory import glm
+    >>> groups = glm.teacher_mixture(0.2, alpha=2.0, lam=0.1, teacher_overlap=0.8, mean_overlaps=(0.3, 0.1))
+    >>> table = fairness_table(glm.solve(groups))
+    >>> print(table.accuracy.round(4), round(table.disparate_impact, 4))
+    [0.7756 0.8001] 0.6683
     """
     clusters = point.problem.clusters
     if len(clusters) != 2 or any(cluster.labels != "sign" for cluster in clusters):
-        raise ValueError("fairness needs two groups with sign labels")
+        raise ValueError("point must be that of two groups with sign labels, as of a TeacherMixture")
     joint = np.empty((2, 2, 2))
     for c, cluster in enumerate(clusters):
         total = cluster.teacher_variance + cluster.noise
@@ -110,28 +131,6 @@ def fairness_table(point: SaddlePoint) -> FairnessTable:
     return FairnessTable(np.maximum(joint, 0))
 
 
-def bivariate_normal(x: float, y: float, correlation: float) -> float:
-    """P(X < x, Y < y) of standard normals, by Owen's T."""
-    if abs(correlation) >= 1 - 1e-15:
-        return float(ndtr(min(x, y)) if correlation > 0 else max(ndtr(x) + ndtr(y) - 1, 0.0))
-    root = float(np.sqrt((1 - correlation) * (1 + correlation)))
-    x, y = (0.0 if abs(value) < TINY else float(value) for value in (x, y))
-    if x == 0 and y == 0:
-        return float(0.25 + np.arcsin(correlation) / (2 * np.pi))
-    return float(
-        (ndtr(x) + ndtr(y)) / 2
-        - _owen(x, y, correlation, root)
-        - _owen(y, x, correlation, root)
-        - (0.5 if (x < 0) != (y < 0) else 0)
-    )
-
-
-def _owen(x: float, y: float, correlation: float, root: float) -> float:
-    if x == 0:
-        return 0.25 * float(np.sign(y)) if y else 0.0
-    return float(owens_t(x, (y / x - correlation) / root))
-
-
 def _information(table: Array) -> float:
     """Mutual information of the two axes of a table of probabilities, normalized here."""
     p = table / table.sum()
@@ -140,4 +139,5 @@ def _information(table: Array) -> float:
 
 
 def _conditional_information(tables: Array) -> float:
+    """The mutual information within each table, averaged with the probabilities of the tables."""
     return float(sum(table.sum() * _information(table) for table in tables))

@@ -9,6 +9,7 @@ from typing import Protocol
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
 from theory.models.arrays import Array
+from theory.models.glm.objective import checked_loss
 
 __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", "Square", "loss_of", "residual_form"]
 
@@ -41,13 +42,9 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Square(), Logistic(), Hi
 
 def loss_of(loss: str | Loss) -> Loss:
     """The loss of a name, or the object itself; ValueError lists the names."""
-    if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a ConvexMargin, got {loss!r}")
-        return LOSSES[loss]
-    if not all(hasattr(loss, name) for name in ("name", "value", "prox", "force", "slope", "breakpoints")):
-        raise ValueError(f"loss must be a name or an object with the methods of Loss, got {loss!r}")
-    return loss
+    known = checked_loss(loss)
+    found: Loss = LOSSES[known] if isinstance(known, str) else known
+    return found
 
 
 def residual_form(loss: Loss) -> Loss:

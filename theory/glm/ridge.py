@@ -7,14 +7,19 @@ import numpy as np
 
 from theory.glm.systems import as_problem
 from theory.models import Spectrum, checks
-from theory.models.arrays import Array
+from theory.models.arguments import checked
 from theory.models.glm import GeneralizedLinearModel, Modes
+from theory.models.results import Result
 from theory.random_matrix import solve_effective_ridge
 
 
-@dataclass(frozen=True)
-class RidgeRegression:
-    """Observables of ridge regression; `effective_ridge` kappa solves lam = kappa (alpha - df1(kappa))."""
+@dataclass(frozen=True, eq=False, repr=False)
+class RidgeRegression(Result):
+    """Hold the observables of ridge regression; `effective_ridge` kappa solves lam = kappa (alpha - df1(kappa)).
+
+    V is the response, q the self-overlap and r the overlap with the teacher, as in `SaddlePoint`; `residual` is that of
+    the equation for kappa.
+    """
 
     effective_ridge: float
     V: float
@@ -39,8 +44,11 @@ def has_closed_form(problem: GeneralizedLinearModel) -> bool:
     )
 
 
+@checked
 def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
-    """At the model's lam, or at another `lam` >= 0 (0: the minimum-norm limit). ValueError for other problems.
+    """Solve ridge regression of a linear teacher at the model's lam, or at another `lam` >= 0.
+
+    lam = 0 is the minimum-norm limit lam -> 0. ValueError for problems that have no such closed form.
 
     With modes (w, om, gram) and G = 1/(om + kappa): r = sum gram G, bias = rho - 2 r + sum gram om G^2,
     test error (bias + noise)/(1 - df2/alpha), train loss half of it times (1 - df1/alpha)^2 (Marchenko-Pastur form of
@@ -48,12 +56,15 @@ def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
     """
     problem = as_problem(model)
     if not has_closed_form(problem):
-        raise ValueError("a closed form needs square loss, linear labels, one centered cluster and no bias")
+        raise ValueError(
+            "model must have a closed form, which needs square loss, linear labels, one centered cluster and no bias"
+        )
     modes, cluster, alpha = problem.modes, problem.clusters[0], problem.alpha
     assert isinstance(modes, Modes)
     om, gram = modes.covariances[0], modes.gram[0, 0]
     ridge = problem.lam if lam is None else checks.non_negative("lam", lam)
-    kappa = _effective_ridge(om, modes.weights, alpha, ridge)
+    found = solve_effective_ridge(Spectrum(om, modes.weights), np.asarray(alpha), np.asarray(ridge / alpha))
+    kappa = float(found.value)
     p = np.divide(om, om + kappa, out=np.zeros_like(om), where=om > 0)
     carried = np.divide(gram, om, out=np.zeros_like(om), where=om > 0)  # of the teacher's variance, in each mode
     df1, df2 = float(modes.weights @ p), float(modes.weights @ p**2)
@@ -64,8 +75,14 @@ def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
     free = 1 - df1 / alpha
     V = kappa * df1 / ridge if ridge > 0 else (df1 / (alpha - df1) if kappa == 0 and alpha > df1 else np.inf)
     train = 0.5 * test * max(free, 0.0) ** 2 if np.isfinite(test) else 0.0
-    return RidgeRegression(kappa, V, test - rho - noise + 2 * r, r, train, test)
-
-
-def _effective_ridge(om: Array, weights: Array, alpha: float, lam: float) -> float:
-    return float(solve_effective_ridge(Spectrum(om, weights), np.asarray(alpha), np.asarray(lam / alpha)).value)
+    return RidgeRegression(
+        effective_ridge=kappa,
+        V=V,
+        q=test - rho - noise + 2 * r,
+        r=r,
+        train_loss=train,
+        test_error=test,
+        residual=found.residual,
+        iterations=found.iterations,
+        converged=found.converged,
+    )

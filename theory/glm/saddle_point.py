@@ -7,15 +7,17 @@ from theory.glm.overlaps import Overlaps
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import GeneralizedLinearModel
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class SaddlePoint:
-    """Overlaps, conjugates and observables. `V`, `q` one per covariance, `r` one per signal, `bias` one per learner.
+@dataclass(frozen=True, eq=False, repr=False)
+class SaddlePoint(SolverResult):
+    """Hold overlaps, conjugates and observables of a saddle point.
 
+    `V` and `q` have one entry for each covariance, `r` one for each signal, `bias` one for each learner.
     `train_loss` is the mean loss of a training sample without the ridge; `test_error` is E (y - h)^2 with label noise
     for linear labels, P(y h < 0) otherwise; `cluster_errors` and `cluster_losses` are within each cluster. `energy` =
     alpha train_loss + (1/2) tr ridge W, per parameter, with W the Gram matrix of the weights, `squared_norm` its
@@ -37,9 +39,6 @@ class SaddlePoint:
     cluster_errors: Array
     squared_norm: Array
     energy: float
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def overlaps(self) -> Overlaps:

@@ -1,170 +1,66 @@
-"""The replica-symmetric saddle point of a generalized linear model."""
+"""`solve`: the saddle point of any record."""
 
 from typing import Any, overload
 
-import numpy as np
-
-from theory.glm.channel import channel, losses_and_errors
-from theory.glm.continuation import Path, follow, ridges, samples
-from theory.glm.coordinates import Coordinates
-from theory.glm.losses import loss_of
 from theory.glm.multiclass import MulticlassSaddlePoint, solve_multiclass
-from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.prior import prior
-from theory.glm.ridge import has_closed_form, ridge_regression
+from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
-from theory.glm.search import newton, search
 from theory.glm.systems import as_problem
-from theory.models import checks
-from theory.models.arrays import Array
-from theory.models.glm import GeneralizedLinearModel, MulticlassMixture
-from theory.numerics import Solution, verified
-from theory.numerics.solution import Status
+from theory.models.arguments import checked
+from theory.models.glm import MulticlassMixture
 
-RANGE = 100.0  # of the logarithms of V and q
-ADVICE = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
+TOLERANCE, CLASSES_TOLERANCE = 1e-11, 1e-10
+EVALUATIONS, CLASSES_EVALUATIONS = 2000, 500
 
 
 @overload
-def solve(model: MulticlassMixture, **options: Any) -> MulticlassSaddlePoint: ...
+def solve(
+    model: MulticlassMixture, *, tol: float | None = None, max_iter: int | None = None, check: bool = True
+) -> MulticlassSaddlePoint: ...
 @overload
-def solve(model: Any, **options: Any) -> SaddlePoint: ...
-def solve(model: Any, **options: Any) -> SaddlePoint | MulticlassSaddlePoint:
-    """Saddle point of any record of theory.models.glm: `options` are those of `solve_problem`, or for K classes of
-    `solve_multiclass`. Raises ConvergenceError, and ValueError for anything that is no such record."""
-    if isinstance(model, MulticlassMixture):
-        return solve_multiclass(model, **options)
-    return solve_problem(as_problem(model), **options)
-
-
-def solve_problem(
-    problem: GeneralizedLinearModel,
+def solve(
+    model: Any,
     *,
     start: SaddlePoint | None = None,
-    tol: float = 1e-11,
-    max_iter: int = 2000,
+    tol: float | None = None,
+    max_iter: int | None = None,
     check: bool = True,
-) -> SaddlePoint:
-    """The saddle point, verified at the point returned: residual within `tol` in (log V, log q, r) and admissible.
+) -> SaddlePoint: ...
+@checked
+def solve(
+    model: Any,
+    *,
+    start: SaddlePoint | None = None,
+    tol: float | None = None,
+    max_iter: int | None = None,
+    check: bool = True,
+) -> SaddlePoint | MulticlassSaddlePoint:
+    """Solve the replica-symmetric saddle-point equations of any record of theory.models.glm.
 
-    From `start` (a neighboring problem's point), the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration, Newton from the best point and, failing these, continuation in lam and in alpha, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError otherwise; with check=False the best point.
+    Returns the training loss, the test error, the overlaps and the evidence for them. The search begins at `start`, the
+    point of a neighboring problem, if there is one. `tol` bounds the residual of the equations (by default 1e-11, for K
+    classes 1e-10), `max_iter` their evaluations (2000, for K classes 500). Raises ConvergenceError where no point
+    within the tolerance is found, or with check=False returns the best point, which says that it has not converged;
+    ValueError for anything that is no such record, and for a hard margin above its separability threshold.
+
+    >>> from theory import glm
+    >>> point = glm.solve(glm.gaussian_mixture(variances=0.5, probability=0.25, alpha=1.0, lam=0.1, loss="hinge"))
+    >>> print(round(point.test_error, 6), round(float(point.bias[0]), 6))
+    0.150133 -0.430451
     """
-    checks.positive("tol", tol)
-    checks.dimension(max_iter, name="max_iter")
-    update = _Equations(problem)
-    if start is not None and len(start.bias) == problem.n_learners:
-        update.bias = start.bias
-    x, residual = search(update, _start(problem, start), tol, max(1, max_iter // 2))
-    if residual > tol and start is not None:
-        x, residual = min((x, residual), search(update, _start(problem, None), tol, max_iter), key=lambda pair: pair[1])
-    for path in (ridges, samples):
-        if residual > tol and update.evaluations < max_iter:
-            x, residual = min((x, residual), _along(path(problem), update, tol), key=lambda pair: pair[1])
-    solution = _judged(update, x, tol)
-    if (
-        not solution.converged and residual < 1e3 * tol
-    ):  # small in the coordinates of the search, not yet in the overlaps
-        solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
-    return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, ADVICE))
-
-
-class _Equations:
-    """x, in `Coordinates`, to its image, remembering the bias and the number of evaluations."""
-
-    def __init__(self, problem: GeneralizedLinearModel) -> None:
-        self.problem, self.loss, self.coordinates = problem, loss_of(problem.loss), Coordinates(problem)
-        self.bias = np.zeros(problem.n_learners)
-        self.evaluations = 0
-
-    def conjugates(self, at: Overlaps) -> Conjugates:
-        found = channel(self.problem, self.loss, at, self.bias)
-        if np.isfinite(found.bias).all():
-            self.bias = found.bias
-        return found
-
-    def image(self, at: Overlaps) -> Overlaps:
-        self.evaluations += 1
-        with np.errstate(all="ignore"):
-            found = self.conjugates(at)
-            return prior(self.problem, found.Vhat, found.qhat, found.rhat)[0]
-
-    def __call__(self, x: Array) -> Array:
-        with np.errstate(all="ignore"):
-            return self.coordinates.pack(self.image(self.coordinates.unpack(x)))
-
-    def admissible(self, x: Array) -> bool:
-        """Positivity and the bounds on r hold by construction; a finite range is what remains."""
-        return bool(np.isfinite(x).all() and np.max(abs(x)) < RANGE)
-
-
-def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
-    """The residual in log V, log q and r, whatever the coordinates of the search."""
-    at = update.coordinates.unpack(x)
-    image = update.image(at)
-    with np.errstate(all="ignore"):
-        gaps = (np.log(image.V / at.V), np.log(image.q / at.q), image.r - at.r)
-        sizes = (1 + abs(np.log(at.V)), 1 + abs(np.log(at.q)), 1 + abs(at.r))
-    residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
-    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
-    return Solution(at, status, residual, tol, update.evaluations)
-
-
-def _described(problem: GeneralizedLinearModel) -> str:
-    name, clusters = loss_of(problem.loss).name, len(problem.clusters)
-    return f"{name} loss, alpha={problem.alpha:g}, lam={problem.lam:g}, {clusters} cluster(s)"
-
-
-def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
-    C, A = problem.modes.n_covariances, problem.modes.n_signals
-    if near is not None and (len(near.V), len(near.r)) == (C, A):
-        return Coordinates(problem).pack(near.overlaps)
-    if has_closed_form(problem):
-        ridge = ridge_regression(problem)
-        if ridge.V > 0 and ridge.q > 0:
-            at = Overlaps(np.array([ridge.V]), np.array([ridge.q]), np.array([ridge.r]))
-            return Coordinates(problem).pack(at)
-    return Coordinates(problem).pack(Overlaps(np.ones(C), np.full(C, 0.5), np.full(A, 0.01)))
-
-
-def _along(path: Path, update: _Equations, tol: float) -> tuple[Array, float]:
-    """Continuation: along a path of problems to that of `update`."""
-
-    def at(problem: GeneralizedLinearModel, guess: Array | None) -> tuple[Array, float]:
-        step = _Equations(problem)
-        step.bias = update.bias if guess is not None else step.bias
-        found = search(step, _start(problem, None) if guess is None else guess, tol, 400)
-        update.evaluations += step.evaluations
-        update.bias = step.bias
-        return found
-
-    return follow(path, at)
-
-
-def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoint:
-    problem, at = update.problem, solution.value
-    found = update.conjugates(at)
-    _, norms = prior(problem, found.Vhat, found.qhat, found.rhat)
-    losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
-    shares = np.array([cluster.probability for cluster in problem.clusters])
-    train = float(shares @ losses)
-    return SaddlePoint(
-        problem=problem,
-        V=at.V,
-        q=at.q,
-        r=at.r,
-        bias=found.bias,
-        Vhat=found.Vhat,
-        qhat=found.qhat,
-        rhat=found.rhat,
-        train_loss=train,
-        test_error=float(shares @ errors),
-        cluster_losses=losses,
-        cluster_errors=errors,
-        squared_norm=np.diag(norms),
-        energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
-        residual=solution.residual,
-        iterations=solution.iterations,
-        converged=solution.converged,
+    if isinstance(model, MulticlassMixture):
+        if start is not None:
+            raise ValueError("start must be None for a MulticlassMixture, whose search has its own start")
+        return solve_multiclass(
+            model,
+            tol=CLASSES_TOLERANCE if tol is None else tol,
+            max_iter=CLASSES_EVALUATIONS if max_iter is None else max_iter,
+            check=check,
+        )
+    return solve_problem(
+        as_problem(model),
+        start=start,
+        tol=TOLERANCE if tol is None else tol,
+        max_iter=EVALUATIONS if max_iter is None else max_iter,
+        check=check,
     )

@@ -8,57 +8,80 @@ from scipy.optimize import brentq
 from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution
 
+MOST = 1e8  # samples per parameter; q falls as their inverse
 LEAST, LARGEST = -20.0, 20.0  # of log q
 ENOUGH = 1e-8  # residual
+FAR = "alpha is too large, or too near its threshold"
 
 
 KNOWN = ("square", "logistic", "hinge")  # whose thresholds are known
 
 
-@dataclass(frozen=True)
-class UniversalRandomLabels:
-    """Training loss, response V and self-overlap q at lam = 0+; V and q are infinite where the labels are separated."""
+@dataclass(frozen=True, eq=False, repr=False)
+class UniversalRandomLabels(Result):
+    """Hold the training loss, response V and self-overlap q at lam = 0+.
+
+    V and q are infinite where the labels are separated.
+    """
 
     train_loss: float
     V: float
     q: float
-    residual: float
-    converged: bool
 
 
+@checked
 def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: float = 1.0) -> UniversalRandomLabels:
-    """lam -> 0+ of `RandomLabels` for any full-rank covariance (arXiv:2205.13303); `rank`: rank(Omega)/p otherwise.
+    """Solve the limit lam -> 0+ of `RandomLabels`, the same for all covariances of full rank (arXiv:2205.13303).
+
+    `rank` is rank(Omega)/p for others.
 
     V Vhat = 1 and q = qhat/Vhat^2 close the channel on itself: alpha E[1 - prox'] = 1, alpha E[(prox - h)^2] = q.
     Square loss: V = q = 1/(alpha - 1), train loss (1 - 1/alpha)_+/2; logistic and hinge loss vanish up to alpha = 2.
     Other losses have thresholds of their own: ValueError, solve `RandomLabels` at a small lam instead.
+
+    >>> round(random_labels_limit(3.0, "hinge").train_loss, 9)
+    0.505324813
     """
     ratio = checks.positive("alpha", alpha) / checks.between("rank", rank, 0, 1, closed=(False, True))
     found = loss_of(loss)
     if loss_of(found.name if found.name in KNOWN else "square") is not found:
         raise ValueError(f"loss must be one of {', '.join(KNOWN)}, got {found.name!r}; others: solve at a small lam")
     if ratio <= (1 if found.name == "square" else 2):
-        return UniversalRandomLabels(0.0, np.inf, np.inf, 0.0, True)
+        return UniversalRandomLabels(0.0, np.inf, np.inf)
     if found.name == "square":
-        return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1), 0.0, True)
+        return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1))
+    if ratio > MOST:
+        raise ConvergenceError(
+            f"random labels at lam = 0, alpha = {ratio:g}", Solution(np.nan, "unverified", np.inf, ENOUGH, 0), FAR
+        )
     return _solved(ratio, found)
 
 
 def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     """Two nested scalar roots: V at a given q balances the first equation, q the second."""
 
+    unsolved = Solution((np.nan, np.nan), "unverified", np.inf, ENOUGH, 0)
+
     def averages(V: float, q: float) -> tuple[float, float, float]:
-        s = np.sqrt(q)
+        s = float(np.sqrt(q))
         z, weights = normal_nodes((t / s, width / s) for t, width in loss.breakpoints(V))
         t = s * z
         prox = loss.prox(t, V)
         moved = float(weights @ (z * (t - prox))) / s  # E[1 - prox'], by parts
-        return alpha * moved - 1, alpha * float(weights @ (prox - t) ** 2) / q - 1, float(weights @ loss.value(prox))
+        square = float(weights @ (prox - t) ** 2) / float(q)
+        return alpha * moved - 1, alpha * square - 1, float(weights @ loss.value(prox))
 
     def response(q: float) -> float:
-        return float(np.exp(brentq(lambda v: averages(np.exp(v), q)[0], -40, 60, xtol=1e-14, rtol=1e-14)))
+        def first(v: float) -> float:
+            return averages(np.exp(v), q)[0]
+
+        if not first(-40.0) * first(60.0) < 0:
+            raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", unsolved, FAR)
+        return float(np.exp(brentq(first, -40, 60, xtol=1e-14, rtol=1e-14)))
 
     def excess(log_q: float) -> float:
         q = float(np.exp(log_q))
@@ -66,13 +89,12 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
 
     advice = "alpha is too near its threshold"
     if not excess(LEAST) * excess(LARGEST) < 0:
-        unsolved = Solution((np.nan, np.nan), "inadmissible", np.inf, ENOUGH, 0)
         raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", unsolved, advice)
     q = float(np.exp(brentq(excess, LEAST, LARGEST, xtol=1e-14, rtol=1e-14)))
     V = response(q)
     first, second, train = averages(V, q)
     residual = max(abs(first), abs(second))
     if not residual < ENOUGH:
-        solution = Solution((V, q), "max_iter", residual, ENOUGH, 0)
+        solution = Solution((V, q), "unverified", residual, ENOUGH, 0)
         raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", solution, advice)
-    return UniversalRandomLabels(train, V, q, residual, True)
+    return UniversalRandomLabels(train, V, q, residual=residual)

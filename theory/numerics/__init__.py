@@ -1,15 +1,22 @@
 """Solvers that know when they have failed, and quadrature."""
 
+from theory.numerics.continuation import first_solved, follow
 from theory.numerics.fixed_point import solve_fixed_point
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
+from theory.numerics.search import Counted, newton, search
 from theory.numerics.solution import ConvergenceError, Solution, verified
 
 __all__ = [
     "ConvergenceError",
+    "Counted",
     "Solution",
+    "first_solved",
+    "follow",
     "graded_edges",
     "half_circle",
+    "newton",
     "panelled_legendre",
+    "search",
     "solve_fixed_point",
     "verified",
 ]

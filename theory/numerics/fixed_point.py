@@ -1,17 +1,18 @@
-"""Fixed points x = update(x) of saddle-point equations: one loop for every model."""
+"""Fixed points x = update(x) of saddle-point equations: one driver for every model."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
 from theory.models.arrays import Array
+from theory.numerics.search import Counted, search
 from theory.numerics.solution import Solution, Status, verified
+from theory.numerics.steps import Anderson, Map, differences, drawn_back, newton_step, relative_gap
 
-Map = Callable[[Array], Array]
 Proposal = Callable[[Array, Array], Array]  # (x, update(x)) -> next x
-Method = Literal["plain", "anderson", "newton"]
+Method = Literal["plain", "anderson", "newton", "search"]
+METHODS = ("plain", "anderson", "newton", "search")
 
 
 def solve_fixed_point(
@@ -30,19 +31,27 @@ def solve_fixed_point(
     check: bool = True,
     advice: str | None = None,
 ) -> Solution[Array]:
-    """The admissible x with max |update(x) - x| / (1 + |x|) <= tol, the residual before any damping.
+    """Solve x = update(x) for an admissible x with max |update(x) - x| / (1 + |x|) <= tol, the residual before damping.
 
     `method` proposes the next point: "plain" iteration damped by `damping` in [0, 1), "anderson" acceleration, or
-    "newton" with `jacobian` (that of update, else forward differences). `step`, a model's own map to a better point,
+    "newton" with `jacobian` (that of update, else central differences). `step`, a model's own map to a better point,
     replaces all three. Newton and `step` go on for one step once the residual is small: where the map is nearly neutral
     x can be off by much more than its residual; a step that spoils the residual is taken back. A proposal outside the
-    admissible set gives way to the plain step, and that to halvings of it. Raises ConvergenceError, with the problem's
-    own `advice` if given, or with check=False returns the last iterate and its status. NaN is never converged.
+    admissible set gives way to the plain step, and that to halvings of it. "search" takes damped, accelerated and
+    Newton steps in turn from the best point seen (theory.numerics.search), for maps in logarithmic coordinates that
+    the others leave; `max_iter` then bounds the evaluations of the map, and `damping` has no effect.
+
+    Raises ConvergenceError, with the problem's own `advice` if given, or with check=False returns the last iterate and
+    its status. NaN is never converged.
     """
+    if method not in METHODS:
+        raise ValueError(f"method must be 'plain', 'anderson', 'newton' or 'search', got {method!r}")
     if not 0 <= damping < 1:
         raise ValueError(f"damping must lie in [0, 1), got {damping!r}")
     if max_iter < 1 or not tol > 0:
         raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter!r} and {tol!r}")
+    if method == "search" and step is None:
+        return verified(_searched(Counted(update, admissible), start, tol, max_iter), problem, check, advice)
     propose = _proposal(method, update, jacobian, memory) if step is None else lambda x, image: step(x)
     x = np.array(start, float)
     status: Status = "max_iter"
@@ -50,7 +59,7 @@ def solve_fixed_point(
     before: tuple[Array, float] | None = None  # the point from which the polishing step was made
     for iteration in range(max_iter + 1):
         image = np.asarray(update(x), float)
-        residual = _residual(image, x)
+        residual = relative_gap(image, x)
         if before and not (residual <= tol and admissible(x)):
             (x, residual), status = before, "converged"
             break
@@ -68,48 +77,26 @@ def solve_fixed_point(
     return verified(Solution(x, status, residual, tol, iteration), problem, check, advice)
 
 
+def _searched(update: Counted, start: Array, tol: float, max_iter: int) -> Solution[Array]:
+    x, residual = search(update, np.array(start, float), tol, max_iter)
+    status: Status = "max_iter" if np.isfinite(residual) else "diverged"
+    if residual <= tol:
+        status = "converged" if update.admissible(x) else "inadmissible"
+    return Solution(x, status, residual, tol, update.evaluations)
+
+
 def _proposal(method: Method, update: Map, jacobian: Map | None, memory: int) -> Proposal:
+    if method == "newton":
+        return lambda x, image: x + newton_step(image, x, jacobian(x) if jacobian else differences(update, x))
     if method == "plain":
         return lambda x, image: np.full_like(x, np.nan)  # leaves the field to the damped step
-    if method == "anderson":
-        return _Anderson(memory)
-    if method == "newton":
-        return lambda x, image: _newton(x, image, jacobian(x) if jacobian else _differences(update, x, image))
-    raise ValueError(f"method must be 'plain', 'anderson' or 'newton', got {method!r}")
+    mixing = Anderson(memory + 1)
 
+    def propose(x: Array, image: Array) -> Array:
+        mixed = mixing.propose(x, image)
+        return image if mixed is None else mixed
 
-def _newton(x: Array, image: Array, jacobian: Array) -> Array:
-    try:
-        return np.asarray(x + np.linalg.solve(np.eye(len(x)) - jacobian, image - x))
-    except np.linalg.LinAlgError:
-        return np.full_like(x, np.nan)
-
-
-def _differences(update: Map, x: Array, image: Array) -> Array:
-    steps = 1e-7 * (1 + abs(x))
-    columns = [(np.asarray(update(x + h * e)) - image) / h for h, e in zip(steps, np.eye(len(x)), strict=True)]
-    return np.stack(columns, axis=1)
-
-
-class _Anderson:
-    """Anderson acceleration: the combination of the last points whose residuals cancel best."""
-
-    def __init__(self, memory: int) -> None:
-        self.points: deque[tuple[Array, Array]] = deque(maxlen=memory + 1)
-
-    def __call__(self, x: Array, image: Array) -> Array:
-        self.points.append((x, image))
-        if len(self.points) == 1:
-            return image
-        images = np.array([g for _, g in self.points])
-        residuals = images - np.array([y for y, _ in self.points])
-        mixing = np.linalg.lstsq(np.diff(residuals, axis=0).T, residuals[-1], rcond=1e-12)[0]
-        return np.asarray(images[-1] - mixing @ np.diff(images, axis=0))
-
-
-def _residual(image: Array, x: Array) -> float:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return float(np.max(abs(image - x) / (1 + abs(x))))
+    return propose
 
 
 def _accept(candidates: list[Array], x: Array, admissible: Callable[[Array], bool]) -> Array:
@@ -117,9 +104,4 @@ def _accept(candidates: list[Array], x: Array, admissible: Callable[[Array], boo
     for candidate in candidates:
         if np.isfinite(candidate).all() and admissible(candidate):
             return candidate
-    shortened = candidates[-1]
-    for _ in range(30):
-        shortened = (x + shortened) / 2
-        if admissible(shortened):
-            break
-    return shortened
+    return drawn_back(admissible, x, (x + candidates[-1]) / 2, 30)

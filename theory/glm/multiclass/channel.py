@@ -4,14 +4,20 @@ h = M_c + b + Q_c^(1/2) z in cluster c. Softmax depends on differences of h alon
 zero-sum contrasts, square loss in all K outputs; `basis` (D, K) has either as rows.
 """
 
+import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, ndtr, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 from theory.models.arrays import Array
 
 Nodes = tuple[Array, Array]  # z (N, D), weights (N,)
+PER_AXIS = {1: 200, 2: 64, 3: 28}  # nodes of Gauss-Hermite products in few dimensions
+POINTS = 2**14  # scrambled Sobol points beyond
+NEWTON_STEPS = 200
+DECREMENT = 1e-22  # of the convex objective: twice what another Newton step would gain
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,23 @@ class ClassAverages:
     square: Array
     response: Array
     loss: float
+
+
+@cache
+def gaussian_nodes(dimension: int) -> tuple[Array, Array]:
+    """z (N, dimension) and weights that sum to 1: Gauss-Hermite products up to 3 dimensions, else 2^14 Sobol points."""
+    if dimension in PER_AXIS:
+        z, weights = np.polynomial.hermite_e.hermegauss(PER_AXIS[dimension])
+        grid = np.stack(np.meshgrid(*[z] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
+        product = np.prod(np.stack(np.meshgrid(*[weights] * dimension, indexing="ij"), axis=-1), axis=-1).ravel()
+        product = product / math.sqrt(2 * math.pi) ** dimension
+        kept = product > 1e-18
+        return grid[kept], product[kept] / product[kept].sum()
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    uniform = qmc.Sobol(dimension, scramble=True, seed=0).random(POINTS)
+    return ndtri(np.clip(uniform, 1e-15, 1 - 1e-15)), np.full(POINTS, 1 / POINTS)
 
 
 def contrasts(K: int) -> Array:
@@ -41,12 +64,18 @@ def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAver
     return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)))
 
 
-def softmax_averages(mean: Array, V: Array, Q: Array, label: int, basis: Array, nodes: Nodes) -> ClassAverages:
-    """Cross-entropy -log softmax(h)[label], h = basis^T of D contrasts."""
+def softmax_averages(
+    mean: Array, V: Array, Q: Array, label: int, basis: Array, nodes: Nodes, memory: dict[int, Array] | None = None
+) -> ClassAverages:
+    """Cross-entropy -log softmax(h)[label], h = basis^T of D contrasts; `memory` keeps the prox of each label.
+
+    The minimization of the next call starts there: it is convex, so that only its time depends on the start.
+    """
     z, weights = nodes
     values, vectors = np.linalg.eigh((Q + Q.T) / 2)
     h = mean + z @ (vectors * np.sqrt(np.maximum(values, 0))).T
-    prox = softmax_prox(h, V, label, basis)
+    memory = {} if memory is None else memory
+    prox = memory[label] = softmax_prox(h, V, label, basis, memory.get(label))
     p = softmax(prox @ basis, axis=1)
     f = basis[:, label] - p @ basis.T
     S = _covariance(p, basis)
@@ -55,49 +84,37 @@ def softmax_averages(mean: Array, V: Array, Q: Array, label: int, basis: Array, 
     return ClassAverages(weights @ f, np.einsum("n,ni,nj->ij", weights, f, f), (response + response.T) / 2, loss)
 
 
-def softmax_prox(h: Array, V: Array, label: int, basis: Array) -> Array:
+def softmax_prox(h: Array, V: Array, label: int, basis: Array, start: Array | None = None) -> Array:
     """argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(x)[label] for rows h (N, D): damped Newton, convex."""
     e, inverse = basis[:, label], np.linalg.inv(V)
 
-    def objective(x: Array) -> Array:
-        gap = x - h
+    def objective(x: Array, center: Array) -> Array:
+        gap = x - center
         return np.asarray(0.5 * np.einsum("ni,ij,nj->n", gap, inverse, gap) + logsumexp(x @ basis, axis=1) - x @ e)
 
-    x, best = h.copy(), objective(h)
-    for _ in range(200):
-        p = softmax(x @ basis, axis=1)
-        gradient = (x - h) @ inverse + p @ basis.T - e
+    x = h.copy()
+    if start is not None and np.isfinite(start).all():
+        nearer = objective(start, h) < objective(h, h)
+        x[nearer] = start[nearer]
+    left = np.arange(len(h))  # rows that have not converged
+    for _ in range(NEWTON_STEPS):
+        at, center = x[left], h[left]
+        p = softmax(at @ basis, axis=1)
+        gradient = (at - center) @ inverse + p @ basis.T - e
         step = np.linalg.solve(inverse + _covariance(p, basis), gradient[:, :, None])[:, :, 0]
         decrement = np.einsum("ni,ni->n", gradient, step)
-        if decrement.max() < 1e-22:
+        if decrement.max() < DECREMENT:
             break
-        scale = np.ones(len(x))
+        best, scale = objective(at, center), np.ones(len(at))
         for _ in range(40):
-            new = x - scale[:, None] * step
-            value = objective(new)
-            worse = value > best - 1e-4 * scale * decrement + 1e-14 * (1 + abs(best))
+            new = at - scale[:, None] * step
+            worse = objective(new, center) > best - 1e-4 * scale * decrement + 1e-14 * (1 + abs(best))
             if not worse.any():
                 break
             scale[worse] /= 2
-        x, best = new, value
+        x[left] = new
+        left = left[decrement >= DECREMENT]
     return x
-
-
-def predicted(mean: Array, Q: Array, basis: Array) -> Array:
-    """P(class k has the largest h), (K,): normal probabilities that all differences h_k - h_j are positive."""
-    from scipy.stats import multivariate_normal
-
-    K = basis.shape[1]
-    chances = np.empty(K)
-    for k in range(K):
-        differences = (basis[:, [k]] - np.delete(basis, k, axis=1)).T  # (K - 1, D)
-        center, spread = differences @ mean, differences @ Q @ differences.T
-        if K == 2:
-            chances[k] = ndtr(center[0] / np.sqrt(spread[0, 0]))
-        else:
-            law = multivariate_normal(np.zeros(K - 1), (spread + spread.T) / 2, allow_singular=True, seed=0)
-            chances[k] = law.cdf(center)
-    return chances
 
 
 def _covariance(p: Array, basis: Array) -> Array:

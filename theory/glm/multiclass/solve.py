@@ -1,173 +1,128 @@
-"""Saddle point of K classes with matrix overlaps."""
+"""The saddle point of K classes with matrix overlaps: the search of softmax regression, and the choice of a solver."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
-from theory.glm.multiclass.channel import (
-    ClassAverages,
-    contrasts,
-    predicted,
-    softmax_averages,
-    square_averages,
-)
-from theory.glm.multiclass.nodes import gaussian_nodes
+from theory.glm.continuation import ridges
+from theory.glm.multiclass.channel import contrasts, gaussian_nodes
+from theory.glm.multiclass.equations import Classes
+from theory.glm.multiclass.saddle_point import MulticlassSaddlePoint, observables
+from theory.glm.multiclass.square import solve_square
+from theory.glm.multiclass.two import solve_two
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
-from theory.numerics import Solution, solve_fixed_point
+from theory.numerics import Counted, Solution, first_solved, follow, search, verified
+from theory.numerics.search import Found
+from theory.numerics.solution import Status
+from theory.numerics.steps import relative_gap
+
+RANGE = 100.0  # of the logarithms of V and q
+AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search
+LEAST = 1e-300  # an eigenvalue at or below it has no logarithm
+ADVICE = "raise max_iter, or take a less extreme alpha or lam"
 
 
-@dataclass(frozen=True, eq=False)
-class MulticlassSaddlePoint:
-    """`V`, `Q` (C, K, K) per covariance, `M` (K, K): M[k, c] = w_k.mu_c/sqrt(p), `bias` (K,), all in the K outputs.
+def solve_multiclass(
+    model: MulticlassMixture, *, tol: float = 1e-10, max_iter: int = 500, check: bool = True
+) -> MulticlassSaddlePoint:
+    """Solve the saddle-point equations of a `MulticlassMixture` (arXiv:2106.03791) and return all observables.
 
-    `train_loss`: mean loss of a training sample without the ridge; `test_error`: P(prediction != class);
-    `confusion` (K, K): P(prediction = k | class c) at [c, k]; `test_loss` on fresh samples.
+    Square loss is solved in closed form but for one scalar V for each covariance; softmax of two classes is the
+    logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
+    start and, failing that, by continuation in lam from lam = 10 down. Then `residual` is that of the full equations,
+    max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
+    evaluations of the cold start. ConvergenceError where no point with a residual within `tol` is found; with
+    check=False the best point is returned as not converged.
     """
+    checks.record("model", model, MulticlassMixture)
+    tol = checks.positive("tol", tol)
+    max_iter = int(checks.dimension(max_iter, name="max_iter"))
+    if model.loss == "softmax" and model.n_classes == 2:
+        return solve_two(model, tol, max_iter, check)
+    if model.loss == "square":
+        classes = Classes(model, np.eye(model.n_classes))
+        x, evaluations = solve_square(classes, tol, max_iter)
+    else:
+        classes = Classes(model, contrasts(model.n_classes), gaussian_nodes(model.n_classes - 1))
+        x, evaluations = _searched(classes, tol, max_iter)
+    with np.errstate(all="ignore"):
+        residual = relative_gap(classes.image(x), x)
+    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
+    if status == "converged" and not classes.admissible(x):
+        status = "inadmissible"
+    name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
+    return observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, ADVICE))
 
-    model: MulticlassMixture = field(repr=False)
-    V: Array
-    Q: Array
-    M: Array
-    bias: Array
-    train_loss: float
-    test_loss: float
-    test_error: float
-    confusion: Array
-    residual: float
-    iterations: int
-    converged: bool
+
+def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
+    update = _Logarithmic(classes)
+    point, _ = first_solved(_attempts(update, tol, max_iter), tol)
+    return update.unpack(point), update.evaluations
 
 
-@dataclass(frozen=True, eq=False)
-class _Classes:
-    """The model in D coordinates of its outputs."""
+def _attempts(update: "_Logarithmic", tol: float, max_iter: int) -> Iterator[Callable[[], Found]]:
+    yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, AIM * tol)
+    if update.evaluations < max_iter:
+        yield partial(_along_ridges, update, tol)
 
-    model: MulticlassMixture
-    basis: Array  # (D, K)
 
-    @property
-    def D(self) -> int:
-        return len(self.basis)
+def _along_ridges(update: "_Logarithmic", tol: float) -> Found:
+    classes = update.classes
 
-    @property
-    def C(self) -> int:
-        return self.model.modes.n_covariances
-
-    def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """V (C, D, D), Q (C, D, D), M (D, K), b (D,)."""
-        block = self.C * self.D**2
-        V, Q = (x[k * block : (k + 1) * block].reshape(self.C, self.D, self.D) for k in (0, 1))
-        M = x[2 * block : 2 * block + self.D * self.model.n_classes].reshape(self.D, -1)
-        return V, Q, M, x[len(x) - self.D :]
-
-    def averages(self, x: Array) -> list[ClassAverages]:
-        V, Q, M, b = self.split(x)
-        found = []
-        for k in range(self.model.n_classes):
-            c = k if self.C > 1 else 0
-            if self.model.loss == "square":
-                found.append(square_averages(M[:, k] + b, V[c], Q[c], self.basis[:, k]))
-            else:
-                nodes = gaussian_nodes(self.D)
-                found.append(softmax_averages(M[:, k] + b, V[c], Q[c], k, self.basis, nodes))
+    def at(model: MulticlassMixture, guess: Array | None) -> Found:
+        step = _Logarithmic(Classes(model, classes.basis, classes.nodes))
+        found = search(step, step.pack(step.classes.start()) if guess is None else guess, tol, 200, AIM * tol)
+        update.evaluations += step.evaluations
         return found
 
-    def update(self, x: Array) -> Array:
-        """Channel, prior, and a Newton step of the biases, whose fixed point balances the forces."""
-        b = self.split(x)[3]
-        averages = self.averages(x)
-        model, D = self.model, self.D
-        Vhat, Qhat, Mhat = np.zeros((self.C, D, D)), np.zeros((self.C, D, D)), np.zeros((D, model.n_classes))
-        for k, (share, mean) in enumerate(zip(model.probabilities, averages, strict=True)):
-            c = k if self.C > 1 else 0
-            Vhat[c] += model.alpha * share * mean.response
-            Qhat[c] += model.alpha * share * mean.square
-            Mhat[:, k] = model.alpha * share * mean.force
-        if model.bias:
-            b = b + np.linalg.solve(Vhat.sum(axis=0), Mhat.sum(axis=1))
-        V, Q, M = self.prior(Vhat, Qhat, Mhat)
-        return np.concatenate((V.ravel(), Q.ravel(), M.ravel(), b))
-
-    def prior(self, Vhat: Array, Qhat: Array, Mhat: Array) -> tuple[Array, Array, Array]:
-        """Overlaps from conjugates: in each mode a matrix over classes."""
-        modes = self.model.modes
-        om, w = modes.covariances, modes.weights
-        G = np.linalg.inv(self.model.lam * np.eye(self.D) + np.einsum("cij,cm->mij", Vhat, om))
-        pull = np.einsum("ik,klm,jl->mij", Mhat, modes.gram, Mhat)
-        core = G @ (w[:, None, None] * np.einsum("cij,cm->mij", Qhat, om) + pull) @ G
-        V = np.einsum("m,cm,mij->cij", w, om, G)
-        return V, np.einsum("cm,mij->cij", om, core), np.einsum("mij,jl,klm->ik", G, Mhat, modes.gram)
-
-    def admissible(self, x: Array) -> bool:
-        """V positive definite and Q positive semi-definite."""
-        if not np.isfinite(x).all():
-            return False
-        V, Q, _, _ = self.split(x)
-        sizes = np.abs(Q).max(axis=(1, 2), initial=1e-300)
-        return bool(np.linalg.eigvalsh(V).min() > 0 and (np.linalg.eigvalsh(Q).min(axis=1) > -1e-9 * sizes).all())
+    return follow(ridges(classes.model), at)
 
 
-def solve_multiclass(model: MulticlassMixture, **options: Any) -> MulticlassSaddlePoint:
-    """Saddle point (arXiv:2106.03791); `options` go to `solve_fixed_point`. Raises ConvergenceError."""
-    checks.record("model", model, MulticlassMixture)
-    options = {"tol": 1e-10, "max_iter": 500, **options}
-    checks.positive("tol", options["tol"])
-    checks.dimension(options["max_iter"], name="max_iter")
-    K = model.n_classes
-    classes = _Classes(model, contrasts(K) if model.loss == "softmax" else np.eye(K))
-    D = classes.D
-    start = np.concatenate(
-        (
-            np.tile(np.eye(D), (classes.C, 1, 1)).ravel(),
-            np.tile(0.5 * np.eye(D), (classes.C, 1, 1)).ravel(),
-            0.01 * classes.basis.ravel(),
-            np.zeros(D),
-        )
-    )
-    solution = solve_fixed_point(
-        classes.update,
-        start,
-        admissible=classes.admissible,
-        damping=0.3,
-        problem=f"saddle point of {K} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}",
-        **options,
-    )
-    return _observables(classes, solution)
+class _Logarithmic(Counted):
+    """The equations in coordinates in which they are well behaved.
+
+    V and q enter by the upper triangles of their matrix logarithms, which keeps them positive definite; r and the bias
+    by the inverse hyperbolic sine of their ratio to the root mean square sqrt(tr q/D) of an output, averaged over the
+    clusters: where means are far apart this ratio is large, and its logarithm is what a step can change.
+    """
+
+    def __init__(self, classes: Classes) -> None:
+        super().__init__(self._image, lambda x: bool(np.isfinite(x).all() and np.max(abs(x)) < RANGE))
+        self.classes = classes
+        self.rows, self.columns = np.triu_indices(classes.D)
+
+    def pack(self, x: Array) -> Array:
+        V, q, r, b = self.classes.split(x)
+        scale = self._scale(q)
+        logarithms = [_of_eigenvalues(np.log, matrix)[self.rows, self.columns] for matrix in (*V, *q)]
+        return np.concatenate((*logarithms, np.arcsinh(np.concatenate((r.ravel(), b)) / scale)))
+
+    def unpack(self, y: Array) -> Array:
+        C, D, size = self.classes.C, self.classes.D, len(self.rows)
+        matrices = np.zeros((2 * C, D, D))
+        for matrix, entries in zip(matrices, y[: 2 * C * size].reshape(2 * C, size), strict=True):
+            matrix[self.rows, self.columns] = entries
+            matrix[self.columns, self.rows] = entries
+        matrices = np.stack([_of_eigenvalues(np.exp, matrix) for matrix in matrices])
+        return np.concatenate((matrices.ravel(), np.sinh(y[2 * C * size :]) * self._scale(matrices[C:])))
+
+    def _scale(self, q: Array) -> float:
+        return float(np.sqrt(np.trace(q, axis1=1, axis2=2).mean() / self.classes.D))
+
+    def _image(self, y: Array) -> Array:
+        with np.errstate(all="ignore"):
+            try:
+                return self.pack(self.classes.image(self.unpack(y)))
+            except np.linalg.LinAlgError:  # an eigendecomposition of entries that are not numbers
+                return np.full_like(y, np.nan)
 
 
-def _observables(classes: _Classes, solution: Solution[Array]) -> MulticlassSaddlePoint:
-    model, basis = classes.model, classes.basis
-    V, Q, M, b = classes.split(solution.value)
-    own = [k if classes.C > 1 else 0 for k in range(model.n_classes)]
-    confusion = np.stack([predicted(M[:, k] + b, Q[c], basis) for k, c in enumerate(own)])
-    shares = np.array(model.probabilities)
-    losses = [mean.loss for mean in classes.averages(solution.value)]
-    return MulticlassSaddlePoint(
-        model=model,
-        V=basis.T @ V @ basis,
-        Q=basis.T @ Q @ basis,
-        M=basis.T @ M,
-        bias=basis.T @ b,
-        train_loss=float(shares @ losses),
-        test_loss=float(shares @ [_test_loss(classes, M[:, k] + b, Q[c], k) for k, c in enumerate(own)]),
-        test_error=1 - float(shares @ np.diag(confusion)),
-        confusion=confusion,
-        residual=solution.residual,
-        iterations=solution.iterations,
-        converged=solution.converged,
-    )
-
-
-def _test_loss(classes: _Classes, mean: Array, Q: Array, label: int) -> float:
-    if classes.model.loss == "square":
-        gap = classes.basis[:, label] - mean
-        return 0.5 * float(gap @ gap + np.trace(Q))
-    from scipy.special import log_softmax
-
-    z, weights = gaussian_nodes(classes.D)
-    values, vectors = np.linalg.eigh(Q)
-    h = mean + z @ (vectors * np.sqrt(np.maximum(values, 0))).T
-    return -float(weights @ log_softmax(h @ classes.basis, axis=1)[:, label])
+def _of_eigenvalues(function: Callable[[Array], Array], matrix: Array) -> Array:
+    """A function of a symmetric matrix by its eigenvalues."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    if function is np.log:
+        values = np.maximum(values, LEAST)
+    return np.asarray((vectors * function(values)) @ vectors.T)

@@ -1,12 +1,13 @@
 """One cluster of the data: where its mean lies and how its labels arise."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from theory.models import checks
 from theory.models.covariance import set_checked
 
 LabelLaw = Literal["linear", "sign", "random", "cluster"]
+WORDS = {2: "two"}
 LAWS = ("linear", "sign", "random", "cluster")
 
 
@@ -17,7 +18,8 @@ class Cluster:
     The mean is `mean_sign` times the mean that belongs to the signal `mean_signal`. The teacher field nu belongs to the
     signal `teacher_signal`, has mean `teacher_mean` and variance `teacher_variance` within the cluster. Labels:
     "linear" y = nu + noise, "sign" y = sign(nu + noise) with Gaussian noise of variance `noise` (a probit), "random"
-    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1.
+    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1; for
+    linear labels both must be the same number.
     """
 
     probability: float = 1.0
@@ -34,17 +36,27 @@ class Cluster:
     loss_weights: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        if self.labels not in LAWS:
-            raise ValueError(f"labels must be one of {', '.join(LAWS)}, got {self.labels!r}")
+        checks.choice("labels", self.labels, LAWS)
         if self.labels in ("linear", "sign") and self.teacher_signal is None:
             raise ValueError(f"labels={self.labels!r} need a teacher: give teacher_signal, got None")
-        if self.label not in (-1, 1):
-            raise ValueError(f"label must be -1 or 1, got {self.label!r}")
-        weights = tuple(checks.non_negative("loss_weights", weight) for weight in self.loss_weights)
-        if len(weights) != 2 or max(weights) == 0:
-            raise ValueError(f"loss_weights must be two numbers, not both zero, got {self.loss_weights!r}")
+        label = checks.integer("label", self.label)
+        if label not in (-1, 1):
+            raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
+        weights = numbers("loss_weights", self.loss_weights, 2)
+        if min(weights) < 0 or max(weights) == 0:
+            raise ValueError(f"loss_weights must be two non-negative numbers, not both zero, got {weights!r}")
+        signals = {
+            name: None if index is None else int(checks.dimension(index, least=0, name=name))
+            for name, index in (("mean_signal", self.mean_signal), ("teacher_signal", self.teacher_signal))
+        }
+        if self.labels == "linear" and weights[0] != weights[1]:
+            raise ValueError(f"loss_weights must be equal for linear labels, which have no sign, got {weights!r}")
         set_checked(
             self,
+            **signals,
+            label=label,
+            covariance=int(checks.dimension(self.covariance, least=0, name="covariance")),
+            learner=int(checks.dimension(self.learner, least=0, name="learner")),
             probability=checks.between("probability", self.probability, 0, 1, closed=(False, True)),
             mean_sign=checks.real("mean_sign", self.mean_sign),
             teacher_variance=checks.non_negative("teacher_variance", self.teacher_variance),
@@ -52,3 +64,11 @@ class Cluster:
             noise=checks.non_negative("noise", self.noise),
             loss_weights=weights,
         )
+
+
+def numbers(name: str, value: Any, count: int) -> tuple[float, ...]:
+    """`value` as a tuple of `count` finite floats; ValueError names the argument otherwise."""
+    array = checks.real_array(name, value)
+    if array.shape != (count,):
+        raise ValueError(f"{name} must be {WORDS.get(count, count)} numbers, got {checks.shown(value)}")
+    return tuple(checks.real(name, one) for one in array.tolist())

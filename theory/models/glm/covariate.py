@@ -1,23 +1,24 @@
 """Teacher and student that see different features of the same Gaussian latent."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from theory.models import checks
-from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import covariance_matrix
+from theory.models.glm.objective import SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GaussianCovariateModel:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class GaussianCovariateModel(SumObjective):
     """Teacher field nu = theta.u/sqrt(k) and student v in R^p, (u, v) jointly Gaussian (arXiv:2102.08127).
 
     `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu), `covariance` Omega = E v v^T (p, p); made from Psi, Phi,
     Omega and theta by `from_blocks`, from data by `from_data`. Labels "sign" or "linear" with noise variance `noise`.
-    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    ValueError for blocks that are no covariances, or a teacher with less power than the features explain.
     """
 
     covariance: Any = field(repr=False)
@@ -26,7 +27,7 @@ class GaussianCovariateModel:
     alpha: float
     lam: float
     loss: Any = "logistic"
-    labels: str = "sign"
+    labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0
 
     def __post_init__(self) -> None:
@@ -37,11 +38,19 @@ class GaussianCovariateModel:
         power = checks.positive("power", self.power)
         explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
         if explained > power * (1 + 1e-8):
-            raise ValueError(f"power must be at least what the features explain, {explained:g}, got {power!r}")
-        if self.labels not in ("sign", "linear"):
-            raise ValueError(f"labels must be 'sign' or 'linear', got {self.labels!r}")
+            raise ValueError(
+                f"power must be at least what the signal and covariance explain, {explained:g}, got {power!r}"
+            )
+        checks.choice("labels", self.labels, ("sign", "linear"))
         set_checked(
-            self, covariance=covariance, signal=signal, power=power, noise=checks.non_negative("noise", self.noise)
+            self,
+            covariance=covariance,
+            signal=signal,
+            power=power,
+            alpha=checks.positive("alpha", self.alpha),
+            lam=checks.positive("lam", self.lam),
+            loss=checked_loss(self.loss),
+            noise=checks.non_negative("noise", self.noise),
         )
 
     @classmethod
@@ -51,7 +60,10 @@ class GaussianCovariateModel:
         Phi, theta = checks.finite_array("Phi", Phi, 2), checks.finite_array("teacher", teacher, 1)
         k, p = len(Psi), len(Omega)
         if Phi.shape != (k, p) or theta.shape != (k,):
-            raise ValueError(f"Phi must have shape ({k}, {p}) and teacher ({k},), got {Phi.shape} and {theta.shape}")
+            raise ValueError(
+                f"Phi must have shape ({k}, {p}) and teacher ({k},) with these Psi and Omega, "
+                f"got {Phi.shape} and {theta.shape}"
+            )
         return cls(covariance=Omega, signal=np.sqrt(p / k) * (theta @ Phi), power=theta @ Psi @ theta / k, **options)
 
     @classmethod
@@ -79,8 +91,3 @@ class GaussianCovariateModel:
     def p(self) -> int:
         """Number of the student's features."""
         return len(self.covariance)
-
-
-def explained_power(covariance: Array, signal: Array) -> float:
-    """Variance of the teacher field that the best linear predictor explains."""
-    return float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)

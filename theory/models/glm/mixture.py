@@ -9,14 +9,15 @@ import numpy as np
 from theory.models import checks
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
+from theory.models.glm.objective import SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GaussianMixture:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class GaussianMixture(SumObjective):
     """K clusters x ~ N(mu_c, Omega_c) with labels y_c = +-1 (arXiv:2106.03791).
 
     `modes`: signal c is sqrt(p) mu_c, with covariances one for all clusters or one for each. Biases are trained by
-    default. alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    default. alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
     """
 
     modes: Modes | DenseModes = field(repr=False)
@@ -28,14 +29,21 @@ class GaussianMixture:
     bias: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.modes, Modes | DenseModes):
+            raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
+        labels = checks.real_array("labels", self.labels)
+        if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
+            raise ValueError(f"labels must be -1 or 1 for each cluster, got {checks.shown(self.labels)}")
         set_checked(
             self,
             probabilities=mixture_shares(self.probabilities, self.modes),
-            labels=tuple(self.labels),
+            labels=tuple(int(label) for label in labels),
+            loss=checked_loss(self.loss),
+            bias=checks.flag("bias", self.bias),
             alpha=checks.positive("alpha", self.alpha),
             lam=checks.positive("lam", self.lam),
         )
-        if len(self.labels) != len(self.probabilities) or set(self.labels) - {-1, 1}:
+        if len(self.labels) != len(self.probabilities):
             raise ValueError(
                 f"labels must be -1 or 1 for each of {len(self.probabilities)} clusters, got {self.labels!r}"
             )
@@ -54,8 +62,15 @@ class GaussianMixture:
 
         `variances`: one number; (M,) blocks of shares `weights`; or (2, M), for the clusters +1 and -1.
         """
-        table = np.atleast_2d(np.asarray(variances, float))
-        shares = np.full(table.shape[1], 1 / table.shape[1]) if weights is None else np.asarray(weights, float)
+        table = checks.finite_array("variances", np.atleast_2d(checks.real_array("variances", variances)), 2)
+        if table.shape[0] > 2 or table.min() < 0:
+            raise ValueError(
+                f"variances must be non-negative: one number, (M,) or (2, M), got {checks.shown(variances)}"
+            )
+        M = table.shape[1]
+        shares = np.full(M, 1 / M) if weights is None else checks.finite_array("weights", weights, 1)
+        if shares.shape != (M,):
+            raise ValueError(f"weights must have shape ({M},), one share for each variance, got {shares.shape}")
         signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
         power = checks.non_negative("mean_power", mean_power)
         share = checks.between("probability", probability, 0, 1)
@@ -63,8 +78,8 @@ class GaussianMixture:
         return cls(modes=modes, probabilities=(share, 1 - share), **options)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MulticlassMixture:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MulticlassMixture(SumObjective):
     """K clusters x ~ N(mu_c, Omega_c), each a class; W (K, p) is trained on one-hot targets (arXiv:2106.03791).
 
     `loss` "square": (1/2) |e_y - h|^2, or "softmax": cross-entropy of softmax(h); penalty (lam/2) |W|^2 and free biases
@@ -81,10 +96,10 @@ class MulticlassMixture:
     def __post_init__(self) -> None:
         if not isinstance(self.modes, Modes):
             raise ValueError(f"modes must be Modes, got {type(self.modes).__name__}")
-        if self.loss not in ("square", "softmax"):
-            raise ValueError(f"loss must be 'square' or 'softmax', got {self.loss!r}")
+        checks.choice("loss", self.loss, ("square", "softmax"))
         set_checked(
             self,
+            bias=checks.flag("bias", self.bias),
             probabilities=mixture_shares(self.probabilities, self.modes),
             alpha=checks.positive("alpha", self.alpha),
             lam=checks.positive("lam", self.lam),
@@ -101,9 +116,11 @@ class MulticlassMixture:
 def mixture_shares(probabilities: Any, modes: Modes | DenseModes) -> tuple[float, ...]:
     """Positive probabilities that sum to 1, one for each mean in `modes`."""
     shares = checks.finite_array("probabilities", probabilities, 1)
-    if shares.min() <= 0 or abs(shares.sum() - 1) > 1e-9:
+    if shares.min() <= 0 or shares.max() > 1 + 1e-9 or abs(shares.sum() - 1) > 1e-9:
         raise ValueError(f"probabilities must be positive and sum to 1, got {shares.tolist()}")
     if modes.n_signals != len(shares) or modes.n_covariances not in (1, len(shares)):
-        found = f"{modes.n_signals} means and {modes.n_covariances} covariances"
-        raise ValueError(f"modes must have {len(shares)} means and 1 or {len(shares)} covariances, got {found}")
+        raise ValueError(
+            f"modes must have {len(shares)} means and 1 or {len(shares)} covariances for these probabilities, "
+            f"got {modes.n_signals} means and {modes.n_covariances} covariances"
+        )
     return tuple(float(share) for share in shares)

@@ -27,13 +27,11 @@ class Modes:
 
     def __post_init__(self) -> None:
         weights = checks.finite_array("weights", self.weights, 1)
-        if weights.min() < 0 or abs(weights.sum() - 1) > 1e-9:
-            raise ValueError(
-                f"weights must be non-negative and sum to 1, got sum {weights.sum()} and least {weights.min()}"
-            )
+        if weights.min() < 0 or weights.max() > 1 + 1e-9 or abs(weights.sum() - 1) > 1e-9:
+            raise ValueError(f"weights must be non-negative and sum to 1, got {checks.shown(self.weights)}")
         covariances = checks.finite_array("covariances", self.covariances, 2)
         if covariances.shape[1] != len(weights):
-            raise ValueError(f"covariances must have shape (C, {len(weights)}) (modes), got {covariances.shape}")
+            raise ValueError(f"covariances must have shape (C, {len(weights)}), as weights, got {covariances.shape}")
         if covariances.min() < 0:
             raise ValueError(f"covariances must be positive semi-definite, got an eigenvalue {covariances.min()}")
         gram = _checked_gram(self.gram, len(weights))
@@ -97,20 +95,21 @@ def covariance_matrix(name: str, value: Any) -> Array:
 
 def signal_array(signals: Any, p: int) -> Array:
     """Signals as (A, p), possibly none."""
-    if np.size(signals) == 0:
+    given = checks.real_array("signals", signals)
+    if given.size == 0:
         return np.zeros((0, p))
-    array = checks.finite_array("signals", np.atleast_2d(signals), 2)
+    array = checks.finite_array("signals", np.atleast_2d(given), 2)
     if array.shape[1] != p:
         raise ValueError(f"signals must have shape (A, {p}) (signals, dimensions), got {array.shape}")
     return array
 
 
 def _checked_gram(value: Any, n_modes: int) -> Array:
-    if value is None or np.size(value) == 0:
+    if value is None or checks.real_array("gram", value).size == 0:
         return np.zeros((0, 0, n_modes))
     gram = checks.finite_array("gram", value, 3)
     if gram.shape[0] != gram.shape[1] or gram.shape[2] != n_modes:
-        raise ValueError(f"gram must have shape (A, A, {n_modes}) (signals, signals, modes), got {gram.shape}")
+        raise ValueError(f"gram must have shape (A, A, {n_modes}) (signals, signals, weights), got {gram.shape}")
     per_mode = np.moveaxis(gram, 2, 0)
     if abs(per_mode - per_mode.transpose(0, 2, 1)).max() > ROUNDING * abs(gram).max():
         raise ValueError("gram must be symmetric in its first two axes")

@@ -11,10 +11,11 @@ from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes
+from theory.models.glm.objective import SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GeneralizedLinearModel:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class GeneralizedLinearModel(SumObjective):
     """n = alpha p samples x in R^p; learner l predicts from h = w_l.x/sqrt(p) + b_l, w_l with entries O(1).
 
     Minimizes sum_mu kappa_mu loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m (a sum over samples, not a mean), where
@@ -37,11 +38,11 @@ class GeneralizedLinearModel:
         if not isinstance(self.modes, Modes | DenseModes):
             raise ValueError(f"modes must be Modes or DenseModes, got {type(self.modes).__name__}")
         if not isinstance(self.clusters, Sequence) or isinstance(self.clusters, str) or not self.clusters:
-            raise ValueError(f"clusters must be a non-empty sequence of Cluster, got {self.clusters!r}")
+            raise ValueError(f"clusters must be a non-empty sequence of Cluster, got {checks.shown(self.clusters)}")
         clusters = tuple(checks.record("clusters", cluster, Cluster) for cluster in self.clusters)
         total = sum(cluster.probability for cluster in clusters)
         if abs(total - 1) > 1e-9:
-            raise ValueError(f"probabilities of the clusters must sum to 1, got {total}")
+            raise ValueError(f"clusters must have probabilities that sum to 1, got {total}")
         n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
         lam = checks.real("lam", self.lam)
         if lam <= 0:
@@ -56,9 +57,10 @@ class GeneralizedLinearModel:
         if len({cluster.labels == "linear" for cluster in clusters}) > 1:
             raise ValueError("labels must be linear in all clusters or in none")
         _require_own_covariances(clusters)
-        if self.bias:
+        bias = checks.flag("bias", self.bias)
+        if bias:
             _require_both_labels(clusters)
-        learners = self.signal_learners or (0,) * self.modes.n_signals
+        learners = _signal_learners(self.signal_learners, self.modes.n_signals)
         if len(learners) != self.modes.n_signals:
             raise ValueError(f"signal_learners must have {self.modes.n_signals} entries, got {learners}")
         for learner in learners:
@@ -70,7 +72,9 @@ class GeneralizedLinearModel:
             alpha=checks.positive("alpha", self.alpha),
             coupling=checks.non_negative("coupling", self.coupling),
             n_learners=n_learners,
-            signal_learners=tuple(learners),
+            signal_learners=learners,
+            loss=checked_loss(self.loss),
+            bias=bias,
         )
 
     @property
@@ -84,6 +88,15 @@ class GeneralizedLinearModel:
         """The learner that each covariance belongs to."""
         of = {cluster.covariance: cluster.learner for cluster in self.clusters}
         return tuple(of.get(c, 0) for c in range(self.modes.n_covariances))
+
+
+def _signal_learners(value: Any, n_signals: int) -> tuple[int, ...]:
+    if value is None:
+        return (0,) * n_signals
+    array = checks.real_array("signal_learners", value)
+    if array.ndim != 1:
+        raise ValueError(f"signal_learners must be a sequence of integers, got {checks.shown(value)}")
+    return tuple(checks.integer("signal_learners", one) for one in array.tolist())
 
 
 def _require_index(name: str, index: int, count: int) -> None:

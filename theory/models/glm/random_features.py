@@ -11,6 +11,7 @@ import numpy as np
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
+from theory.models.glm.objective import SumObjective, checked_loss
 from theory.numerics.quadrature import panelled_legendre
 
 
@@ -27,12 +28,13 @@ def _erf(z: Array) -> Array:
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf, "tanh": np.tanh, "relu": _relu}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomFeatures:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RandomFeatures(SumObjective):
     """Features v = f(F c) of c ~ N(0, I_d), labels from nu = theta.c/sqrt(d), |theta|^2 = d (arXiv:2002.09339).
 
     F (p, d) has rows of unit norm on average: "gaussian" entries of variance 1/d, or "orthogonal": a Haar matrix times
     sqrt(max(1, p/d)). f is centered. samples_per_input = n/d, features_per_input = p/d. Hidden manifolds are the same.
+    `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
     """
 
     activation: str | Callable[[Array], Array] = "sign"
@@ -45,19 +47,18 @@ class RandomFeatures:
     projection: Literal["gaussian", "orthogonal"] = "gaussian"
 
     def __post_init__(self) -> None:
-        if isinstance(self.activation, str) and self.activation not in ACTIVATIONS:
+        if not callable(self.activation) and not (isinstance(self.activation, str) and self.activation in ACTIVATIONS):
             raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {self.activation!r}"
+                f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {checks.shown(self.activation)}"
             )
-        if self.projection not in ("gaussian", "orthogonal"):
-            raise ValueError(f"projection must be 'gaussian' or 'orthogonal', got {self.projection!r}")
-        if self.labels not in ("sign", "linear"):
-            raise ValueError(f"labels must be 'sign' or 'linear', got {self.labels!r}")
+        checks.choice("projection", self.projection, ("gaussian", "orthogonal"))
+        checks.choice("labels", self.labels, ("sign", "linear"))
         set_checked(
             self,
             samples_per_input=checks.positive("samples_per_input", self.samples_per_input),
             features_per_input=checks.positive("features_per_input", self.features_per_input),
             lam=checks.positive("lam", self.lam),
+            loss=checked_loss(self.loss),
             noise=checks.non_negative("noise", self.noise),
         )
 
@@ -76,6 +77,17 @@ class RandomFeatures:
         """(E f, E z f, sqrt(E f^2 - (E f)^2 - (E z f)^2)) for standard normal z; f may have a kink or jump at zero."""
         z, weights = panelled_legendre(np.linspace(-12, 12, 25), 32)
         weights = weights * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-        f = np.asarray(self.function(z), float)
+        f = _values(self.function, z)
         mean, linear, square = float(weights @ f), float(weights @ (z * f)), float(weights @ f**2)
         return mean, linear, math.sqrt(max(square - mean**2 - linear**2, 0.0))
+
+
+def _values(function: Callable[[Array], Array], z: Array) -> Array:
+    """The activation at the nodes; ValueError where a user's function does not map arrays to finite real ones."""
+    try:
+        f = np.asarray(function(z))
+    except Exception as failed:
+        raise ValueError(f"activation must be a function of an array, got one that fails: {failed!r}") from None
+    if f.shape != z.shape or f.dtype.kind not in "iuf" or not np.isfinite(f).all():
+        raise ValueError(f"activation must map an array {z.shape} to finite real numbers, got {checks.shown(f)}")
+    return np.asarray(f, float)

@@ -5,14 +5,15 @@ from typing import Any
 
 from theory.models import checks
 from theory.models.covariance import Covariance, set_checked
+from theory.models.glm.objective import SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RandomLabels:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RandomLabels(SumObjective):
     """Inputs of a population `covariance` of the toolkit, labels +-1 drawn by a fair coin (arXiv:2205.13303).
 
     A mixture whose clusters share the covariance, with labels independent of the cluster, has the same training loss.
-    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel.
+    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
     """
 
     covariance: Covariance
@@ -22,4 +23,9 @@ class RandomLabels:
 
     def __post_init__(self) -> None:
         checks.record("covariance", self.covariance, Covariance)
-        set_checked(self, alpha=checks.positive("alpha", self.alpha), lam=checks.positive("lam", self.lam))
+        set_checked(
+            self,
+            alpha=checks.positive("alpha", self.alpha),
+            lam=checks.positive("lam", self.lam),
+            loss=checked_loss(self.loss),
+        )

@@ -8,18 +8,21 @@ import numpy as np
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
+from theory.models.glm.cluster import numbers
+from theory.models.glm.objective import SumObjective, checked_loss
 
 Pair = tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TeacherMixture:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TeacherMixture(SumObjective):
     """Groups c = +-: x = c v/sqrt(d) + sqrt(Delta_c) z, labels sign(W_c.x/sqrt(d) + b_c) (arXiv:2205.15935).
 
     |v|^2 = |W_c|^2 = d. `group_fraction`: share of group +; pairs list + then -: `variances` Delta_c, `mean_overlaps`
     W_c.v/d, `teacher_biases` b_c; `teacher_overlap` = W_+.W_-/d. One student with a bias, or, with `coupling` not None,
     two students trained each on its own group with the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights`: for each
-    group the weights of its samples with y = +1 and y = -1 (reweighing). alpha = n/d.
+    group the weights of its samples with y = +1 and y = -1 (reweighing). alpha = n/d; `loss`, `lam` as in
+    GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
     """
 
     group_fraction: float
@@ -39,7 +42,12 @@ class TeacherMixture:
             group_fraction=checks.between("group_fraction", self.group_fraction, 0, 1),
             alpha=checks.positive("alpha", self.alpha),
             lam=checks.positive("lam", self.lam),
-            variances=tuple(checks.positive("variances", value) for value in self.variances),
+            loss=checked_loss(self.loss),
+            variances=tuple(checks.positive("variances", value) for value in numbers("variances", self.variances, 2)),
+            mean_overlaps=numbers("mean_overlaps", self.mean_overlaps, 2),
+            teacher_biases=numbers("teacher_biases", self.teacher_biases, 2),
+            loss_weights=_loss_weights(self.loss_weights),
+            coupling=None if self.coupling is None else checks.non_negative("coupling", self.coupling),
             teacher_overlap=checks.between("teacher_overlap", self.teacher_overlap, -1, 1, closed=(True, True)),
         )
         least = float(np.linalg.eigvalsh(self.overlap_matrix)[0])
@@ -54,3 +62,14 @@ class TeacherMixture:
         """Gram matrix over d of v, W_+, W_-."""
         plus, minus = self.mean_overlaps
         return np.array([[1, plus, minus], [plus, 1, self.teacher_overlap], [minus, self.teacher_overlap, 1]], float)
+
+
+def _loss_weights(value: Any) -> tuple[Pair, Pair]:
+    array = checks.real_array("loss_weights", value)
+    if array.shape != (2, 2) or not np.isfinite(array).all() or array.min() < 0 or array.max(axis=1).min() == 0:
+        raise ValueError(
+            "loss_weights must be two pairs of non-negative numbers, not both zero in a pair, "
+            f"got {checks.shown(value)}"
+        )
+    (a, b), (c, d) = array.tolist()
+    return (a, b), (c, d)

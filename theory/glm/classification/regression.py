@@ -5,12 +5,14 @@ import math
 import numpy as np
 
 from theory.models import MaskedRidge, checks
+from theory.models.arguments import checked
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 
 RESOLVED = 1e-13  # eigenvalues below this share of the largest are rounding
 
 
+@checked
 def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> GeneralizedLinearModel:
     """Coordinate y given the others x, p = d - 1: teacher field a.x with Var(a.x) = c.S^-1.c, the rest of y is noise.
 
@@ -18,9 +20,8 @@ def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> Genera
     with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions). Test errors are equal; the training
     loss here is half the masked one. ValueError for a covariance of infinite dimension: give it a size.
     """
-    checks.record("model", model, MaskedRidge)
     if not model.covariance.is_finite or model.d < 2:
-        raise ValueError(f"masked regression needs a covariance of finite dimension d >= 2, got {model.covariance}")
+        raise ValueError(f"model must have a covariance of finite dimension d >= 2, got {model.covariance}")
     d = int(model.d)
     k = int(checks.dimension(coordinate, least=0, name="coordinate"))
     if k >= d:

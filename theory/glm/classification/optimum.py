@@ -2,20 +2,21 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from scipy.optimize import minimize_scalar
 
-from theory.glm.masked.fresh_loss import fresh_loss
+from theory.glm.fresh_loss import fresh_loss
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.solver import solve
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.glm import GaussianMixture
+from theory.models.results import Result
 
 
-@dataclass(frozen=True)
-class BestRidge:
-    """`lam` with the least mean loss of a fresh sample, that `loss`, and the saddle `point` there.
+@dataclass(frozen=True, eq=False, repr=False)
+class BestRidge(Result):
+    """Hold the ridge `lam` with the least mean loss of a fresh sample, that `loss`, and the saddle `point` there.
 
     `at_bound`: the least loss lies at an end of the interval searched.
     """
@@ -26,9 +27,14 @@ class BestRidge:
     at_bound: bool
 
 
-def best_ridge(model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3), **options: Any) -> BestRidge:
-    """Bounded search in log lam; the fresh loss has one minimum there. `options` go to `solve`; ConvergenceError."""
-    checks.record("model", model, GaussianMixture)
+@checked
+def best_ridge(
+    model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3), *, tol: float = 1e-11, max_iter: int = 2000
+) -> BestRidge:
+    """Find the ridge that predicts best, by a bounded search in log lam, where the fresh loss has one minimum.
+
+    `tol` and `max_iter` are those of `solve` at each ridge. ConvergenceError where one of them is not solved.
+    """
     low, high = (checks.positive("bounds", bound) for bound in bounds)
     if not low < high:
         raise ValueError(f"bounds must increase, got {bounds!r}")
@@ -37,11 +43,18 @@ def best_ridge(model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3)
     def loss(log_lam: float) -> float:
         near = min(points, key=lambda other: abs(other - log_lam), default=None)
         start = points[near] if near is not None else None
-        points[log_lam] = solve(replace(model, lam=math.exp(log_lam)), start=start, **options)
+        points[log_lam] = solve(replace(model, lam=math.exp(log_lam)), start=start, tol=tol, max_iter=max_iter)
         return fresh_loss(points[log_lam])
 
     ends = (math.log(low), math.log(high))
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-4})
     at = float(found.x)
     near_end = min(at - ends[0], ends[1] - at) < 1e-3
-    return BestRidge(math.exp(at), float(found.fun), points[at], near_end)
+    return BestRidge(
+        lam=math.exp(at),
+        loss=float(found.fun),
+        point=points[at],
+        at_bound=near_end,
+        residual=points[at].residual,
+        iterations=int(found.nfev),
+    )

@@ -8,23 +8,34 @@ from scipy.special import gammaln
 
 from theory.glm.quadrature import normal_nodes
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
+
+MOST_NEIGHBORS = 10_000
+COLDEST = 18.0  # beyond it 1 - tanh(beta)^2 is zero in double precision
 
 
-@dataclass(frozen=True)
-class TreeFloors:
-    """H(spin | others) in nats, `true` and of the `mixture` with the same means and covariance."""
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeFloors(Result):
+    """Hold H(spin | others) in nats, `true` and of the `mixture` with the same means and covariance."""
 
     true: float
     mixture: float
 
 
+@checked
 def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
-    """A spin with k neighbors on a tree without fields, couplings +-1; only the neighbors tell of it.
+    """Compute the floors of a spin with k neighbors on a tree without fields and with couplings +-1.
 
+    Only the neighbors tell of it.
     Given the spin y they are independent, J x = y with probability (1 + t)/2, t = tanh(beta): the true log-odds are
     2 beta sum J x. The mixture has means y t J and the variance 1 - t^2, hence k t^2/(1 - t^2) = mu.Omega^-1.mu.
     """
     k, b = int(checks.dimension(n_neighbors, least=0, name="n_neighbors")), checks.non_negative("beta", beta)
+    if k > MOST_NEIGHBORS:
+        raise ValueError(f"n_neighbors must be at most {MOST_NEIGHBORS}, got {k}")
+    if b > COLDEST:  # the neighbors tell the spin
+        return TreeFloors(0.0 if k else math.log(2), 0.0 if k else math.log(2))
     t, up = math.tanh(b), np.arange(k + 1)
     log_count = gammaln(k + 1) - gammaln(up + 1) - gammaln(k - up + 1)
     with np.errstate(divide="ignore"):
@@ -35,13 +46,14 @@ def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
     return TreeFloors(true, float(weights @ np.logaddexp(0, -2 * (distance**2 + distance * z))))
 
 
+@checked
 def random_graph_floors(mean_degree: float, beta: float) -> TreeFloors:
-    """Means over the Poisson degrees of a large random graph, a tree around almost every site; paramagnet.
+    """Average the floors over the Poisson degrees of a large random graph, a tree around almost every site.
 
-    That is mean_degree tanh(beta)^2 < 1 for couplings of random sign. The relative gap true/mixture - 1 falls as
-    1/mean_degree at a fixed share of the critical temperature: it is what dense graphs do not have.
+    The paramagnet is mean_degree tanh(beta)^2 < 1 for couplings of random sign. The relative gap true/mixture - 1 falls
+    as 1/mean_degree at a fixed share of the critical temperature: it is what dense graphs do not have.
     """
-    c = checks.positive("mean_degree", mean_degree)
+    c = checks.between("mean_degree", mean_degree, 0, MOST_NEIGHBORS / 2)
     degrees = np.arange(math.ceil(c + 12 * math.sqrt(c) + 12))
     shares = np.exp(degrees * math.log(c) - c - gammaln(degrees + 1))
     floors = [star_floors(int(k), beta) for k in degrees]

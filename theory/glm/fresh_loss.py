@@ -8,12 +8,14 @@ from theory.glm.averages import Field
 from theory.glm.losses import loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.glm.saddle_point import SaddlePoint
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes
 
 
+@checked
 def fresh_loss(point: SaddlePoint) -> float:
-    """Mean loss of a fresh sample, E loss(y (r + b + sqrt(q) z)), where the label is that of the cluster.
+    """Compute the mean loss of a fresh sample, E loss(y (r + b + sqrt(q) z)), where the label is that of the cluster.
 
     For logistic loss the cross entropy in nats. ValueError for other label laws.
     """
@@ -21,7 +23,7 @@ def fresh_loss(point: SaddlePoint) -> float:
     total = 0.0
     for cluster in problem.clusters:
         if cluster.labels != "cluster":
-            raise ValueError(f"fresh_loss needs labels that are those of the cluster, got {cluster.labels!r}")
+            raise ValueError(f"point must have labels that are those of the cluster, got {cluster.labels!r}")
         field = Field.of(cluster, point.overlaps, float(point.bias[cluster.learner]))
         size = math.sqrt(field.q)
         bends = [((y_t - cluster.label * field.mean) / size, width / size) for y_t, width in loss.breakpoints(1.0)]
@@ -31,13 +33,14 @@ def fresh_loss(point: SaddlePoint) -> float:
     return total
 
 
+@checked
 def mixture_floor(model: GaussianMixture) -> float:
-    """H(y | x) in nats of two clusters with a common covariance: no classifier has a smaller cross entropy.
+    """Compute H(y | x) in nats of two clusters with a common covariance: no classifier has a smaller cross entropy.
 
     The log-likelihood ratio is normal with mean +-D^2/2 and variance D^2, D the Mahalanobis distance of the means.
     """
     if len(model.probabilities) != 2 or set(model.labels) != {-1, 1}:
-        raise ValueError(f"the floor needs two clusters with labels 1 and -1, got {tuple(model.labels)}")
+        raise ValueError(f"model must have two clusters with labels 1 and -1, got {tuple(model.labels)}")
     K = whitened_gram(model)
     distance = float(K[0, 0] - 2 * K[0, 1] + K[1, 1])
     if distance <= 0:
@@ -59,7 +62,7 @@ def whitened_gram(model: GaussianMixture) -> Array:
     """
     modes = model.modes
     if not isinstance(modes, Modes) or modes.n_covariances != 1:
-        raise ValueError("needs one covariance for all clusters, given as Modes")
+        raise ValueError("model must have one covariance for all clusters, given as Modes")
     om, gram = modes.covariances[0], modes.gram
     seen = om > 0
     if np.any(abs(gram[..., ~seen]) > 1e-14 * max(float(abs(gram).max()), 1e-300)):

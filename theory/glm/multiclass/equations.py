@@ -1,0 +1,92 @@
+"""The saddle-point equations of K classes in D coordinates of their outputs."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theory.glm.multiclass.channel import ClassAverages, Nodes, softmax_averages, square_averages
+from theory.models.arrays import Array
+from theory.models.glm import MulticlassMixture
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """A model in D coordinates of its K outputs; a point x lists V (C, D, D), q (C, D, D), r (D, K) and b (D,).
+
+    `basis` (D, K) has the coordinates as rows: all outputs for square loss, zero-sum contrasts for softmax, which needs
+    `nodes` for its averages over D dimensions.
+    """
+
+    model: MulticlassMixture
+    basis: Array
+    nodes: Nodes | None = None
+    memory: dict[int, Array] = field(default_factory=dict)  # where the last proximal operators were found
+
+    @property
+    def D(self) -> int:
+        """Number of coordinates of the outputs."""
+        return len(self.basis)
+
+    @property
+    def C(self) -> int:
+        """Number of covariances: one for all clusters, or one for each."""
+        return self.model.modes.n_covariances
+
+    @property
+    def own(self) -> list[int]:
+        """The covariance of each cluster."""
+        return [k if self.C > 1 else 0 for k in range(self.model.n_classes)]
+
+    def start(self) -> Array:
+        """A point to begin with: V = 1, q = 1/2, and outputs that lean slightly to their classes."""
+        one = np.tile(np.eye(self.D), (self.C, 1, 1))
+        return np.concatenate((one.ravel(), 0.5 * one.ravel(), 0.01 * self.basis.ravel(), np.zeros(self.D)))
+
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """V, q, r and b of a point."""
+        block = self.C * self.D**2
+        V, q = (x[k * block : (k + 1) * block].reshape(self.C, self.D, self.D) for k in (0, 1))
+        return V, q, x[2 * block : 2 * block + self.D * self.model.n_classes].reshape(self.D, -1), x[len(x) - self.D :]
+
+    def averages(self, x: Array) -> list[ClassAverages]:
+        """What the samples of each cluster exert on the weights."""
+        V, q, r, b = self.split(x)
+        found = []
+        for k, c in enumerate(self.own):
+            if self.nodes is None:
+                found.append(square_averages(r[:, k] + b, V[c], q[c], self.basis[:, k]))
+            else:
+                found.append(softmax_averages(r[:, k] + b, V[c], q[c], k, self.basis, self.nodes, self.memory))
+        return found
+
+    def image(self, x: Array) -> Array:
+        """Channel and prior, and for the biases a Newton step, whose fixed point balances the forces."""
+        b, model, D = self.split(x)[3], self.model, self.D
+        Vhat, qhat, rhat = np.zeros((self.C, D, D)), np.zeros((self.C, D, D)), np.zeros((D, model.n_classes))
+        for k, (share, mean) in enumerate(zip(model.probabilities, self.averages(x), strict=True)):
+            c = self.own[k]
+            Vhat[c] += model.alpha * share * mean.response
+            qhat[c] += model.alpha * share * mean.square
+            rhat[:, k] = model.alpha * share * mean.force
+        if model.bias:
+            b = b + np.linalg.solve(Vhat.sum(axis=0), rhat.sum(axis=1))
+        V, q, r = self.prior(Vhat, qhat, rhat)
+        return np.concatenate((V.ravel(), q.ravel(), r.ravel(), b))
+
+    def prior(self, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Array, Array, Array]:
+        """Overlaps from conjugates: G = (lam + sum_c Vhat_c om_c)^-1 is a matrix over outputs in each mode."""
+        modes = self.model.modes
+        om, w = modes.covariances, modes.weights
+        G = np.linalg.inv(self.model.lam * np.eye(self.D) + np.einsum("cij,cm->mij", Vhat, om))
+        pull = np.einsum("ik,klm,jl->mij", rhat, modes.gram, rhat)
+        core = G @ (w[:, None, None] * np.einsum("cij,cm->mij", qhat, om) + pull) @ G
+        V = np.einsum("m,cm,mij->cij", w, om, G)
+        return V, np.einsum("cm,mij->cij", om, core), np.einsum("mij,jl,klm->ik", G, rhat, modes.gram)
+
+    def admissible(self, x: Array) -> bool:
+        """V is positive definite and q positive semi-definite, to rounding."""
+        if not np.isfinite(x).all():
+            return False
+        V, q, _, _ = self.split(x)
+        sizes = np.abs(q).max(axis=(1, 2), initial=1e-300)
+        return bool(np.linalg.eigvalsh(V).min() > 0 and (np.linalg.eigvalsh(q).min(axis=1) > -1e-9 * sizes).all())

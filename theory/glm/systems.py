@@ -1,0 +1,154 @@
+"""From the record of a model to its modes and clusters: one function for each kind of record, in one table."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.glm import (
+    Cluster,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    Modes,
+    RandomFeatures,
+    RandomLabels,
+    TeacherMixture,
+    TransferModel,
+)
+from theory.numerics import graded_edges, panelled_legendre
+
+ORDER = 24  # nodes on a panel of a spectrum
+LEAST_PANEL = 1e-6
+
+
+def as_problem(model: Any) -> GeneralizedLinearModel:
+    """Turn any record of theory.models.glm but `MulticlassMixture` into the general problem that the solver takes.
+
+    ValueError for anything else.
+    """
+    if isinstance(model, GeneralizedLinearModel):
+        return model
+    for kind, make in SYSTEMS.items():
+        if isinstance(model, kind):
+            return make(model)
+    raise ValueError(f"model must be a record of a generalized linear model, got {checks.shown(model)}")
+
+
+def covariate_problem(model: GaussianCovariateModel) -> GeneralizedLinearModel:
+    """The Gaussian covariate model in the eigenbasis of the student's covariance."""
+    teacher = Cluster(labels=model.labels, teacher_signal=0, teacher_variance=model.power, noise=model.noise)
+    modes = Modes.of_matrix(model.covariance, model.signal)
+    return GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=model.alpha, loss=model.loss, lam=model.lam)
+
+
+def transfer_problem(model: TransferModel) -> GeneralizedLinearModel:
+    """The Gaussian covariate model of the frozen features."""
+    return covariate_problem(model.covariate_model)
+
+
+def mixture_problem(model: GaussianMixture) -> GeneralizedLinearModel:
+    """A Gaussian mixture with labels +-1: the mean of each cluster is a signal."""
+    own = model.modes.n_covariances > 1
+    clusters = [
+        Cluster(probability=share, labels="cluster", label=label, covariance=c if own else 0, mean_signal=c)
+        for c, (share, label) in enumerate(zip(model.probabilities, model.labels, strict=True))
+    ]
+    return GeneralizedLinearModel(
+        modes=model.modes, clusters=clusters, alpha=model.alpha, loss=model.loss, lam=model.lam, bias=model.bias
+    )
+
+
+def random_labels_problem(model: RandomLabels) -> GeneralizedLinearModel:
+    """Random labels: no signal, only the spectrum of the inputs."""
+    spectrum = model.covariance.spectrum
+    modes = Modes(spectrum.weights, spectrum.eigenvalues[None])
+    return GeneralizedLinearModel(
+        modes=modes, clusters=[Cluster(labels="random")], alpha=model.alpha, loss=model.loss, lam=model.lam
+    )
+
+
+def random_features_problem(model: RandomFeatures) -> GeneralizedLinearModel:
+    """Random features, p -> infinity, by Gaussian equivalence.
+
+    Omega = k1^2 F F^T + k*^2 and Cov(v, nu) = k1 F theta/sqrt(d), where
+    k1 = E z f(z) and k*^2 = E f^2 - (E f)^2 - k1^2 are the moments of the activation.
+    """
+    x, weights = projection_spectrum(model.features_per_input, model.projection)
+    _, linear, rest = model.moments
+    gram = weights * linear**2 * x * model.features_per_input
+    modes = Modes(weights, (linear**2 * x + rest**2)[None], gram[None, None])
+    teacher = Cluster(labels=model.labels, teacher_signal=0, noise=model.noise)
+    return GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=model.alpha, loss=model.loss, lam=model.lam)
+
+
+def projection_spectrum(features_per_input: float, projection: str) -> tuple[Array, Array]:
+    """Eigenvalues of F F^T (p, p) and their weights, p/d = `features_per_input`.
+
+    Gaussian: Marchenko-Pastur in the angle between its edges, y = 1 + g - 2 sqrt(g) cos(angle), where the density is
+    smooth; for p near d panels shrink towards the lower edge, which then nears zero.
+    """
+    ratio = 1 / features_per_input
+    if projection == "orthogonal":
+        return _with_kernel(np.array([max(1.0, features_per_input)]), np.ones(1), ratio)
+    g = min(ratio, 1 / ratio)
+    near = max(1 - np.sqrt(g), LEAST_PANEL)
+    angle, weights = panelled_legendre(graded_edges(0.0, np.pi, near), ORDER)
+    y = (1 - np.sqrt(g)) ** 2 + 4 * np.sqrt(g) * np.sin(angle / 2) ** 2
+    weights = weights * 2 / np.pi * np.sin(angle) ** 2 / y
+    return _with_kernel(y / g if ratio <= 1 else y, weights / weights.sum(), ratio)
+
+
+def _with_kernel(x: Array, weights: Array, ratio: float) -> tuple[Array, Array]:
+    """With fewer inputs than features, a share 1 - d/p of the modes has the eigenvalue zero."""
+    if ratio >= 1:
+        return x, weights
+    return np.append(x, 0.0), np.append(ratio * weights, 1 - ratio)
+
+
+def teacher_mixture_problem(model: TeacherMixture) -> GeneralizedLinearModel:
+    """The teacher mixture: one mode, signals v, Delta_+ W_+ and Delta_- W_-; for coupled students v once for each."""
+    plus, minus = model.variances
+    scales = np.array([1.0, plus, minus])
+    gram = model.overlap_matrix * np.outer(scales, scales)
+    coupled = model.coupling is not None
+    order = [0, 1, 0, 2] if coupled else [0, 1, 2]
+    mean, teacher = ((0, 2), (1, 3)) if coupled else ((0, 0), (1, 2))
+    shares = (model.group_fraction, 1 - model.group_fraction)
+    clusters = [
+        Cluster(
+            probability=shares[c],
+            covariance=c,
+            learner=c if coupled else 0,
+            mean_signal=mean[c],
+            mean_sign=sign,
+            teacher_signal=teacher[c],
+            teacher_variance=model.variances[c],
+            teacher_mean=sign * model.mean_overlaps[c] + model.teacher_biases[c],
+            loss_weights=model.loss_weights[c],
+        )
+        for c, sign in enumerate((1.0, -1.0))
+    ]
+    return GeneralizedLinearModel(
+        modes=Modes([1.0], np.array(model.variances)[:, None], gram[np.ix_(order, order)][:, :, None]),
+        clusters=clusters,
+        alpha=model.alpha,
+        loss=model.loss,
+        lam=model.lam,
+        bias=True,
+        coupling=model.coupling or 0.0,
+        n_learners=2 if coupled else 1,
+        signal_learners=(0, 0, 1, 1) if coupled else None,
+    )
+
+
+SYSTEMS: dict[type, Callable[[Any], GeneralizedLinearModel]] = {
+    GaussianCovariateModel: covariate_problem,
+    GaussianMixture: mixture_problem,
+    RandomFeatures: random_features_problem,
+    RandomLabels: random_labels_problem,
+    TeacherMixture: teacher_mixture_problem,
+    TransferModel: transfer_problem,
+}
