@@ -34,12 +34,12 @@ def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
     for number in range(replicates):
         counts = stream(0, "excess loss", n_samples, number).multinomial(n_samples, p)  # the same samples for all fits
         seen, ridge = counts > 0, 0.01 / n_samples
-        options = {"weights": counts[seen], "l2": ridge, "field_l2": ridge, "tol": 1e-5}
+        weights = counts[seen]
         if kind == FACTORED:
-            fit = factored_attention(states[seen], 3, **options)
+            fit = factored_attention(states[seen], 3, weights=weights, l2=ridge, field_l2=ridge, tol=1e-5)
             error, log_p = recovery_error(fit.site_couplings, fit.color_couplings, model), fit.log_conditionals(states)
         else:
-            full = pseudo_likelihood(states[seen], 3, **options)
+            full = pseudo_likelihood(states[seen], 3, weights=weights, l2=ridge, field_l2=ridge, tol=1e-5)
             error, log_p = full_recovery_error(full.couplings, model), full.model.log_conditionals(states)
         own = np.take_along_axis(log_p, states[:, :, None].astype(int), axis=2)[:, :, 0]
         found.append((-p @ own.mean(axis=1) - floor, error**2))
