@@ -1,17 +1,15 @@
 """One layer of factored attention as a network: masked one-hot input, logits, loss, and gradients by hand."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-
-BLOCK = 2**22  # numbers in an intermediate array
+from theory.models.potts.batches import blocks, checked_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +73,12 @@ def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
 
     It equals 1/L times the negative log pseudo-likelihood per sample of couplings A_ij V_ab and fields h.
     """
-    checked = _checked(states, layer)
+    checked = checked_samples("states", states, layer.n_colors, layer.n_sites)
     total = 0.0
-    for rows in _blocks(len(checked), layer.n_sites * layer.n_colors):
+    for rows in blocks(len(checked), layer.n_sites * layer.n_colors):
         for site in range(layer.n_sites):
             z = layer.logits(masked_inputs(checked[rows], layer.n_colors, site))[:, site]
-            total -= float(np.sum(_log_softmax(z)[np.arange(len(z)), checked[rows, site]]))
+            total -= float(np.sum(log_softmax(z, axis=-1)[np.arange(len(z)), checked[rows, site]]))
     return total / checked.size
 
 
@@ -90,14 +88,14 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
     Back-propagation: with the residual R = (softmax(z) - target)/B at the masked site i and the context
     N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij = (R V) . x_j.
     """
-    checked, masked = _checked(states, layer), np.asarray(sites)
+    checked, masked = checked_samples("states", states, layer.n_colors, layer.n_sites), np.asarray(sites)
     B, each = len(checked), np.arange(len(checked))
     if masked.shape != (B,) or masked.dtype.kind not in "iu" or masked.min() < 0 or masked.max() >= layer.n_sites:
         raise ValueError(f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {sites!r}")
     inputs = one_hot(checked, layer.n_colors)
     inputs[each, masked] = 0.0
     context = np.einsum("bl,blc->bc", layer.attention[masked], inputs)
-    log_p = _log_softmax(context @ layer.values.T + layer.fields[masked])
+    log_p = log_softmax(context @ layer.values.T + layer.fields[masked], axis=-1)
     residual = np.exp(log_p)
     residual[each, checked[each, masked]] -= 1.0
     residual /= B
@@ -106,20 +104,3 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
     np.add.at(dh, masked, residual)
     loss = -float(np.mean(log_p[each, checked[each, masked]]))
     return loss, dA, residual.T @ context, dh
-
-
-def _checked(states: Any, layer: AttentionLayer) -> NDArray[np.integer[Any]]:
-    checked = checks.colors("states", states, layer.n_colors, layer.n_sites)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
-    return checked
-
-
-def _log_softmax(z: Array) -> Array:
-    z = z - z.max(axis=-1, keepdims=True)
-    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
-
-
-def _blocks(count: int, numbers: int) -> Iterator[slice]:
-    size = max(1, BLOCK // numbers)
-    return (slice(start, start + size) for start in range(0, count, size))

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
 
 
@@ -46,10 +47,8 @@ class ContrastFit:
             offset = target.mean - self.mean
             second = target.covariance.matrix + np.outer(offset, offset)
             return _by_site(np.einsum("ij,ij->i", self.residual_map @ second, self.residual_map), self.n_colors)
-        states = checks.colors("target", target, self.n_colors, len(self.mean) // (self.n_colors - 1))
-        x = contrasts(states, self.n_colors) - self.mean
-        if len(x) == 0:
-            raise ValueError("target must hold at least one state, got none")
+        n_sites = len(self.mean) // (self.n_colors - 1)
+        x = contrasts(checked_samples("target", target, self.n_colors, n_sites), self.n_colors) - self.mean
         return _by_site(np.mean((x @ self.residual_map.T) ** 2, axis=0), self.n_colors)
 
     def mean_test_error(self, target: ContrastPopulation | Any) -> float:
@@ -69,10 +68,10 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     not unique: there R is the projector on the null space of X, or site by site where that is too small.
     """
     n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    colors = checks.colors("states", states, n_colors)
+    colors = checked_samples("states", states, n_colors)
+    if colors.shape[1] < 2:
+        raise ValueError(f"states must have at least 2 sites, got shape {colors.shape}")
     x = contrasts(colors, n_colors)
-    if colors.shape[0] == 0 or colors.shape[1] < 2:
-        raise ValueError(f"states must hold at least one state of at least 2 sites, got shape {colors.shape}")
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
     if center.shape != (x.shape[1],):
         raise ValueError(f"mean must have shape ({x.shape[1]},), got {center.shape}")

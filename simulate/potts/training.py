@@ -11,8 +11,8 @@ from simulate.potts.attention import AttentionLayer, loss_and_gradient
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import States, checked_samples
 
-States = NDArray[np.integer[Any]]
 Gradients = tuple[Array, ...]
 
 
@@ -79,7 +79,8 @@ def train(
     drawn anew. The learning rate falls to zero with the cosine of the step. `record`: the steps after which the loss
     on `test_states` is taken, by default about 60 spaced evenly in log(1 + step).
     """
-    train_states, test = _checked(states, layer, "states"), _checked(test_states, layer, "test_states")
+    train_states = checked_samples("states", states, layer.n_colors, layer.n_sites)
+    test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
     total = int(checks.dimension(n_steps, name="n_steps"))
     batch = int(checks.dimension(batch_size, name="batch_size"))
     update = _optimizer(optimizer, checks.positive("learning_rate", learning_rate))
@@ -129,10 +130,3 @@ def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
     if not record or min(record) < 0 or max(record) > total:
         raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {list(record)}")
     return set(record)
-
-
-def _checked(states: Any, layer: AttentionLayer, name: str) -> States:
-    checked = checks.colors(name, states, layer.n_colors, layer.n_sites)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"{name} must have shape (samples, sites) with at least one sample, got {checked.shape}")
-    return checked

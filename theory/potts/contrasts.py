@@ -6,10 +6,9 @@ import numpy as np
 
 from theory.models import Empirical, checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 from theory.models.potts.factored import symmetric
-from theory.models.potts.one_hot_contrasts import ContrastPopulation, checked_weights, contrasts, helmert
-
-ROWS = 2**14  # states taken together
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 
 
 def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastPopulation:
@@ -46,20 +45,19 @@ def heteroskedasticity(population: ContrastPopulation, states: Any, weights: Any
     x^T Sxx^-1 x = z^T Q z - (Q z)_i^T Q_ii^-1 (Q z)_i. ValueError for a singular covariance.
     """
     checks.record("population", population, ContrastPopulation)
-    colors = checks.colors("states", states, population.n_colors, population.n_sites)
-    shares, Q = checked_weights(weights, len(colors)), _precision(population)
+    colors = checked_samples("states", states, population.n_colors, population.n_sites)
+    shares, Q = normalized_weights(weights, len(colors)), _precision(population)
     L, c = population.n_sites, population.n_colors - 1
     own = np.linalg.inv(np.einsum("iaib->iab", Q.reshape(L, c, L, c)))
     moments = np.zeros((2, L))
-    for start in range(0, len(colors), ROWS):
-        z = contrasts(colors[start : start + ROWS], population.n_colors) - population.mean
+    for rows in blocks(len(colors), L * c):
+        z = contrasts(colors[rows], population.n_colors) - population.mean
         conjugate = z @ Q
         by_site = conjugate.reshape(-1, L, c).transpose(1, 0, 2)
         residual = by_site @ own
         leverage = np.einsum("md,md->m", z, conjugate) - np.einsum("ima,ima->im", residual, by_site)
         square = np.einsum("ima,ima->im", residual, residual)
-        weight = shares[start : start + ROWS]
-        moments += (square * leverage) @ weight, square @ weight
+        moments += (square * leverage) @ shares[rows], square @ shares[rows]
     return np.asarray(moments[0] / (moments[1] * (L - 1) * c))
 
 

@@ -1,6 +1,5 @@
 """What a finite sample costs: excess masked loss and error of learnt couplings as the number of samples grows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +7,10 @@ import numpy as np
 
 from theory.models import Potts, checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import blocks
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of
 
-BLOCK = 2**22  # numbers in an intermediate array
 NULL = 1e-10  # eigenvalues of the Hessian below this times the largest belong to directions without effect
 
 
@@ -84,9 +83,11 @@ def information(enumerated: Enumeration, fit: Parameterization) -> tuple[Array, 
 
     y_ia = dz_ia/dtheta - sum_b P_ib dz_ib/dtheta is the slope of log P(s_i = a | others).
     """
+    numbers = fit.n_sites * fit.n_colors * fit.n_parameters
+    checks.fits_in_memory(f"the Hessian of {fit.n_parameters} parameters", 8 * fit.n_parameters**2 + numbers)
     H = np.zeros((fit.n_parameters, fit.n_parameters))
     K = np.zeros_like(H)
-    for rows in _blocks(len(enumerated.states), fit):
+    for rows in blocks(len(enumerated.states), numbers):
         states, weights = enumerated.states[rows].astype(np.int64), enumerated.probabilities[rows]
         P = enumerated.model.conditionals(states)
         y = fit.slopes(states)
@@ -96,10 +97,3 @@ def information(enumerated: Enumeration, fit: Parameterization) -> tuple[Array, 
         g = np.take_along_axis(y, states[:, :, None, None], axis=2)[:, :, 0].sum(axis=1)
         K += g.T @ (weights[:, None] * g)
     return H, K
-
-
-def _blocks(count: int, fit: Parameterization) -> Iterator[slice]:
-    numbers = fit.n_sites * fit.n_colors * fit.n_parameters
-    checks.fits_in_memory(f"the Hessian of {fit.n_parameters} parameters", 8 * fit.n_parameters**2 + numbers)
-    size = max(1, BLOCK // numbers)
-    return (slice(start, start + size) for start in range(0, count, size))

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import log_softmax
 
 from theory.models import Potts, checks
 from theory.models.arrays import Array
@@ -31,8 +31,7 @@ def masked_loss_floors_by_site(model: Potts | Enumeration) -> Array:
     floors = np.empty(n_sites)
     for i in range(n_sites):
         log_p = states.log_probabilities.reshape(n_colors**i, n_colors, -1)
-        log_conditional = log_p - logsumexp(log_p, axis=1, keepdims=True)
-        floors[i] = -np.sum(np.exp(log_p) * log_conditional)
+        floors[i] = -np.sum(np.exp(log_p) * log_softmax(log_p, axis=1))
     return floors
 
 
@@ -137,8 +136,7 @@ def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: f
 def _log_conditional(states: Enumeration, energy: Array, site: int) -> Array:
     """log softmax over the color of `site`, (C^site, C, C^(L - 1 - site))."""
     n_colors = states.model.n_colors
-    shaped = energy.reshape(n_colors**site, n_colors, -1)
-    return np.asarray(shaped - logsumexp(shaped, axis=1, keepdims=True))
+    return np.asarray(log_softmax(energy.reshape(n_colors**site, n_colors, -1), axis=1))
 
 
 def _losses(states: Enumeration, log_conditionals: Sequence[Array]) -> Array:

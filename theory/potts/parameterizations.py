@@ -2,16 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.models.arrays import Array
-from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, zero_sum, zero_sum_blocks
+from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, identifiable_colors, zero_sum
+from theory.models.potts.batches import States
 from theory.models.potts.one_hot_contrasts import helmert
-
-States = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +74,13 @@ class Factored(Parameterization):
 
     @property
     def signal(self) -> float:
-        return float(np.sum(self.A**2) * np.sum(identifiable(self.V, self.fields) ** 2))
+        return float(np.sum(self.A**2) * np.sum(identifiable_colors(self.V, self.fields) ** 2))
 
     @property
     def metric(self) -> Array:
         """|dA|^2 |V'|^2 + 2 <A, dA> <V', dV'> + |A|^2 |dV'|^2."""
         C, (i, j) = self.n_colors, self._pairs
-        kept = identifiable(np.eye(C * C).reshape(C * C, C, C), self.fields).reshape(C * C, C * C)
+        kept = identifiable_colors(np.eye(C * C).reshape(C * C, C, C), self.fields).reshape(C * C, C * C)
         V, A = kept @ self.V.ravel(), self.A[i, j]
         form = np.zeros((self.n_parameters, self.n_parameters))
         form[: len(i), : len(i)] = np.eye(len(i)) * (V @ V)
@@ -168,11 +165,6 @@ def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterizati
     _require_no_fields(dense.beta * dense.fields, fields, "in the zero-sum gauge")
     kind = Symmetric if name == "symmetric" else Full
     return kind(pair.n_sites, pair.n_colors, fields, dense.beta * dense.couplings)
-
-
-def identifiable(V: Array, fields: bool) -> Array:
-    """V (..., C, C) less its column means (rows: predicted colors); with fields less those of its rows too."""
-    return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=-2, keepdims=True))
 
 
 def _factored(model: PottsModel | DensePottsModel, fields: bool) -> Factored:

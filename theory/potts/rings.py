@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp
 
 from theory.models import checks
 from theory.models.arrays import Array
@@ -186,5 +186,4 @@ def _log_product(a: Array, b: Array) -> Array:
 
 def _conditional_entropy(log_joint: Array, axis: int) -> float:
     """H of the variable along `axis` given the others, in nats; the joint need not be normalized."""
-    log_conditional = log_joint - logsumexp(log_joint, axis=axis, keepdims=True)
-    return float(-np.sum(np.exp(log_joint - logsumexp(log_joint)) * log_conditional))
+    return float(-np.sum(np.exp(log_softmax(log_joint)) * log_softmax(log_joint, axis=axis)))

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from simulate.core.threads import in_threads
 from simulate.potts.inference.descent import Options, descend, independent_fields
 from simulate.potts.inference.minimize import Function, Minimum
-from simulate.potts.inference.objective import group_loss, in_threads, site_groups
+from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import centered, zero_sum_blocks
 
 
 def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
@@ -27,7 +28,7 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
         own, table = unpack(found.point, L, C, sites)
         couplings[sites] = zero_sum_blocks(table.transpose(2, 0, 3, 1))
         own = own + np.tensordot(1 / C - f, table, axes=2)  # rows lose their means to the fields
-        fields[sites] = own - own.mean(axis=1, keepdims=True)
+        fields[sites] = centered(own)
         minima.append(replace(found, point=np.empty(0)))  # no second copy of all couplings
     _average(couplings)
     return DensePottsModel(couplings, fields), minima

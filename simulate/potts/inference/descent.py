@@ -9,6 +9,7 @@ import numpy as np
 from simulate.potts.inference.minimize import Function, Minimum, minimize
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts import centered
 
 PSEUDOCOUNT = 1e-3  # added to the frequencies whose logarithms are the fields that a fit starts from
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
@@ -52,5 +53,4 @@ def penalty(name: str, value: Any) -> float:
 
 def independent_fields(frequencies: Array) -> Array:
     """Fields (L, C) of independent sites, centered."""
-    logs = np.log(frequencies + PSEUDOCOUNT)
-    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+    return centered(np.log(frequencies + PSEUDOCOUNT))

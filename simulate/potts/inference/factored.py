@@ -15,7 +15,7 @@ from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK, WEAK_ITERATIONS, WEAK_TOL, drift, still_growing
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import centered, identifiable_colors
 
 __all__ = ["FactoredFit", "factored_attention"]
 
@@ -100,11 +100,11 @@ class _Problem:
         value, dA, dV, dh = self.value(A, V, h)
         if self.fields:
             dA, dV = dA - dh @ V @ self.frequencies.T, dV - dh.T @ (A @ self.frequencies)
-        return value, self._flat(dA, self._color_gauge(dV), _centered(dh) * np.sqrt(len(V)))
+        return value, self._flat(dA, self._color_gauge(dV), centered(dh) * np.sqrt(len(V)))
 
     def packed(self, A: Array, V: Array, h: Array) -> Array:
         """The vector of a point."""
-        h = _centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
+        h = centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
         return self._flat(A, self._color_gauge(V), h)
 
     def unpacked(self, x: Array) -> Start:
@@ -115,14 +115,14 @@ class _Problem:
         V = self._color_gauge(x[L * (L - 1) :][: C * C].reshape(C, C))
         if not self.fields:
             return A, V, np.zeros((L, C))
-        return A, V, _centered(x[L * (L - 1) + C * C :].reshape(L, C) * np.sqrt(C) - A @ self.frequencies @ V.T)
+        return A, V, centered(x[L * (L - 1) + C * C :].reshape(L, C) * np.sqrt(C) - A @ self.frequencies @ V.T)
 
     def _flat(self, A: Array, V: Array, h: Array) -> Array:
         parts = [A[self.off_diagonal], V.ravel()]
         return np.concatenate([*parts, h.ravel()] if self.fields else parts)
 
     def _color_gauge(self, V: Array) -> Array:
-        return zero_sum_blocks(V) if self.fields else V - V.mean(axis=0)
+        return identifiable_colors(V, self.fields)
 
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
@@ -166,10 +166,6 @@ def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
     """The same A x V with |V| = C and sum(A) >= 0."""
     scale = np.linalg.norm(V) / len(V) * (1.0 if A.sum() >= 0 else -1.0)
     return (A * scale, V / scale) if scale else (A, V)
-
-
-def _centered(h: Array) -> Array:
-    return np.asarray(h - h.mean(axis=1, keepdims=True))
 
 
 def _runs_away(A: Array, V: Array) -> bool:

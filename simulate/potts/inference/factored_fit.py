@@ -5,14 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.sequences import Sequences
 from theory.models import PottsModel, checks
 from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-
-BLOCK = 2**22  # numbers in an intermediate array
+from theory.models.potts.batches import blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +49,13 @@ class FactoredFit:
         checked = checks.colors("states", states, self.n_colors, self.n_sites)
         flat = checked.reshape(-1, self.n_sites)
         z = np.empty((*flat.shape, self.n_colors))
-        size = max(1, BLOCK // (self.n_sites * self.n_colors))
-        for start in range(0, len(flat), size):
-            rows = slice(start, start + size)
+        for rows in blocks(len(flat), self.n_sites * self.n_colors):
             z[rows] = self.site_couplings @ one_hot(flat[rows], self.n_colors) @ self.color_couplings.T + self.fields
         return z.reshape(*checked.shape, self.n_colors)
 
     def log_conditionals(self, states: Any) -> Array:
         """log P(s_i = a | all other sites), (M, L, C)."""
-        z = self.logits(states)
-        z -= z.max(axis=-1, keepdims=True)
-        return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+        return np.asarray(log_softmax(self.logits(states), axis=-1))
 
     def conditionals(self, states: Any) -> Array:
         """P(s_i = a | all other sites), (M, L, C)."""

@@ -1,6 +1,5 @@
 """The factored model's negative log pseudo-likelihood and its gradient, without ever writing out J_ij(a, b)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from simulate.core.threads import in_threads
 from theory.models.arrays import Array
+from theory.models.potts.batches import blocks
 
 BLOCKS = 16  # of samples, summed in this order whatever the number of threads
 
@@ -30,19 +31,13 @@ class FactoredObjective:
         np.fill_diagonal(transposed, 0.0)
         # copies: the kernel would be compiled again for a read-only array
         arguments = transposed, np.array(V, order="C"), np.array(h.T, order="C")
-        size = max(1, -(-len(self.states) // BLOCKS))
-        parts = [slice(start, start + size) for start in range(0, len(self.states), size)]
+        parts = blocks(len(self.states), 1, most=max(1, -(-len(self.states) // BLOCKS)))
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)
             return _loss(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
 
-        if self.n_threads == 1:
-            done = [part(rows) for rows in parts]
-        else:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                done = list(pool.map(part, parts))
-        value, dA, dV, dh = (sum(each) for each in zip(*done, strict=True))
+        value, dA, dV, dh = (sum(each) for each in zip(*in_threads(part, parts, self.n_threads), strict=True))
         np.fill_diagonal(dA, 0.0)
         return float(value), dA.T, dV, dh.T
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from simulate.potts.inference.sequences import Sequences, normalized_weights
+from simulate.potts.inference.sequences import Sequences
 from theory.models import Potts, PottsModel, checks
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.potts import centered
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BLOCK = 2**22  # numbers in the conditionals held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +57,11 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
     Of equally probable colors the first counts as the guess. ValueError for M = 0 and states or weights that are none.
     """
     checks.record("model", model, Potts)
-    checked = model.checked_states(states)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
+    checked = checked_samples("states", states, model.n_colors, model.n_sites)
     w = normalized_weights(weights, len(checked))
     loss, accuracy = np.zeros(model.n_sites), np.zeros(model.n_sites)
-    size = max(1, BLOCK // (model.n_sites * model.n_colors))
-    for start in range(0, len(checked), size):
-        block, share = checked[start : start + size], w[start : start + size]
+    for rows in blocks(len(checked), model.n_sites * model.n_colors):
+        block, share = checked[rows], w[rows]
         logs = model.log_conditionals(block)
         loss -= share @ np.take_along_axis(logs, block[..., None], axis=2)[..., 0]
         accuracy += share @ (logs.argmax(axis=2) == block)
@@ -82,4 +79,4 @@ def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weigh
     L, C = f.shape
     fields = np.log(data.n_samples * f + extra)
     none = sparse.csr_array((L, L))
-    return PottsModel(none, np.zeros((C, C)), fields - fields.mean(axis=1, keepdims=True))
+    return PottsModel(none, np.zeros((C, C)), centered(fields))

@@ -6,7 +6,7 @@ import numpy as np
 
 from theory.models import PottsModel, checks
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import identifiable_colors, zero_sum_blocks
 
 
 def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> float:
@@ -17,7 +17,8 @@ def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) ->
     cancellation spoils a small error.
     """
     learnt_A, learnt_V = _learnt(A, V, model)
-    J, U, W = model.beta * model.dense_site_couplings, _kept(model.color_couplings, fields), _kept(learnt_V, fields)
+    J = model.beta * model.dense_site_couplings
+    U, W = (identifiable_colors(each, fields) for each in (model.color_couplings, learnt_V))
     size_J, size_U = _sizes(J, U)
     along_J, along_U = np.sum(learnt_A * J) / size_J, np.sum(W * U) / size_U
     across_J, across_U = np.sum((learnt_A - along_J * J) ** 2), np.sum((W - along_U * U) ** 2)
@@ -40,7 +41,7 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
 def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> tuple[Array, Array]:
     """c A and V'/c with c = <V', U'>/<U', U'>: what to plot against beta J and U'."""
     learnt_A, learnt_V = _learnt(A, V, model)
-    U, W = _kept(model.color_couplings, fields), _kept(learnt_V, fields)
+    U, W = identifiable_colors(model.color_couplings, fields), identifiable_colors(learnt_V, fields)
     c = float(np.sum(W * U) / _sizes(model.dense_site_couplings, U)[1])
     if c == 0:
         raise ValueError("V must not be orthogonal to the true color couplings: no scale matches them")
@@ -54,10 +55,6 @@ def _learnt(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
         if each.shape != (size, size):
             raise ValueError(f"{name} must have shape ({size}, {size}) as in the model, got {each.shape}")
     return site - np.diag(np.diag(site)), color
-
-
-def _kept(V: Array, fields: bool) -> Array:
-    return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=0))
 
 
 def _sizes(J: Array, U: Array) -> tuple[float, float]:

@@ -4,16 +4,17 @@ Site i predicts its color from y = (1, contrasts of all other sites), of d = 1 +
 are (C - 1, d): fields in the first column, then a block of couplings for every other site in order.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array
 from theory.models.potts import helmert
+from theory.models.potts.batches import blocks
 
 BLOCK = 512  # samples whose scores are held at a time
 
@@ -48,7 +49,8 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
     size = n_parameters(places)
     hessian, scatter = np.zeros((size, size)), np.zeros((size, size))
     mean, heavy = np.zeros(size), np.zeros(size)  # weighted by w and by w^2
-    for states, w in _blocks(data):
+    for rows in blocks(data.n_samples, 1, most=BLOCK):
+        states, w = data.columns[:, rows].T, data.weights[rows]
         g = np.zeros((len(states), size))
         for site, place in places.items():
             y, residual, curvature = _site(model, states, site)
@@ -61,18 +63,12 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
     return hessian, scatter
 
 
-def _blocks(data: Sequences) -> Iterator[tuple[NDArray[Any], Array]]:
-    for start in range(0, data.n_samples, BLOCK):
-        yield data.columns[:, start : start + BLOCK].T, data.weights[start : start + BLOCK]
-
-
 def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Array, Array, Array]:
     """y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
     Q, others = helmert(model.n_colors), np.delete(np.arange(model.n_sites), site)
     z = model.fields[site] + sum(model.couplings[site, j][:, states[:, j]].T for j in others)
     z *= model.beta
-    P = np.exp(z - z.max(axis=1, keepdims=True))
-    P /= P.sum(axis=1, keepdims=True)
+    P = softmax(z, axis=1)
     y = np.concatenate([np.ones((len(states), 1)), Q[states[:, others]].reshape(len(states), -1)], axis=1)
     mean = P @ Q
     curvature = np.einsum("ax,ma,ay->mxy", Q, P, Q, optimize=True) - mean[:, :, None] * mean[:, None, :]

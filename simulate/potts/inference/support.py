@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.inference.sequences import Sequences
+from theory.models.potts.batches import blocks
 
 Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
 
 WEAK = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
 DRIFT = 0.7  # of log odds; certainty makes it log(20) = 3 and more, a finite optimum some hundredths at most
 WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # of fits with these penalties
-BLOCK = 2**22
+COLORS = 32  # as many numbers a site are counted when samples are taken in blocks
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
@@ -52,10 +53,9 @@ def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
     Hardly, where there is a finite optimum without any; by the logarithm of the penalties' ratio where some samples can
     be predicted with certainty. Fits without a penalty cannot tell: they jump as far as rounding lets them.
     """
-    growth, rows = 0.0, max(1, BLOCK // (states.shape[1] * 32))
-    for start in range(0, len(states), rows):
-        part = states[start : start + rows]
-        growth = max(growth, float((_log_odds(after, part) - _log_odds(before, part)).max()))
+    growth = 0.0
+    for rows in blocks(len(states), states.shape[1] * COLORS):
+        growth = max(growth, float((_log_odds(after, states[rows]) - _log_odds(before, states[rows])).max()))
     return growth
 
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from simulate.core.threads import in_threads
 from simulate.potts.inference.descent import Options, descend, independent_fields
 from simulate.potts.inference.minimize import Function, Minimum
-from simulate.potts.inference.objective import group_loss, in_threads, site_groups
+from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array

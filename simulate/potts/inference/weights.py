@@ -3,7 +3,6 @@
 import itertools
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,8 +13,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from simulate.core.progress import progress_bar
+from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar
 from theory.models import checks
+from theory.models.potts.batches import States, checked_samples
 
 WORD = 64  # sites
 MOST_COLORS = 1 << 15
@@ -61,19 +62,19 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
     floating point. A gap is a color as any other: two gaps agree. The result does not depend on `n_threads`.
     ValueError for states that are not integers >= 0 of shape (M, L), and for an identity outside (0, 1].
     """
-    checked = _checked(states)
+    checked = checked_samples("states", states, MOST_COLORS)
     limit = allowed_differences(checked.shape[1], identity)
     threads = int(checks.dimension(n_threads, name="n_threads"))
     planes, M = _bit_planes(checked), len(checked)
-    counts, clusters, blocks = np.ones(M, np.int64), np.arange(M), list(_blocks(M))
+    counts, clusters, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
 
     def compare(block: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         own, forest = np.zeros(M, np.int64), np.arange(M)
         count_similar(planes, *block, limit, own, forest)
         return own, forest
 
-    with ThreadPoolExecutor(threads) as pool, progress_bar(progress, len(blocks), 0) as advance:
-        for own, forest in pool.map(compare, blocks):
+    with progress_bar(progress, len(triangle), 0) as advance:
+        for own, forest in in_threads(compare, triangle, threads):
             counts += own
             clusters = _joined(clusters, forest)
             advance()
@@ -88,7 +89,7 @@ def allowed_differences(n_sites: int, identity: float) -> int:
 
 def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
     """How long `similarity` of these sequences (M, L) will take on idle cores, from the CPU time of a part of them."""
-    checked = _checked(states)
+    checked = checked_samples("states", states, MOST_COLORS)
     probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
     similarity(probe[:2])  # compiles
     start = time.process_time()
@@ -97,14 +98,7 @@ def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
     return (time.process_time() - start) * max(1.0, share / n_threads)
 
 
-def _checked(states: Any) -> NDArray[np.integer[Any]]:
-    array = checks.colors("states", states, MOST_COLORS)
-    if array.ndim != 2 or not array.size:
-        raise ValueError(f"states must have shape (sequences, sites), both at least 1, got {array.shape}")
-    return array
-
-
-def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+def _bit_planes(states: States) -> NDArray[np.uint64]:
     """(words, bits, M): bit k of a word is one bit of the color of its site k; sites that are not there agree."""
     M, L = states.shape
     bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
@@ -116,7 +110,7 @@ def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
     return planes
 
 
-def _blocks(M: int) -> Iterator[tuple[int, int]]:
+def _triangle(M: int) -> Iterator[tuple[int, int]]:
     """Rows of the triangle of pairs i < j in blocks with about as many pairs each."""
     n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))

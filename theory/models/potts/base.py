@@ -2,20 +2,17 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from theory.models import checks
 from theory.models.arrays import Array
-
-States = NDArray[np.integer[Any]]
+from theory.models.potts.batches import States, blocks
 
 LARGEST = 1e300  # of sums of scores times beta
-
-BLOCK = 2**22  # numbers in an intermediate array: larger batches of states are taken in pieces
 
 
 class Potts(ABC):
@@ -58,9 +55,7 @@ class Potts(ABC):
 
     def log_conditionals(self, states: Any) -> Array:
         """Logarithm of `conditionals`, (..., L, C)."""
-        z = self.beta * self.local_scores(states)
-        z -= z.max(axis=-1, keepdims=True)
-        return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+        return np.asarray(log_softmax(self.beta * self.local_scores(states), axis=-1))
 
     def _block_score(self, states: States) -> Array:
         field = np.take_along_axis(self.fields, states.T, axis=1).sum(axis=0)
@@ -69,11 +64,11 @@ class Potts(ABC):
     def _block_local(self, states: States) -> Array:
         return self._local_scores(states) + self.fields
 
-    def _in_blocks(self, function: Any, states: Any, shape: tuple[int, ...]) -> Array:
+    def _in_blocks(self, function: Callable[[States], Array], states: Any, shape: tuple[int, ...]) -> Array:
         checked = self.checked_states(states)
         flat = checked.reshape(-1, self.n_sites)
         out = np.empty((len(flat), *shape))
-        for rows in _blocks(len(flat), max(1, BLOCK // (self.n_sites * self.n_colors))):
+        for rows in blocks(len(flat), self.n_sites * self.n_colors):
             out[rows] = function(flat[rows])
         return out.reshape((*checked.shape[:-1], *shape))
 
@@ -102,7 +97,3 @@ def require_finite_scores(coupling: float, n_terms: int, fields: Array, beta: fl
             f"couplings and fields must add up to less than {LARGEST:g}, also times beta, got couplings up to "
             f"{coupling:g} and fields up to {field:g} at beta = {beta:g}"
         )
-
-
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, count, size))

@@ -11,7 +11,8 @@ from scipy import sparse
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Potts, States, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.base import Potts, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.batches import States
 from theory.models.potts.graphs import complete_graph, torus_graph
 
 SYMMETRY = 1e-12  # relative: couplings less symmetric than this are refused, the rest is made exactly symmetric

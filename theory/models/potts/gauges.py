@@ -45,10 +45,10 @@ def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsMode
     if isinstance(model, PottsModel):
         U = model.color_couplings
         fields = model.fields + np.outer(model.site_couplings.sum(axis=1), U.mean(axis=1))
-        return PottsModel(model.site_couplings, zero_sum_blocks(U), _centered(fields), model.beta)
+        return PottsModel(model.site_couplings, zero_sum_blocks(U), centered(fields), model.beta)
     checks.record("model", model, DensePottsModel)
     fields = model.fields + (model.couplings.mean(axis=3) - model.couplings.mean(axis=(2, 3))[:, :, None]).sum(axis=1)
-    return DensePottsModel(zero_sum_blocks(model.couplings), _centered(fields), model.beta)
+    return DensePottsModel(zero_sum_blocks(model.couplings), centered(fields), model.beta)
 
 
 def zero_sum_blocks(blocks: Any) -> Array:
@@ -60,5 +60,15 @@ def zero_sum_blocks(blocks: Any) -> Array:
     return np.asarray(blocks - rows - columns + blocks.mean(axis=(-1, -2), keepdims=True))
 
 
-def _centered(fields: Array) -> Array:
+def identifiable_colors(V: Any, fields: bool) -> Array:
+    """The part of color couplings V (..., C, C), rows for predicted colors, that the predictions can tell.
+
+    A softmax does not see a term r_b of V_ab, so the means of the columns go; with `fields` a term c_a is not seen
+    either, since fields make up for it, so the means of the rows go too.
+    """
+    return zero_sum_blocks(V) if fields else np.asarray(V - np.mean(V, axis=-2, keepdims=True))
+
+
+def centered(fields: Array) -> Array:
+    """Fields (L, C) less their mean over the colors of each site, which no distribution depends on."""
     return np.asarray(fields - fields.mean(axis=1, keepdims=True))

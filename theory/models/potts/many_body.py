@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Potts, States, checked_fields, require_finite_scores
+from theory.models.potts.base import Potts, checked_fields, require_finite_scores
+from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY
 
 

@@ -1,6 +1,5 @@
 """Colors as numbers: orthonormal contrasts of the one-hot vectors, and the record of their mean and covariance."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -11,7 +10,7 @@ from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
-from theory.models.potts.base import BLOCK
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 
 
 def helmert(n_colors: int) -> Array:
@@ -28,9 +27,7 @@ def contrasts(states: Any, n_colors: int) -> Array:
     The one-hot vectors less their mean 1/C, without their null direction: distances between colors are kept.
     """
     table = helmert(n_colors)
-    colors = checks.colors("states", states, n_colors)
-    if colors.ndim != 2:
-        raise ValueError(f"states must have shape (samples, sites), got {colors.shape}")
+    colors = checked_samples("states", states, n_colors, least=0)
     return np.asarray(table[colors].reshape(len(colors), colors.shape[1] * (n_colors - 1)))
 
 
@@ -68,12 +65,12 @@ class ContrastPopulation:
 
         MemoryError, before anything is computed, where the covariance does not fit.
         """
-        colors = checks.colors("states", states, n_colors)
-        weights = checked_weights(weights, len(colors))
+        colors = checked_samples("states", states, n_colors)
+        weights = normalized_weights(weights, len(colors))
         d = contrasts(colors[:1], n_colors).shape[1]
         checks.fits_in_memory(f"the covariance of {d} contrasts", 4 * d**2)
         mean, second = np.zeros(d), np.zeros((d, d))
-        for rows in _blocks(len(colors), max(1, BLOCK // d)):
+        for rows in blocks(len(colors), d):
             x = contrasts(colors[rows], n_colors)
             mean += weights[rows] @ x
             second += x.T @ (weights[rows, None] * x)
@@ -107,19 +104,3 @@ class ContrastPopulation:
             eigenvalues.append(without_rounding(w))
             loadings.append(((v.T @ self.covariance.matrix[others, own]) ** 2).sum(axis=1))
         return frozen(np.array(eigenvalues)), frozen(np.array(loadings))
-
-
-def checked_weights(weights: Any, count: int) -> Array:
-    """Weights (M,) that sum to one, equal where None; ValueError where none is positive or one is negative."""
-    if count == 0:
-        raise ValueError("states must hold at least one state, got none")
-    given = checks.finite_array("weights", np.ones(count) if weights is None else weights, 1)
-    if given.shape != (count,):
-        raise ValueError(f"weights must have shape ({count},), one for each state, got {given.shape}")
-    if given.min() < 0 or given.max() <= 0:
-        raise ValueError(f"weights must be >= 0 and not all zero, got a minimum of {given.min()}")
-    return np.asarray(given / given.sum())
-
-
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, count, size))
