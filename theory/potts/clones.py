@@ -49,6 +49,7 @@ def maximum_entropy_clone(
     """
     target = _joint(original)
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, target.ndim, closed=(True, True)))
+    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
     _affordable(target, k)
     rest = [tuple(np.setdiff1d(np.arange(target.ndim), kept)) for kept in combinations(range(target.ndim), k)]
     wanted = [target.sum(axis=axes, keepdims=True) for axes in rest]

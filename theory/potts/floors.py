@@ -72,6 +72,7 @@ def k_body_floor(
     states = enumeration_of(model)
     n_sites = states.model.n_sites
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
+    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
     features, touches = _features(states, k)
     if symmetric:
         fits = [_minimize(states, features, range(n_sites), tol, max_iter)]

@@ -53,6 +53,7 @@ def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-
     of the infinite lattice at every circumference, by self-duality. A width of 2 has double bonds, as in `torus_graph`.
     """
     W = int(checks.dimension(circumference, least=2, name="circumference"))
+    tol = checks.positive("tol", tol)
     row = _row(W, n_colors, beta, MAX_STATES)
     problem = f"cylinder of {W} sites, {row.n_colors} colors, beta = {row.beta}"
     solution = verified(_leading(row, tol), problem, check=True, advice="raise tol, or narrow the cylinder")
