@@ -172,7 +172,7 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
 
 def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> NDArray[np.integer[Any]]:
     """`value` as integers (..., L) from 0 to n_colors - 1; ValueError names the first that is not. Not copied."""
-    array = np.asarray(value)
+    array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}")
     if array.ndim == 0 or array.shape[-1] == 0 or (n_sites is not None and array.shape[-1] != n_sites):
