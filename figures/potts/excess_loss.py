@@ -10,10 +10,11 @@ from simulate.core import Estimate, Task, stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
 from theory import potts
 from theory.models import PottsModel
+from theory.potts.excess_loss import Fit
 
 LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, SYMMETRIC, FULL = "factored", "full, symmetric", "full, site by site"
-PARAMETERIZATION = {FACTORED: "factored", SYMMETRIC: "symmetric", FULL: "full"}
+PARAMETERIZATION: dict[str, Fit] = {FACTORED: "factored", SYMMETRIC: "symmetric", FULL: "full"}
 SIZES = (300, 1_000, 4_000, 20_000, 100_000)
 ASYMPTOTIC = 10_000  # z is judged from here on: the next order in 1/M is below the error bars
 

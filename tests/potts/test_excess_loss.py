@@ -184,7 +184,7 @@ def test_simulated_full_fits(agrees):
         ((AR1(4, 0.5),), "model must be a record"),
         ((four_body_model(5, 2, 0.5, 1.0),), "model must be a pair model"),
         ((pair_model(30, 3, 0.3, 0.8),), "more than max_states"),
-        ((PAIR, "dense"), "parameterization must be 'factored', 'symmetric' or 'asymmetric' .*, got 'dense'"),
+        ((PAIR, "dense"), "parameterization must be one of 'factored', 'symmetric', 'asymmetric', 'full', got 'dense'"),
         ((DensePottsModel.of(SMALL),), "must have factored couplings"),
         ((SMALL.at(0.0),), "must have couplings and beta > 0"),
         ((PottsModel([[0, 1], [1, 0]], np.ones((2, 2))),), "must have couplings and beta > 0"),
