@@ -213,7 +213,7 @@ def test_equal_sites_have_no_optimum_without_a_penalty():
         ({"weights": np.zeros(5)}, "weights must not all be zero"),
         ({"weights": [1, 1, -1, 1, 1]}, "weights must be >= 0"),
         ({"l2": -1.0}, "l2 must lie in"),
-        ({"field_l2": np.nan}, "field_l2 must be finite"),
+        ({"field_l2": np.nan}, "field_l2 must be a real number"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"tol": 0.0}, "tol must lie in"),
         ({"restarts": -1}, "restarts must be an integer"),

@@ -84,7 +84,7 @@ def test_time_is_predicted_within_reason():
         (np.zeros(4, int), 0.8, r"states must have shape \(samples, sites\)"),
         (np.zeros((3, 4), int), 0.0, r"identity must lie in \(0, 1\], got 0"),
         (np.zeros((3, 4), int), 1.2, r"identity must lie in \(0, 1\], got 1.2"),
-        (np.zeros((3, 4), int), np.nan, "identity must be finite"),
+        (np.zeros((3, 4), int), np.nan, "identity must be a real number, got nan"),
     ],
 )
 def test_bad_input_is_named(states, identity, message):

@@ -157,11 +157,11 @@ def test_penalties_shrink_errors():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fit": "fit"}, r"fit must be a record of theory.models \(PseudoLikelihoodFit\), got str"),
+        ({"fit": "fit"}, r"fit must be a record of simulate.potts \(PseudoLikelihoodFit\), got str"),
         ({"states": STATES[:, :3]}, r"states must have shape \(..., 4\)"),
         ({"states": STATES[:0]}, "at least one sample"),
         ({"weights": np.ones(3)}, "weights must have one number for each of 500 samples, got 3"),
-        ({"method": "bootstrap"}, 'method must be "joint", "by_site" or None, got \'bootstrap\''),
+        ({"method": "bootstrap"}, r"method must be one of 'joint', 'by_site', got 'bootstrap' \(or None\)"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -175,7 +175,7 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(ValueError, match='method must be "by_site" for a fit with symmetric=False'):
         standard_errors(fit, states, method="joint")
     fit = pseudo_likelihood(STATES, C, weights=P, l2=0)
-    with pytest.raises(ValueError, match="the Hessian is singular"):
+    with pytest.raises(ValueError, match="fit must have l2 > 0 here: its Hessian is singular"):
         standard_errors(replace(fit, n_samples=2), STATES[:2])
     for n_samples, states in ((len(STATES), STATES[:-1]), (1, STATES[:1])):
         with pytest.raises(ValueError, match=f"states must be the {n_samples} samples of the fit, at least 2, got"):

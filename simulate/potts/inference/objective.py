@@ -1,4 +1,4 @@
-"""The penalized negative log pseudo-likelihood of full couplings, and its gradient."""
+"""The negative log pseudo-likelihood of full couplings, and its gradient, for a group of sites."""
 
 from typing import Any
 
@@ -12,21 +12,21 @@ from theory.models.potts.batches import blocks
 
 ROW = 96  # numbers in a row of a group's table: long enough for vector units, short enough for the cache
 BLOCK = 256  # samples whose logits are held at a time
-CHUNK = 2**13  # samples after which single-precision sums go over into double ones
+CHUNK = 2**13  # samples after which sums in single precision are added to those in double precision
 
 
 def site_groups(n_sites: int, n_colors: int) -> list[slice]:
-    """Groups of neighboring sites whose rows have about `ROW` numbers."""
+    """Returns groups of neighboring sites whose rows have about `ROW` numbers."""
     return list(blocks(n_sites, n_colors, most=ROW))
 
 
 def group_loss(
     data: Sequences, sites: slice, table: Array, fields: Array, dtype: type[np.floating[Any]] = np.float64
 ) -> tuple[float, Array, Array]:
-    """-sum_m w_m sum_{i in sites} log P(s_i | rest) and its gradients in `table` (L, C, G, C) and `fields` (G, C).
+    """Computes -sum_m w_m sum_{i in sites} log P(s_i | rest) and its gradients by `table` and `fields` (G, C).
 
-    table[j, b, i, a] is the coupling of color a at site i of the group with color b at site j; the group's own blocks
-    must be zero. Logits are of type `dtype`, sums over samples double.
+    `table` (L, C, G, C) holds in [j, b, i, a] the coupling of color a at site i of the group with color b at site j;
+    the blocks of a site with itself must be zero. Logits are of type `dtype`; sums over samples are double.
     """
     L, C, G, _ = table.shape
     rows = np.ascontiguousarray(table.reshape(L, C, G * C), dtype=dtype)

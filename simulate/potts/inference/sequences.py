@@ -1,4 +1,4 @@
-"""Checked sequences with their weights, in the layout of the compiled sums."""
+"""Checked sequences with their weights, in the layout that the compiled sums read."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ class Sequences:
 
     @classmethod
     def of(cls, states: Any, n_colors: Any, weights: Any = None) -> "Sequences":
-        """From states (M, L) and weights (M,), equal where None. ValueError for anything else, and for M = 0."""
+        """Checks states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
         n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
         checked = checked_samples("states", states, n_colors)
         small = np.uint8 if n_colors <= 256 else np.uint32
@@ -30,20 +30,20 @@ class Sequences:
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return len(self.columns)
 
     @property
     def n_samples(self) -> int:
-        """M."""
+        """The number M of samples."""
         return len(self.weights)
 
     def frequencies(self) -> Array:
-        """f_i(a), (L, C): weighted shares of the colors at every site."""
+        """Returns f_i(a), (L, C), the weighted shares of the colors at every site."""
         return np.array([np.bincount(column, self.weights, self.n_colors) for column in self.columns])
 
     def pair_frequencies(self, i: int, j: int) -> Array:
-        """f_ij(a, b), (C, C): weighted shares of the pairs of colors at sites i and j."""
+        """Returns f_ij(a, b), (C, C), the weighted shares of the pairs of colors at sites i and j."""
         C = self.n_colors
         codes = self.columns[i].astype(np.intp) * C + self.columns[j]
         return np.asarray(np.bincount(codes, self.weights, C * C).reshape(C, C), dtype=float)
