@@ -35,7 +35,7 @@ class AttentionLayer:
         shape = len(A), len(V)
         h = checks.finite_array("fields", np.zeros(shape) if self.fields is None else self.fields, 2)
         if h.shape != shape:
-            raise ValueError(f"fields must have shape {shape} (sites, colors), got {h.shape}")
+            raise ValueError(f"fields must have shape {shape} (sites, colors) as attention and values, got {h.shape}")
         for name, value in (("attention", A), ("values", V), ("fields", h)):
             object.__setattr__(self, name, value)
 

@@ -76,7 +76,7 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     x = contrasts(colors, n_colors)
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
     if center.shape != (x.shape[1],):
-        raise ValueError(f"mean must have shape ({x.shape[1]},), got {center.shape}")
+        raise ValueError(f"mean must have shape ({x.shape[1]},), sites (n_colors - 1), got {center.shape}")
     return _fit(x - center, np.asarray(center), n_colors, checks.non_negative("lam", lam))
 
 
@@ -87,6 +87,7 @@ def fit_gaussian(population: ContrastPopulation, n: int, lam: float, rng: Genera
     The rows are drawn by `rng` around the population's mean, which is subtracted.
     """
     rows = int(checks.dimension(n, name="n"))
+    checks.fits_in_memory(f"{rows} rows of {len(population.mean)} contrasts", 3 * float(rows) * len(population.mean))
     root = population.covariance.eigenvectors * np.sqrt(population.covariance.eigenvalues)
     x = rng.standard_normal((rows, len(root))) @ root.T
     return _fit(x, population.mean, population.n_colors, checks.non_negative("lam", lam))

@@ -62,6 +62,7 @@ class SGD:
             x -= self.learning_rate * g
 
 
+MOST_STEPS = 10**7  # more would take days at any size
 OPTIMIZERS: dict[str, type[Adam] | type[SGD]] = {"adam": Adam, "sgd": SGD}
 
 
@@ -93,6 +94,9 @@ def train(
     test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
     total = int(checks.dimension(n_steps, name="n_steps"))
     batch = int(checks.dimension(batch_size, name="batch_size"))
+    if total > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
+    checks.fits_in_memory(f"a batch of {batch} sequences", 3.0 * batch * layer.n_sites * layer.n_colors)
     update = OPTIMIZERS[optimizer](checks.positive("learning_rate", learning_rate))
     gradient = _every_site if masks == "every" else _random_site
     peak, wanted = update.learning_rate, _recorded(record, total)

@@ -198,7 +198,7 @@ def test_independent_sites_are_homoskedastic():
         ),
         (
             lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [1.0]),
-            "one number for each of 2 samples, got 1",
+            "one number for each of 2 samples of states, got 1",
         ),
         (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [1.0, -1.0]), "weights must be >= 0"),
         (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [0.0, 0.0]), "weights must not all be zero"),

@@ -154,7 +154,10 @@ def test_least_squares_is_measured(agrees, n):
         (lambda: fit_contrasts(states(5)[:0], 3, 0.1), "at least one sample"),
         (lambda: fit_contrasts(states(5), 3, -0.1), "lam must lie in"),
         (lambda: fit_contrasts(states(5), 0, 0.1), "n_colors must be an integer of at least 2, got 0"),
-        (lambda: fit_contrasts(states(5), 3, 0.1, np.zeros(3)), r"mean must have shape \(12,\), got \(3,\)"),
+        (
+            lambda: fit_contrasts(states(5), 3, 0.1, np.zeros(3)),
+            r"mean must have shape \(12,\), sites \(n_colors - 1\), got \(3,\)",
+        ),
         (
             lambda: fit_contrasts(states(5), 3, 0.1).test_error(ContrastPopulation(Diagonal(np.ones(4)), 3)),
             "target must have 3 colors and 12 contrasts as the data that were fitted, got 3 and 4",

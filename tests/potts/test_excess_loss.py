@@ -102,6 +102,36 @@ def test_metric_is_the_recovery_error_of_a_small_step(fields):
     assert err**2 == pytest.approx(step @ fit.metric @ step / fit.signal, rel=1e-5)
 
 
+def identified(theta, fields):
+    """The couplings A_ij V_ab of `SMALL` that a softmax, and fields where there are some, can tell, as a vector."""
+    A = np.zeros((4, 4), dtype=theta.dtype)
+    A[~np.eye(4, dtype=bool)] = theta[:12]
+    V = theta[12:21].reshape(3, 3)
+    V = V - V.mean(axis=0)
+    return np.multiply.outer(A, V - V.mean(axis=1, keepdims=True) if fields else V).ravel()
+
+
+@pytest.mark.parametrize("fields", [False, True])
+def test_coefficients_from_derivatives_by_complex_steps(fields):
+    """tr(H^+ K)/2 and tr(J H^+ K H^+ J^T)/|W'|^2, with all derivatives taken of the written-out loss and couplings."""
+    states, p = population(SMALL)
+    J, off = SMALL.beta * SMALL.site_couplings, ~np.eye(4, dtype=bool)
+    theta = np.concatenate([J[off], SMALL.color_couplings.ravel(), np.zeros(12 if fields else 0)])
+    g = gradients(theta, SMALL, states, fields)
+    shifts = 1e-5 * np.eye(len(theta))
+    slopes = [p @ (gradients(theta + shift, SMALL, states, fields) - g) for shift in shifts]
+    back = [p @ (g - gradients(theta - shift, SMALL, states, fields)) for shift in shifts]
+    H = (np.array(slopes) + np.array(back)) / 2e-5
+    inverse = np.linalg.pinv((H + H.T) / 2, rcond=1e-7)
+    covariance = inverse @ g.T @ (p[:, None] * g) @ inverse
+    steps = theta + 1e-30j * np.eye(len(theta))
+    jacobian = np.stack([identified(step, fields).imag / 1e-30 for step in steps], axis=1)
+    found = potts.excess_loss_coefficient(SMALL, fields=fields)
+    assert found.coefficient == pytest.approx(np.trace(H @ covariance) / 2, rel=1e-5)
+    expected = np.trace(jacobian @ covariance @ jacobian.T) / np.sum(identified(theta, fields) ** 2)
+    assert found.recovery_coefficient == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.parametrize("name", ["full", "symmetric"])
 def test_slopes_and_metric_of_blocks_by_differences(name):
     """Each parameter moves the local scores of a `DensePottsModel` or, where asymmetric, of one direction of it."""

@@ -23,7 +23,7 @@ NAN = float("nan")
         (STATES, 3, {"weights": [1, 1, 1, 1, 1, NAN]}, r"weights must be finite, got nan at index \(5,\)"),
         (STATES, 3, {"weights": [1, 1, 1, 1, 1, -1]}, "weights must be >= 0, got -1.0 at index 5"),
         (STATES, 3, {"weights": np.zeros(6)}, "weights must not all be zero"),
-        (STATES, 3, {"weights": np.ones(5)}, "weights must have one number for each of 6 samples, got 5"),
+        (STATES, 3, {"weights": np.ones(5)}, "weights must have one number for each of 6 samples of states, got 5"),
         (STATES, 3, {"l2": -1}, r"l2 must lie in \[0, 1e\+30\), got -1"),
         (STATES, 3, {"field_l2": NAN}, "field_l2 must be a real number"),
         (STATES, 3, {"tol": 0}, r"tol must lie in \(0, inf\), got 0"),

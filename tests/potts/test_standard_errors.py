@@ -160,7 +160,7 @@ def test_penalties_shrink_errors():
         ({"fit": "fit"}, r"fit must be a record of simulate.potts \(PseudoLikelihoodFit\), got str"),
         ({"states": STATES[:, :3]}, r"states must have shape \(..., 4\)"),
         ({"states": STATES[:0]}, "at least one sample"),
-        ({"weights": np.ones(3)}, "weights must have one number for each of 500 samples, got 3"),
+        ({"weights": np.ones(3)}, "weights must have one number for each of 500 samples of states, got 3"),
         ({"method": "bootstrap"}, r"method must be one of 'joint', 'by_site', got 'bootstrap' \(or None\)"),
     ],
 )

@@ -179,7 +179,8 @@ def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> 
         raise ValueError(f"{name} must have shape (..., {n_sites or 'sites'}), got {array.shape}")
     if array.size and (array.min() < 0 or array.max() >= n_colors):
         where = tuple(int(i) for i in np.argwhere((array < 0) | (array >= n_colors))[0])
-        raise ValueError(f"{name} must be colors from 0 to {n_colors - 1}, got {array[where]} at index {where}")
+        got = f"{array[where]} at index {where}"
+        raise ValueError(f"{name} must be colors from 0 to {n_colors - 1}, got {got} with n_colors = {n_colors}")
     return array
 
 

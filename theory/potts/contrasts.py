@@ -7,6 +7,7 @@ import numpy as np
 from theory.models import Empirical, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.base import require_finite_scores
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 from theory.models.potts.factored import symmetric
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
@@ -23,7 +24,10 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
     """
     L = int(checks.dimension(n_sites, least=3, name="n_sites"))
     U = symmetric("color_couplings", color_couplings)
-    powers = _transfer_powers(L, checks.non_negative("beta", beta) * U)
+    beta = checks.non_negative("beta", beta)
+    require_finite_scores("color_couplings", float(abs(U).max()), L, np.zeros(1), beta)
+    checks.fits_in_memory(f"the covariance of {L} sites with {len(U)} colors", 4 * (float(L) * len(U)) ** 2)
+    powers = _transfer_powers(L, beta * U)
     H, total = helmert(len(U)), np.logaddexp.reduce(np.diagonal(powers[L]))
     mean = H.T @ np.exp(np.diagonal(powers[L]) - total)
     lagged = [H.T @ np.exp(powers[r] + powers[L - r].T - total) @ H - np.outer(mean, mean) for r in range(L)]

@@ -12,6 +12,7 @@ from theory.models.arrays import Array
 from theory.models.results import Result
 
 MAX_SITES = 4000
+LARGEST_BETA = 1e300  # so that no score times beta overflows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +98,8 @@ def finite_curie_weiss(n_sites: int, n_colors: int, beta: float) -> FiniteCurieW
         raise ValueError(f"n_sites must be at most {MAX_SITES} for exact sums, got {n_sites}; see curie_weiss")
     q = int(checks.dimension(n_colors, least=2, name="n_colors"))
     beta = checks.non_negative("beta", beta)
+    if beta > LARGEST_BETA:
+        raise ValueError(f"beta must be at most {LARGEST_BETA:g}, got {beta!r}")
     n = np.arange(N + 1)
     return FiniteCurieWeiss(N, q, beta, beta * n * (n - 1) / (2 * N) - gammaln(n + 1))
 

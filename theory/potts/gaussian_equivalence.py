@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+BOUNDS = (1e-150, 1e150)  # of alpha and of a positive lam
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ContrastRegression(SolverResult):
     """Errors of ridge regression that predicts each site of a Potts model from all others; all arrays are (L,).
@@ -93,7 +96,7 @@ def contrast_regression(population: ContrastPopulation, alpha: float, lam: float
     lam = checks.real("lam", lam)
     if lam <= 0:
         raise ValueError(f"lam must be positive, got {lam!r}; for lam -> 0 see ridgeless_contrast_regression")
-    return _regression(population, checks.positive("alpha", alpha), lam)
+    return _regression(population, _sample_ratio(alpha), _ridge(lam))
 
 
 @checked
@@ -103,7 +106,7 @@ def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) 
     The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is one of
     least squares above. ValueError where n equals that rank, since the error diverges there.
     """
-    alpha = checks.positive("alpha", alpha)
+    alpha = _sample_ratio(alpha)
     ranks, d = LinearPredictors.of(population).ranks, population.covariance.size
     diverging = ranks[abs(alpha * d - ranks) < 1e-9 * ranks]
     if diverging.size:
@@ -121,17 +124,32 @@ def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> flo
     without a ridge, where the error diverges.
     """
     C = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    spectrum = AR1(math.inf, ring_correlation(C, beta)).spectrum
-    alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
+    correlation = ring_correlation(C, beta)
+    if correlation == 1:
+        raise ValueError(f"beta must be smaller: neighbors on the ring agree within rounding, got {beta!r}")
+    spectrum = AR1(math.inf, correlation).spectrum
+    alpha, lam = _sample_ratio(alpha), checks.non_negative("lam", lam)
+    lam = lam and _ridge(lam)
     if lam == 0 and alpha >= 1:
         if alpha == 1:
             raise ValueError("alpha must differ from 1 at lam = 0, where the error diverges")
         return float((C - 1) / C / spectrum.mean(1 / spectrum.eigenvalues) * alpha / (alpha - 1))
     kappa = solve_effective_ridge(spectrum, np.array([alpha]), np.array([C * lam])).value
     p, t = shrinkage(spectrum, kappa)
-    error = kappa * spectrum.mean(p * t) / spectrum.mean(t) ** 2
+    # Both factors stay of order one at any kappa: the square of a mean of small t would underflow.
+    error = spectrum.mean(p * (t / spectrum.mean(t)[..., None])) * (kappa / spectrum.mean(t))
     factor = alpha / ridge_moments(spectrum, kappa).above_df2(np.array([alpha]))
     return float((C - 1) / C * (error * factor)[0])
+
+
+def _sample_ratio(alpha: float) -> float:
+    """Returns a checked `alpha`; beyond `BOUNDS` its products with a ridge leave the range of floats."""
+    return checks.between("alpha", alpha, *BOUNDS, closed=(True, True))
+
+
+def _ridge(lam: float) -> float:
+    """Returns a checked positive `lam`; beyond `BOUNDS` its products with alpha leave the range of floats."""
+    return checks.between("lam", lam, *BOUNDS, closed=(True, True))
 
 
 def _regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:

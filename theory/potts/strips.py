@@ -1,5 +1,6 @@
 """The square-lattice Potts ferromagnet S = sum over neighbors of delta(s_i, s_j) on cylinders and tori, exactly."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from theory.numerics import Solution, verified
 from theory.potts.row_transfer import RowTransfer
 
 MAX_STATES = 2**18  # of a row of a cylinder
+MAX_LENGTH = 10**6  # rows of a torus, each of which takes a multiplication
 MAX_TORUS_STATES = 2**14  # of a row of a torus: a trace needs all of them
 BLOCK = 2**22  # numbers in a block of vectors
 KRYLOV = 20  # vectors between two restarts
@@ -65,7 +67,7 @@ def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-
     """
     W = int(checks.dimension(circumference, least=2, name="circumference"))
     tol = checks.positive("tol", tol)
-    row = _row(W, n_colors, beta, MAX_STATES)
+    row = _row("circumference", W, n_colors, beta, MAX_STATES)
     problem = f"cylinder of {W} sites, {row.n_colors} colors, beta = {row.beta}"
     solution = verified(_leading(row, tol), problem, check=True, advice="raise tol, or narrow the cylinder")
     value, vector = solution.value
@@ -95,7 +97,10 @@ def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
     """
     shape = [int(checks.dimension(size, least=2, name=name)) for size, name in ((rows, "rows"), (columns, "columns"))]
     width, length = sorted(shape)
-    row = _row(width, n_colors, beta, MAX_TORUS_STATES)
+    if length > MAX_LENGTH:
+        name = "rows" if shape[0] == length else "columns"
+        raise ValueError(f"{name} must be at most {MAX_LENGTH}, got {length}; see cylinder for infinite length")
+    row = _row("the smaller of rows and columns", width, n_colors, beta, MAX_TORUS_STATES)
     starts, sizes = row.orbits()
     pieces = np.array_split(starts, -(-len(starts) * row.n_states // BLOCK))
     log_terms, along = np.hstack([_closed(row, piece, length) for piece in pieces])
@@ -105,11 +110,11 @@ def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
     return Torus(shape[0], shape[1], row.n_colors, row.beta, log_trace + width * length * row.log_unit, energy)
 
 
-def _row(width: int, n_colors: int, beta: float, most: int) -> RowTransfer:
+def _row(name: str, width: int, n_colors: int, beta: float, most: int) -> RowTransfer:
     q = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    if q**width > most:
+    if width * math.log(q) > math.log(most) + 1e-9:  # q^width itself may have more digits than fit into memory
         raise ValueError(
-            f"n_colors must be smaller, or the row narrower: a row of {width} sites with {q} colors has "
+            f"n_colors or {name} must be smaller: a row of {width} sites with {q} colors has "
             f"{q}^{width} states, more than {most}"
         )
     return RowTransfer(width, q, checks.non_negative("beta", beta))

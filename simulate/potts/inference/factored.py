@@ -20,6 +20,7 @@ from theory.models.potts import centered, identifiable_colors
 
 __all__ = ["FactoredFit", "factored_attention"]
 
+MOST_RESTARTS = 10_000
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
 HISTORY = 20  # pairs of differences that shape a step of L-BFGS
 ROUNDS = 3  # L-BFGS starts at most so often: its history may grow stale where the minimum is flat
@@ -71,7 +72,8 @@ def factored_attention(
     problem = _Problem(data, fields, *penalties, int(checks.dimension(n_threads, name="n_threads")))
     limits = int(checks.dimension(max_iter, name="max_iter")), checks.positive("tol", tol)
     rng = np.random.default_rng(int(checks.dimension(seed, least=0, name="seed")))
-    kinds = [start] + ["random"] * int(checks.dimension(restarts, least=0, name="restarts"))
+    n_random = checks.between("restarts", restarts, 0, MOST_RESTARTS, closed=(True, True))
+    kinds = [start] + ["random"] * int(n_random)
     found = [_minimized(problem, factored_start(kind, states, data, rng), *limits) for kind in kinds]
     best = min(found, key=lambda fit: fit.objective)
     fit = replace(best, restarts=tuple(each.objective for each in found))

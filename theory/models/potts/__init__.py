@@ -1,4 +1,4 @@
-"""Records of generalized Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
+"""Records of generalized Potts models, P(s) = exp(beta S(s))/Z: positive couplings and fields favor a state."""
 
 from theory.models.potts.base import Potts
 from theory.models.potts.dense import DensePottsModel

@@ -37,7 +37,7 @@ def normalized_weights(weights: Any, n_samples: int) -> Array:
         return np.full(n_samples, 1 / n_samples)
     checked = checks.finite_array("weights", weights, 1)
     if len(checked) != n_samples:
-        raise ValueError(f"weights must have one number for each of {n_samples} samples, got {len(checked)}")
+        raise ValueError(f"weights must have one number for each of {n_samples} samples of states, got {len(checked)}")
     if checked.min() < 0:
         raise ValueError(f"weights must be >= 0, got {checked.min()} at index {int(checked.argmin())}")
     if checked.max() == 0:

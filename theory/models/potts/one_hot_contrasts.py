@@ -7,24 +7,33 @@ from typing import Any, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 
 
+@checked
 def helmert(n_colors: int) -> Array:
-    """Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero."""
+    """Returns Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero.
+
+    >>> helmert(3).round(3).tolist()
+    [[0.707, 0.408], [-0.707, 0.408], [0.0, -0.816]]
+    """
     C = int(checks.dimension(n_colors, least=2, name="n_colors"))
+    checks.fits_in_memory(f"contrasts of {C} colors", 4 * float(C) ** 2)
     order = np.arange(1, C)
     columns = np.triu(np.ones((C, C - 1))) - np.eye(C, C - 1, -1) * order
     return np.asarray(columns / np.sqrt(order * (order + 1)))
 
 
+@checked
 def contrasts(states: Any, n_colors: int) -> Array:
-    """Numbers (M, L (C-1)) of states (M, L): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
+    """Turns states (M, L) into numbers (M, L (C-1)): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
 
-    The one-hot vectors less their mean 1/C, without their null direction: distances between colors are kept.
+    They are the coordinates of the one-hot vectors in Helmert's basis, which leaves out the direction in which one-hot
+    vectors do not vary and keeps distances between colors.
     """
     table = helmert(n_colors)
     colors = checked_samples("states", states, n_colors, least=0)
@@ -33,10 +42,10 @@ def contrasts(states: Any, n_colors: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ContrastPopulation:
-    """Mean and covariance of the contrasts of L >= 2 sites with C colors.
+    """The mean and the covariance of the contrasts of L >= 2 sites with C colors.
 
-    `covariance` is of dimension L (C-1), ordered as by `contrasts`; no site may have a single color only. `mean`
-    (L (C-1),) is zero where None, as it is where all colors are alike.
+    `covariance` is a covariance record of dimension L (C-1), in the order of `contrasts`; every site must vary. `mean`
+    (L (C-1),) is zero where None, as it is for models in which all colors are alike.
     """
 
     covariance: Covariance
@@ -61,10 +70,12 @@ class ContrastPopulation:
 
     @classmethod
     def from_states(cls, states: Any, n_colors: int, weights: Any = None) -> Self:
-        """Moments of states (M, L), a sample or all states of a model, counted by `weights` (M,), equal where None.
+        """Computes the moments of states (M, L), a sample or all states of a model, with weights (M,).
 
-        MemoryError, before anything is computed, where the covariance does not fit.
+        The weights are divided by their sum, and are equal where None. MemoryError, before anything is computed, where
+        the covariance does not fit.
         """
+        n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
         colors = checked_samples("states", states, n_colors)
         weights = normalized_weights(weights, len(colors))
         d = contrasts(colors[:1], n_colors).shape[1]
@@ -75,26 +86,29 @@ class ContrastPopulation:
             mean += weights[rows] @ x
             second += x.T @ (weights[rows, None] * x)
         covariance = second - np.outer(mean, mean)
-        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(second)  # what rounding leaves of a constant
+        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(
+            second
+        )  # what rounding leaves of a variance of zero
         covariance[exact_zero] = covariance[:, exact_zero] = 0.0
         return cls(Empirical(covariance), n_colors, mean)
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return self.covariance.size // (self.n_colors - 1)
 
     @property
     def variances(self) -> Array:
-        """(L,): the variance of a site's one-hot vector, that is, of its contrasts together."""
+        """The variance of each site's one-hot vector, summed over its contrasts, (L,)."""
         return frozen(self.covariance.variances.reshape(-1, self.n_colors - 1).sum(axis=1))
 
     @cached_property
     def conditional_modes(self) -> tuple[Array, Array]:
-        """What linear prediction of each site from the others needs, for u = (L-1)(C-1): two arrays (L, u).
+        """The eigenvalues and loadings by which each site is predicted linearly from the others, two arrays (L, u).
 
-        The eigenvalues of the others' covariance Sxx = sum_k w_k v_k v_k^T, and the squared lengths |v_k^T Sxy|^2 of
-        their covariance with the site. Costs L decompositions, once.
+        For site i, Sxx = sum_k w_k v_k v_k^T is the covariance of the u = (L-1)(C-1) contrasts of the other sites and
+        Sxy their covariance with the site. The arrays are w_k and the squared lengths |v_k^T Sxy|^2. L matrices are
+        decomposed once.
         """
         eigenvalues, loadings = [], []
         for i in range(self.n_sites):
