@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 
 from simulate.potts import mean_field, site_independent
-from theory.models.potts import ContrastPopulation
+from theory.models.potts import ContrastPopulation, PottsModel
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 from theory.potts import heteroskedasticity
 
 STATES = np.array([[0, 1], [1, 0], [1, 1], [0, 2], [2, 0], [2, 2], [1, 2]])
 WEIGHTS = np.array([3.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.5])
+
+
+def ring_model():
+    return PottsModel([[0, 1], [1, 0]], np.eye(3))
 
 
 @pytest.mark.parametrize(("count", "each", "most"), [(0, 5, 10), (1, 100, 10), (7, 1, 3), (6, 2, 4), (5, 1, 100)])
@@ -62,3 +66,18 @@ def test_samples_are_not_copied():
 def test_bad_samples_are_named(states, n_sites, message):
     with pytest.raises(ValueError, match=message):
         checked_samples("seen", states, 3, n_sites)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda masked: checked_samples("states", masked, 3),
+        lambda masked: mean_field(masked, 3),
+        lambda masked: ContrastPopulation.from_states(masked, 3),
+        lambda masked: ring_model().score(masked),
+    ],
+)
+def test_masked_states_are_refused(call):
+    """The values under a mask are not data."""
+    with pytest.raises(ValueError, match="states must have no masked entries, got 1 of them"):
+        call(np.ma.masked_array(STATES, np.arange(STATES.size).reshape(STATES.shape) == 3))

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import simulate.potts
 import simulate.potts.inference
 from theory import potts
+from theory.models.results import Result
 
 PACKAGES = [potts, simulate.potts, simulate.potts.inference]
 
@@ -41,6 +43,23 @@ def test_no_name_is_also_a_room(package):
     """Loading a room would then hide the function."""
     rooms = {path.stem for path in Path(package.__file__).parent.iterdir()}
     assert not set(package.__all__) & rooms
+
+
+def test_every_answer_is_a_result():
+    """Records that are given to functions, and errors, are none."""
+    inputs = {"AttentionLayer", "TemperedDynamics", "Chains"}
+    classes = {name: getattr(package, name) for package in PACKAGES for name in package.__all__ if name[0].isupper()}
+    answers = [one for name, one in classes.items() if name not in inputs and not issubclass(one, Exception)]
+    assert len(answers) >= 17
+    assert [one for one in answers if not issubclass(one, Result)] == []
+
+
+def test_a_result_shows_its_numbers_and_evidence():
+    shown = repr(potts.maximum_entropy_clone(np.full((2, 2), 0.25), 1))
+    assert shown.startswith("MaximumEntropyClone(order=1, kl_divergence=0, tol=1e-12, residual=")
+    assert shown.endswith("iterations=0, converged=True)")
+    frame = potts.cylinder(3, 2, 0.5).to_frame()
+    assert frame[["circumference", "n_colors", "converged"]].values.tolist() == [[3, 2, True]]
 
 
 @pytest.mark.slow

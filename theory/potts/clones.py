@@ -96,11 +96,14 @@ def _joint(original: Any) -> Array:
     """Returns the normalized probabilities of the original, with an axis for every site."""
     if isinstance(original, Potts | Enumeration):
         return enumeration_of(original).joint
-    given = checks.finite_array("original", original, np.ndim(original))
+    given = checks.real_array("original", original)
+    given = checks.finite_array("original", given, given.ndim)
     if given.ndim == 0 or len(set(given.shape)) > 1:
         raise ValueError(f"original must have one axis of the same length for every site, got shape {given.shape}")
-    if given.min() < 0 or not np.isclose(given.sum(), 1, rtol=0, atol=1e-9):
-        raise ValueError(f"original must be probabilities, got a sum of {given.sum()} and a minimum of {given.min()}")
+    if given.min() < 0 or given.max() > 1 + 1e-9:
+        raise ValueError(f"original must be probabilities, got numbers from {given.min()} to {given.max()}")
+    if not np.isclose(given.sum(), 1, rtol=0, atol=1e-9):
+        raise ValueError(f"original must be probabilities, got a sum of {given.sum()}")
     return np.asarray(given / given.sum())
 
 

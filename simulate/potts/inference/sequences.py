@@ -24,6 +24,8 @@ class Sequences:
         """Checks states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
         n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
         checked = checked_samples("states", states, n_colors)
+        what = f"frequencies of {checked.shape[1]} sites and {n_colors} colors"
+        checks.fits_in_memory(what, 3 * float(n_colors) * checked.shape[1])
         small = np.uint8 if n_colors <= 256 else np.uint32
         columns = np.ascontiguousarray(checked.T, dtype=small)
         return cls(columns, normalized_weights(weights, len(checked)), n_colors)

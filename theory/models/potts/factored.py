@@ -193,7 +193,7 @@ def symmetric(name: str, matrix: Any) -> Array:
             f"{name} must be symmetric, got {checked[i, j]} at ({i}, {j}) and {checked[j, i]} at ({j}, {i}); "
             "a model with asymmetric couplings has the score of their symmetric part"
         )
-    made = (checked + checked.T) / 2
+    made = checked / 2 + checked.T / 2  # their sum might overflow
     made.setflags(write=False)
     return made
 
@@ -232,7 +232,7 @@ def _site_couplings(matrix: Any) -> Any:
             f"site_couplings must be symmetric, got a sparse matrix that differs from its transpose by {gap.max()}"
         )
     _require_zero_diagonal(kept.diagonal())
-    return _frozen(sparse.csr_array((kept + kept.T) / 2))
+    return _frozen(sparse.csr_array(kept / 2 + kept.T / 2))
 
 
 def _frozen(matrix: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.base import LARGEST
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel
 
@@ -21,8 +22,8 @@ def rescaled(model: PottsModel, factor: float) -> PottsModel:
         raise ValueError("factor must not be zero, got 0")
     with np.errstate(over="ignore"):
         site, color = model.site_couplings * c, model.color_couplings / c
-    if not np.isfinite([abs(site).max(), abs(color).max()]).all():
-        raise ValueError(f"factor must keep all couplings finite, got {c!r}")
+    if not max(abs(site).max(), abs(color).max()) < LARGEST:
+        raise ValueError(f"factor must keep all couplings below {LARGEST:g}, got {c!r}")
     return PottsModel(site, color, model.fields, model.beta)
 
 
