@@ -181,13 +181,13 @@ def fitted(model, number, n_samples, fields=True):
 @pytest.mark.parametrize("fields", [True, False])
 def test_simulated_factored_fits(agrees, fields):
     theory = potts.excess_loss_coefficient(PAIR, fields=fields)
-    excess, error = np.transpose([fitted(PAIR, number, 1_000_000, fields) for number in range(100)])
+    excess, error = np.transpose([fitted(PAIR, number, 1_000_000, fields) for number in range(200)])
     agrees(Estimate.of(excess), theory.coefficient, resolves=0.25)
     agrees(Estimate.of(error), theory.recovery_coefficient, resolves=0.3)
 
 
 def test_simulated_factored_fits_of_a_small_model(agrees):
-    excess, _ = np.transpose([fitted(SMALL, number, 100_000) for number in range(60)])
+    excess, _ = np.transpose([fitted(SMALL, number, 100_000) for number in range(140)])
     agrees(Estimate.of(excess), potts.excess_loss_coefficient(SMALL).coefficient, resolves=0.4)
 
 
