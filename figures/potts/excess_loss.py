@@ -10,10 +10,11 @@ from simulate.core import Estimate, Task, stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
 from theory import potts
 from theory.models import PottsModel
+from theory.potts.excess_loss import Fit
 
 LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, SYMMETRIC, FULL = "factored", "full, symmetric", "full, site by site"
-PARAMETERIZATION = {FACTORED: "factored", SYMMETRIC: "symmetric", FULL: "full"}
+PARAMETERIZATION: dict[str, Fit] = {FACTORED: "factored", SYMMETRIC: "symmetric", FULL: "full"}
 SIZES = (300, 1_000, 4_000, 20_000, 100_000)
 ASYMPTOTIC = 10_000  # z is judged from here on: the next order in 1/M is below the error bars
 
@@ -34,12 +35,12 @@ def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
     for number in range(replicates):
         counts = stream(0, "excess loss", n_samples, number).multinomial(n_samples, p)  # the same samples for all fits
         seen, ridge = counts > 0, 0.01 / n_samples
-        options = {"weights": counts[seen], "l2": ridge, "field_l2": ridge, "tol": 1e-5}
+        weights = counts[seen]
         if kind == FACTORED:
-            fit = factored_attention(states[seen], 3, **options)
+            fit = factored_attention(states[seen], 3, weights=weights, l2=ridge, field_l2=ridge, tol=1e-5)
             error, log_p = recovery_error(fit.site_couplings, fit.color_couplings, model), fit.log_conditionals(states)
         else:
-            full = pseudo_likelihood(states[seen], 3, **options)
+            full = pseudo_likelihood(states[seen], 3, weights=weights, l2=ridge, field_l2=ridge, tol=1e-5)
             error, log_p = full_recovery_error(full.couplings, model), full.model.log_conditionals(states)
         own = np.take_along_axis(log_p, states[:, :, None].astype(int), axis=2)[:, :, 0]
         found.append((-p @ own.mean(axis=1) - floor, error**2))

@@ -66,8 +66,8 @@ def measured_energies(model: Potts, n_each: int, seed: int) -> NDArray[np.float6
 
 def measured_histogram(n_each: int, seed: int) -> NDArray[np.float64]:
     """Share of the samples of each chain in every bar, (HISTOGRAM_CHAINS, bars); error bars need the chains alone."""
-    model, given = curie_weiss(SIZE, 3, NEAR_CRITICAL), {"n_chains": HISTOGRAM_CHAINS, "burn_in": 400, "thin": 10}
-    chains = sample(model, n_each * HISTOGRAM_CHAINS, seed=seed, check=False, **given)
+    model, count = curie_weiss(SIZE, 3, NEAR_CRITICAL), n_each * HISTOGRAM_CHAINS
+    chains = sample(model, count, seed=seed, check=False, n_chains=HISTOGRAM_CHAINS, burn_in=400, thin=10)
     bars = np.round(SIZE * largest_share(chains.states, 3)).astype(int).reshape(n_each, -1) // BIN
     return np.stack([np.bincount(own, minlength=SIZE // BIN + 1) for own in bars.T]) / n_each
 

@@ -1,45 +1,56 @@
-"""Generalized Potts models, measured: samplers with their evidence, inference, factored attention.
+"""Measurements on generalized Potts models: samplers that judge themselves, inference, and factored attention."""
 
-Names are loaded when first used: compiled kernels would make every import slow.
-"""
+from simulate.core import CheckpointError
+from simulate.potts.attention import AttentionLayer, loss_and_gradient, masked_inputs, masked_language_model_loss
+from simulate.potts.chains import Chains, MixingError
+from simulate.potts.contrasts import ContrastFit, fit_contrasts, fit_gaussian
+from simulate.potts.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat
+from simulate.potts.dynamics import make_dynamics
+from simulate.potts.inference import (
+    factored_attention,
+    masked_loss,
+    mean_field,
+    pseudo_likelihood,
+    sequence_weights,
+    site_independent,
+    standard_errors,
+)
+from simulate.potts.inference.recovery import full_recovery_error, matched_scale, recovery_error
+from simulate.potts.ring import sample_ring
+from simulate.potts.sampling import sample
+from simulate.potts.tempering import TemperedDynamics, temper_ladder
+from simulate.potts.training import Training, train
 
-from importlib import import_module
-from typing import Any
-
-_HOMES = {
-    "sampling": ("sample",),
-    "chains": ("Chains", "MixingError"),
-    "tempering": ("TemperedDynamics", "temper_ladder"),
-    "diagnostics": ("autocorrelation_time", "diagnose", "effective_sample_size", "split_r_hat"),
-    "checkpoint": ("CheckpointError",),
-    "dynamics": ("make_dynamics",),
-    "inference": (
-        "factored_attention",
-        "masked_loss",
-        "mean_field",
-        "pseudo_likelihood",
-        "sequence_weights",
-        "site_independent",
-        "standard_errors",
-    ),
-    "inference.recovery": ("full_recovery_error", "matched_scale", "recovery_error"),
-    "attention": ("AttentionLayer", "loss_and_gradient", "masked_inputs", "masked_language_model_loss"),
-    "training": ("Training", "train"),
-    "contrasts": ("ContrastFit", "fit_contrasts", "fit_gaussian"),
-    "ring": ("sample_ring",),
-}
-_ROOM = {name: room for room, names in _HOMES.items() for name in names}
-
-
-__all__ = sorted(_ROOM)
-
-
-def __getattr__(name: str) -> Any:
-    """A public name from its room."""
-    if name in _ROOM:
-        return getattr(import_module(f"simulate.potts.{_ROOM[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__ = [
+    "AttentionLayer",
+    "Chains",
+    "CheckpointError",
+    "ContrastFit",
+    "MixingError",
+    "TemperedDynamics",
+    "Training",
+    "autocorrelation_time",
+    "diagnose",
+    "effective_sample_size",
+    "factored_attention",
+    "fit_contrasts",
+    "fit_gaussian",
+    "full_recovery_error",
+    "loss_and_gradient",
+    "make_dynamics",
+    "masked_inputs",
+    "masked_language_model_loss",
+    "masked_loss",
+    "matched_scale",
+    "mean_field",
+    "pseudo_likelihood",
+    "recovery_error",
+    "sample",
+    "sample_ring",
+    "sequence_weights",
+    "site_independent",
+    "split_r_hat",
+    "standard_errors",
+    "temper_ladder",
+    "train",
+]

@@ -1,30 +1,30 @@
-"""One layer of factored attention as a network: masked one-hot input, logits, loss, and gradients by hand."""
+"""One layer of factored attention as a network: masked one-hot input, logits, loss, and back-propagation."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-
-BLOCK = 2**22  # numbers in an intermediate array
+from theory.models.potts.batches import blocks, checked_samples
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionLayer:
-    """logits = A X V^T + h of an input X (..., L, C) with one-hot rows; a masked site's row is zero.
+    """A layer with the logits A X V^T + h of an input X (..., L, C) with one-hot rows (arXiv:2304.07235).
 
-    Attention A (L, L) depends on positions only, values V (C, C) [predicted, neighbor] on colors only
-    (arXiv:2304.07235). A's diagonal never counts where a site's own row is masked; it is kept at zero.
+    The `attention` A (L, L) depends on positions only, and the `values` V (C, C), with rows for predicted colors, on
+    colors only; the `fields` h (L, C) are zero where None. The row of a masked site is zero, so the diagonal of A would
+    not count there; it is kept at zero.
     """
 
     attention: Any = field(repr=False)
     values: Any = field(repr=False)
-    fields: Any = field(default=None, repr=False)  # h (L, C), zero where None
+    fields: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         A, V = checks.finite_array("attention", self.attention, 2), checks.finite_array("values", self.values, 2)
@@ -35,14 +35,16 @@ class AttentionLayer:
         shape = len(A), len(V)
         h = checks.finite_array("fields", np.zeros(shape) if self.fields is None else self.fields, 2)
         if h.shape != shape:
-            raise ValueError(f"fields must have shape {shape} (sites, colors), got {h.shape}")
+            raise ValueError(f"fields must have shape {shape} (sites, colors) as attention and values, got {h.shape}")
         for name, value in (("attention", A), ("values", V), ("fields", h)):
             object.__setattr__(self, name, value)
 
     @classmethod
     def random(cls, n_sites: int, n_colors: int, scale: float, rng: np.random.Generator) -> Self:
-        """A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C), no fields."""
+        """Draws a layer without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
         L, C = int(checks.dimension(n_sites, name="n_sites")), int(checks.dimension(n_colors, name="n_colors"))
+        checks.fits_in_memory(f"a layer of {L} sites and {C} colors", 3 * (float(L) ** 2 + float(C) ** 2))
+        checks.instance("rng", rng, np.random.Generator, "a Generator as from numpy.random.default_rng(seed)")
         size = checks.positive("scale", scale)
         A = size / np.sqrt(L) * rng.standard_normal((L, L))
         np.fill_diagonal(A, 0.0)
@@ -50,54 +52,71 @@ class AttentionLayer:
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return len(self.attention)
 
     @property
     def n_colors(self) -> int:
-        """C."""
+        """The number C of colors."""
         return len(self.values)
 
     def logits(self, inputs: Any) -> Array:
-        """A X V^T + h of inputs (..., L, C): scores of every color at every site."""
+        """Computes A X V^T + h of inputs X (..., L, C): the scores of every color at every site."""
         return np.asarray(self.attention @ np.asarray(inputs) @ self.values.T + self.fields)
 
 
+@checked
 def masked_inputs(states: Any, n_colors: int, site: int) -> Array:
-    """One-hot input (M, L, C) of states (M, L) whose `site` is masked: its row is the zero vector, no extra color."""
-    inputs = one_hot(checks.colors("states", states, n_colors), n_colors)
+    """Returns the one-hot input (M, L, C) of states (M, L) with `site` masked.
+
+    The row of the masked site is the zero vector; there is no extra color for it. ValueError for a site that is not
+    there.
+    """
+    C = int(checks.dimension(n_colors, name="n_colors"))
+    colors = checked_samples("states", states, C, least=0)
+    checks.between("site", site, -colors.shape[1], colors.shape[1], closed=(True, False))
+    inputs = one_hot(colors, C)
     inputs[:, site] = 0.0
     return inputs
 
 
+@checked
 def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
-    """Mean of -log softmax(logits_i)[s_i] over samples and masked sites i, each site masked in turn, in nats.
+    """Measures the loss of a layer on states (M, L), each site masked in turn, in nats.
 
-    It equals 1/L times the negative log pseudo-likelihood per sample of couplings A_ij V_ab and fields h.
+    It is the mean of -log softmax(logits_i)[s_i] over samples and masked sites i. It equals 1/L times the negative log
+    pseudo-likelihood per sample of couplings A_ij V_ab and fields h.
     """
-    checked = _checked(states, layer)
+    checked = checked_samples("states", states, layer.n_colors, layer.n_sites)
     total = 0.0
-    for rows in _blocks(len(checked), layer.n_sites * layer.n_colors):
+    for rows in blocks(len(checked), layer.n_sites * layer.n_colors):
         for site in range(layer.n_sites):
             z = layer.logits(masked_inputs(checked[rows], layer.n_colors, site))[:, site]
-            total -= float(np.sum(_log_softmax(z)[np.arange(len(z)), checked[rows, site]]))
+            total -= float(np.sum(log_softmax(z, axis=-1)[np.arange(len(z)), checked[rows, site]]))
     return total / checked.size
 
 
+@checked
 def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[float, Array, Array, Array]:
-    """Loss of masking `sites` (B,), one in each of `states` (B, L), and its gradient in A (L, L), V (C, C), h (L, C).
+    """Computes the loss of masking one site in each of `states` (B, L), and its derivatives by A, V and h.
 
-    Back-propagation: with the residual R = (softmax(z) - target)/B at the masked site i and the context
-    N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij = (R V) . x_j.
+    `sites` (B,) are the masked sites. Back-propagation gives the derivatives: with the residual R = (softmax(z) -
+    target)/B at the masked site i and the context N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij
+    = (R V) . x_j.
     """
-    checked, masked = _checked(states, layer), np.asarray(sites)
+    checked, masked = (
+        checked_samples("states", states, layer.n_colors, layer.n_sites),
+        checks.integer_array("sites", sites),
+    )
     B, each = len(checked), np.arange(len(checked))
-    if masked.shape != (B,) or masked.dtype.kind not in "iu" or masked.min() < 0 or masked.max() >= layer.n_sites:
-        raise ValueError(f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {sites!r}")
+    if masked.shape != (B,) or masked.min() < 0 or masked.max() >= layer.n_sites:
+        raise ValueError(
+            f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {checks.shown(sites)}"
+        )
     inputs = one_hot(checked, layer.n_colors)
     inputs[each, masked] = 0.0
     context = np.einsum("bl,blc->bc", layer.attention[masked], inputs)
-    log_p = _log_softmax(context @ layer.values.T + layer.fields[masked])
+    log_p = log_softmax(context @ layer.values.T + layer.fields[masked], axis=-1)
     residual = np.exp(log_p)
     residual[each, checked[each, masked]] -= 1.0
     residual /= B
@@ -106,20 +125,3 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
     np.add.at(dh, masked, residual)
     loss = -float(np.mean(log_p[each, checked[each, masked]]))
     return loss, dA, residual.T @ context, dh
-
-
-def _checked(states: Any, layer: AttentionLayer) -> NDArray[np.integer[Any]]:
-    checked = checks.colors("states", states, layer.n_colors, layer.n_sites)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
-    return checked
-
-
-def _log_softmax(z: Array) -> Array:
-    z = z - z.max(axis=-1, keepdims=True)
-    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
-
-
-def _blocks(count: int, numbers: int) -> Iterator[slice]:
-    size = max(1, BLOCK // numbers)
-    return (slice(start, start + size) for start in range(0, count, size))

@@ -1,4 +1,4 @@
-"""Masked ridge regression of the contrasts of Potts data: every site predicted from the others by one factorization."""
+"""Masked ridge regression on the contrasts of Potts data: one factorization predicts every site from the others."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,18 +7,23 @@ import numpy as np
 from numpy.random import Generator
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
+from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContrastFit:
-    """argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2 for every site i, X its C - 1 contrasts less `mean`.
+class ContrastFit(Result):
+    """Ridge regressions that predict the contrasts of each site from those of the others, fitted to n sequences.
 
-    Errors are squared, summed over the contrasts of a site, without a factor 1/2, (L,).
+    Site i has the predictor argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2, where X are contrasts less `mean`.
+    `residual_map` W (L (C-1), L (C-1)) maps centered contrasts x to the residuals W x of all sites. Errors are squared
+    and summed over the contrasts of a site, without a factor 1/2, (L,).
     """
 
-    residual_map: Array = field(repr=False)  # W (L (C-1), L (C-1)): centered contrasts x have the residuals W x
+    residual_map: Array = field(repr=False)
     train_error: Array
     mean: Array = field(repr=False)
     n_colors: int
@@ -27,16 +32,16 @@ class ContrastFit:
 
     @property
     def predictor(self) -> Array:
-        """(L (C-1), L (C-1)): rows predict; zero blocks on the diagonal."""
+        """The matrix (L (C-1), L (C-1)) whose rows predict contrasts from those of the other sites."""
         return np.eye(len(self.residual_map)) - self.residual_map
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over sites."""
+        """The train error, averaged over the sites."""
         return float(self.train_error.mean())
 
     def test_error(self, target: ContrastPopulation | Any) -> Array:
-        """(L,): exact for a `ContrastPopulation`, else the mean over held-out states (M, L)."""
+        """Computes the test error of every site, (L,): exact for a population, a mean for held-out states (M, L)."""
         if isinstance(target, ContrastPopulation):
             if (target.n_colors, len(target.mean)) != (self.n_colors, len(self.mean)):
                 raise ValueError(
@@ -46,43 +51,43 @@ class ContrastFit:
             offset = target.mean - self.mean
             second = target.covariance.matrix + np.outer(offset, offset)
             return _by_site(np.einsum("ij,ij->i", self.residual_map @ second, self.residual_map), self.n_colors)
-        states = checks.colors("target", target, self.n_colors, len(self.mean) // (self.n_colors - 1))
-        x = contrasts(states, self.n_colors) - self.mean
-        if len(x) == 0:
-            raise ValueError("target must hold at least one state, got none")
+        n_sites = len(self.mean) // (self.n_colors - 1)
+        x = contrasts(checked_samples("target", target, self.n_colors, n_sites), self.n_colors) - self.mean
         return _by_site(np.mean((x @ self.residual_map.T) ** 2, axis=0), self.n_colors)
 
     def mean_test_error(self, target: ContrastPopulation | Any) -> float:
-        """Mean over sites of `test_error`."""
+        """Computes the test error, averaged over the sites."""
         return float(self.test_error(target).mean())
 
-    def __repr__(self) -> str:
-        L = len(self.train_error)
-        return f"ContrastFit(n={self.n}, L={L}, n_colors={self.n_colors}, lam={self.lam:g})"
 
-
+@checked
 def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> ContrastFit:
-    """All masked sites of states (n, L) at once. `mean` (L (C-1),) is subtracted; None takes that of the data.
+    """Fits masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
 
-    With R = (X'X/n + lam)^-1 and its diagonal blocks R_ii, the residuals are W x with W = blockdiag(R_ii)^-1 R, and
-    the train errors tr R_ii^-1 (R - lam R R)_ii R_ii^-1. `lam` = 0 gives least squares, of minimum norm where it is
-    not unique: there R is the projector on the null space of X, or site by site where that is too small.
+    `mean` (L (C-1),) is subtracted from the contrasts; None takes the mean of the data. With R = (X'X/n + lam)^-1 and
+    its diagonal blocks R_ii, the residuals are W x with W = blockdiag(R_ii)^-1 R, and the train errors tr R_ii^-1 (R -
+    lam R R)_ii R_ii^-1. `lam` = 0 gives least squares, of minimum norm where it is not unique: there R is the projector
+    on the null space of X, or each site is solved by itself where that space is too small.
     """
     n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    colors = checks.colors("states", states, n_colors)
+    colors = checked_samples("states", states, n_colors)
+    if colors.shape[1] < 2:
+        raise ValueError(f"states must have at least 2 sites, got shape {colors.shape}")
     x = contrasts(colors, n_colors)
-    if colors.shape[0] == 0 or colors.shape[1] < 2:
-        raise ValueError(f"states must hold at least one state of at least 2 sites, got shape {colors.shape}")
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
     if center.shape != (x.shape[1],):
-        raise ValueError(f"mean must have shape ({x.shape[1]},), got {center.shape}")
+        raise ValueError(f"mean must have shape ({x.shape[1]},), sites (n_colors - 1), got {center.shape}")
     return _fit(x - center, np.asarray(center), n_colors, checks.non_negative("lam", lam))
 
 
+@checked
 def fit_gaussian(population: ContrastPopulation, n: int, lam: float, rng: Generator) -> ContrastFit:
-    """The same regression of n Gaussian rows with the mean and covariance of a population, less that mean."""
-    checks.record("population", population, ContrastPopulation)
+    """Fits the regression of `fit_contrasts` to n Gaussian rows with the covariance of a population.
+
+    The rows are drawn by `rng` around the population's mean, which is subtracted.
+    """
     rows = int(checks.dimension(n, name="n"))
+    checks.fits_in_memory(f"{rows} rows of {len(population.mean)} contrasts", 3 * float(rows) * len(population.mean))
     root = population.covariance.eigenvectors * np.sqrt(population.covariance.eigenvalues)
     x = rng.standard_normal((rows, len(root))) @ root.T
     return _fit(x, population.mean, population.n_colors, checks.non_negative("lam", lam))
@@ -111,7 +116,7 @@ def _residual_map(x: Array, block: int, lam: float) -> Array:
 
 
 def _solved_blocks(R: Array, block: int) -> Array:
-    """blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
+    """Returns blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
     rows = np.linalg.solve(_blocks(R, block), R.reshape(-1, block, len(R)))
     W = np.asarray(rows.reshape(R.shape), dtype=float)
     for start in range(0, len(R), block):
@@ -120,7 +125,7 @@ def _solved_blocks(R: Array, block: int) -> Array:
 
 
 def _minimum_norm(x: Array, block: int) -> Array:
-    """Row by row of blocks, by the singular values: where R_ii is singular, its block identity says nothing."""
+    """Solves each site by the singular values of the others' contrasts, which works where R_ii is singular."""
     W = np.eye(x.shape[1])
     for start in range(0, x.shape[1], block):
         own = np.arange(start, start + block)

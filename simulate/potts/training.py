@@ -1,8 +1,8 @@
-"""Training of a layer of factored attention by stochastic gradients, as a network is trained."""
+"""Training of a layer of factored attention by stochastic gradients, in the way networks are trained."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,31 +10,37 @@ from numpy.typing import NDArray
 from simulate.potts.attention import AttentionLayer, loss_and_gradient
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.batches import States, checked_samples
+from theory.models.results import Result
 
-States = NDArray[np.integer[Any]]
 Gradients = tuple[Array, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Training:
-    """Masked loss along a training: `losses` (T,) of the test sequences after `steps` (T,) updates, and the layer."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Training(Result):
+    """The course of a training: the masked `losses` (T,) of test sequences after `steps` (T,) updates, in nats.
 
-    layer: AttentionLayer = field(repr=False)  # after the last step
+    `layer` is the one after the last update. A training runs for a fixed number of updates and is not meant to end at
+    a minimum, so it has no residual.
+    """
+
+    layer: AttentionLayer = field(repr=False)
     steps: NDArray[np.int64]
     losses: Array
 
 
 @dataclass
 class Adam:
-    """Adam (arXiv:1412.6980) with its usual decay rates 0.9 and 0.999."""
+    """The Adam optimizer (arXiv:1412.6980), with its usual decay rates 0.9 and 0.999."""
 
     learning_rate: float
     _moments: list[tuple[Array, Array]] = field(default_factory=list)
     _count: int = 0
 
     def __call__(self, parameters: Sequence[Array], gradients: Gradients) -> None:
-        """One update, in place."""
+        """Updates the parameters in place."""
         self._moments = self._moments or [(np.zeros_like(g), np.zeros_like(g)) for g in gradients]
         self._count += 1
         for x, g, (first, second) in zip(parameters, gradients, self._moments, strict=True):
@@ -46,19 +52,21 @@ class Adam:
 
 @dataclass
 class SGD:
-    """Plain stochastic gradient descent."""
+    """The optimizer that steps along the stochastic gradient."""
 
     learning_rate: float
 
     def __call__(self, parameters: Sequence[Array], gradients: Gradients) -> None:
-        """One update, in place."""
+        """Updates the parameters in place."""
         for x, g in zip(parameters, gradients, strict=True):
             x -= self.learning_rate * g
 
 
-OPTIMIZERS: dict[str, Callable[[float], Any]] = {"adam": Adam, "sgd": SGD}
+MOST_STEPS = 10**7  # more would take days at any size
+OPTIMIZERS: dict[str, type[Adam] | type[SGD]] = {"adam": Adam, "sgd": SGD}
 
 
+@checked
 def train(
     layer: AttentionLayer,
     states: Any,
@@ -69,22 +77,27 @@ def train(
     record: Sequence[int] | None = None,
     batch_size: int = 256,
     learning_rate: float = 0.01,
-    optimizer: str = "adam",
-    masks: str = "every",
+    optimizer: Literal["adam", "sgd"] = "adam",
+    masks: Literal["every", "random"] = "every",
     fields: bool = True,
 ) -> Training:
-    """`n_steps` updates of `layer` on mini-batches of `states` (M, L), drawn with replacement.
+    """Trains `layer` by `n_steps` updates on mini-batches of the sequences `states` (M, L).
 
-    `masks` = "every": each site of each sequence of the batch is masked in turn; "random": one site of each sequence,
-    drawn anew. The learning rate falls to zero with the cosine of the step. `record`: the steps after which the loss
-    on `test_states` is taken, by default about 60 spaced evenly in log(1 + step).
+    Each batch has `batch_size` sequences, drawn with replacement by `rng`. With `masks` "every" each site of each
+    sequence of the batch is masked in turn, with "random" one site of each sequence, drawn anew. The learning rate
+    falls to zero with the cosine of the step. `fields` says whether the fields are trained too. The loss on
+    `test_states` is taken after the steps in `record`, by default about 60 that are spaced evenly in their logarithm.
+    The given layer is not changed. ValueError for sequences that do not fit the layer and for steps outside 0 to
+    n_steps.
     """
-    train_states, test = _checked(states, layer, "states"), _checked(test_states, layer, "test_states")
+    train_states = checked_samples("states", states, layer.n_colors, layer.n_sites)
+    test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
     total = int(checks.dimension(n_steps, name="n_steps"))
     batch = int(checks.dimension(batch_size, name="batch_size"))
-    update = _optimizer(optimizer, checks.positive("learning_rate", learning_rate))
-    if masks not in ("every", "random"):
-        raise ValueError(f"masks must be 'every' or 'random', got {masks!r}")
+    if total > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
+    checks.fits_in_memory(f"a batch of {batch} sequences", 3.0 * batch * layer.n_sites * layer.n_colors)
+    update = OPTIMIZERS[optimizer](checks.positive("learning_rate", learning_rate))
     gradient = _every_site if masks == "every" else _random_site
     peak, wanted = update.learning_rate, _recorded(record, total)
     parameters = [np.array(each) for each in (layer.attention, layer.values, layer.fields)]
@@ -98,17 +111,17 @@ def train(
         gradients = gradient(parameters, train_states[rng.integers(len(train_states), size=batch)], rng)
         kept = 3 if fields else 2
         update(parameters[:kept], gradients[:kept])
-    return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses))
+    return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses), iterations=total)
 
 
 def _every_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
-    """Gradient of the masked loss with every site masked in turn, by the compiled sums of the pseudo-likelihood."""
+    """Returns the gradient with every site masked in turn, from the compiled sums of the pseudo-likelihood."""
     _, *gradients = _objective(states)(*parameters)
     return tuple(each / states.shape[1] for each in gradients)
 
 
 def _random_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
-    """Gradient with one masked site a sequence."""
+    """Returns the gradient with one randomly masked site in each sequence."""
     sites = rng.integers(states.shape[1], size=len(states))
     return loss_and_gradient(AttentionLayer(*parameters), states, sites)[1:]
 
@@ -117,22 +130,9 @@ def _objective(states: States) -> FactoredObjective:
     return FactoredObjective(np.ascontiguousarray(states, dtype=np.int32), np.full(len(states), 1 / len(states)))
 
 
-def _optimizer(name: str, learning_rate: float) -> Any:
-    if name not in OPTIMIZERS:
-        raise ValueError(f"optimizer must be one of {', '.join(OPTIMIZERS)}, got {name!r}")
-    return OPTIMIZERS[name](learning_rate)
-
-
 def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
     if record is None:
         return {0, *np.geomspace(1, total, 60).round().astype(int).tolist()}
     if not record or min(record) < 0 or max(record) > total:
         raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {list(record)}")
     return set(record)
-
-
-def _checked(states: Any, layer: AttentionLayer, name: str) -> States:
-    checked = checks.colors(name, states, layer.n_colors, layer.n_sites)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"{name} must have shape (samples, sites) with at least one sample, got {checked.shape}")
-    return checked

@@ -71,6 +71,7 @@ COVARIANCE = AR1(4, 0.5)
         ("pair", [1, 2], (1.0, 2.0)),
         ("names", ["a"], ["a"]),
         ("option", 3, 3.0),
+        ("anything", "text", "text"),
     ],
 )
 def test_values_are_converted(name, given, arrives):

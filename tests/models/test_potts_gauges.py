@@ -91,7 +91,7 @@ def test_fields_of_a_site_may_be_shifted():
     ("call", "message"),
     [
         (lambda m: rescaled(m, 0), "factor must not be zero"),
-        (lambda m: rescaled(m, np.nan), "factor must be finite"),
+        (lambda m: rescaled(m, np.nan), "factor must be a real number, got nan"),
         (lambda m: shifted(m, "a"), "constant must be a real number"),
         (lambda m: color_gauge(m, [1.0, 2.0]), r"shift must have shape \(3,\) \(colors\), got \(2,\)"),
         (lambda m: color_gauge(m, [1.0, np.inf, 2.0]), "shift must be finite"),
@@ -132,7 +132,7 @@ def test_random_color_couplings_are_normal_and_symmetric():
         (lambda rng: torus_graph(1, 3), "rows must be an integer of at least 2"),
         (lambda rng: torus_graph(3, 1), "columns must be an integer of at least 2"),
         (lambda rng: complete_graph(0), "n_sites must be an integer of at least 1"),
-        (lambda rng: random_graph(5, 5, rng), r"mean_degree must lie in \[0, 4\], got 5"),
+        (lambda rng: random_graph(5, 5, rng), r"mean_degree must lie in \[0, n_sites - 1 = 4\], got 5"),
         (lambda rng: random_graph(1, 0, rng), "n_sites must be an integer of at least 2"),
         (lambda rng: random_color_couplings(0, rng), "n_colors must be an integer of at least 1"),
     ],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts, checks
-from theory.models.potts import base, complete_graph, curie_weiss, random_color_couplings, random_graph, ring_graph
+from theory.models.potts import batches, complete_graph, curie_weiss, random_color_couplings, random_graph, ring_graph
 
 L, C = 5, 3
 SYMMETRIC = np.array([[1.0, 0.2, -0.3], [0.2, 0.5, 0.1], [-0.3, 0.1, -1.0]])
@@ -91,7 +91,7 @@ def test_batches_of_every_shape(make, monkeypatch):
     assert model.conditionals(states[:0]).shape == (0, L, C)
     assert model.score(states.tolist()) == pytest.approx(whole)
     assert model.score(states.astype(np.uint8)) == pytest.approx(whole)
-    monkeypatch.setattr(base, "BLOCK", 2 * L * C)  # two states at a time
+    monkeypatch.setattr(batches, "BLOCK", 2 * L * C)  # two states at a time
     assert model.score(states) == pytest.approx(whole)
 
 
@@ -177,7 +177,9 @@ def test_models_say_their_sizes():
 
 @MODELS
 def test_scores_that_might_overflow_are_refused(make):
-    with pytest.raises(ValueError, match=r"couplings and fields must add up to less than 1e\+300, also times beta"):
+    with pytest.raises(
+        ValueError, match=r"(couplings|interactions) and fields must add up to less than 1e\+300, also times beta"
+    ):
         make(0).at(1e300)
     assert make(0).at(1e290).beta == 1e290
 
@@ -195,9 +197,9 @@ def test_symmetry_of_many_bodies_is_checked_by_exchanges_of_neighbors():
 
 @pytest.mark.parametrize("rng", [0, None])
 def test_graphs_need_a_generator(rng):
-    with pytest.raises(ValueError, match="rng must be a numpy Generator"):
+    with pytest.raises(ValueError, match="rng must be a Generator"):
         random_graph(5, 2, rng)
-    with pytest.raises(ValueError, match="rng must be a numpy Generator"):
+    with pytest.raises(ValueError, match="rng must be a Generator"):
         random_color_couplings(3, rng)
 
 
@@ -232,7 +234,10 @@ NAN = np.where(np.eye(3), np.nan, 0.0)
         ((complete_graph(3), np.triu(SYMMETRIC)), r"color_couplings must be symmetric, got -0.3 at \(0, 2\)"),
         ((complete_graph(3), SYMMETRIC[:2]), "color_couplings must be square"),
         ((complete_graph(3), NAN), "color_couplings must be finite"),
-        ((complete_graph(3), SYMMETRIC, np.zeros((3, 2))), r"fields must have shape \(3, 3\) \(sites, colors\), got"),
+        (
+            (complete_graph(3), SYMMETRIC, np.zeros((3, 2))),
+            r"fields must have shape \(3, 3\) \(sites, colors\) as .*, got",
+        ),
         ((complete_graph(3), SYMMETRIC, NAN), "fields must be finite"),
         ((complete_graph(3), SYMMETRIC, None, -0.1), r"beta must lie in \[0, inf\), got -0.1"),
         ((complete_graph(3), SYMMETRIC, None, np.inf), "beta must be finite, got inf"),
@@ -248,10 +253,10 @@ def test_bad_pair_models(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((3, [(0, 3)], 1.0), "edges must name sites from 0 to 2, got 0 to 3"),
-        ((3, [(-1, 0)], 1.0), "edges must name sites from 0 to 2, got -1 to 0"),
+        ((3, [(0, 3)], 1.0), "edges must name sites from 0 to n_sites - 1 = 2, got 0 to 3"),
+        ((3, [(-1, 0)], 1.0), "edges must name sites from 0 to n_sites - 1 = 2, got -1 to 0"),
         ((3, [(0, 1, 2)], 1.0), r"edges must be integers of shape \(edges, 2\), got int64 \(1, 3\)"),
-        ((3, [(0.0, 1.0)], 1.0), "edges must be integers of shape"),
+        ((3, [(0.0, 1.0)], 1.0), "edges must be an array of integers"),
         ((3, [(1, 1)], 1.0), r"site_couplings must have a zero diagonal, got 2.0 at \(1, 1\)"),
         ((3, [(0, 1)], [1.0, 2.0]), "strengths must be one number or one for each of 1 edges, got 2"),
         ((3, [(0, 1)], np.nan), "strengths must be finite"),
@@ -288,7 +293,7 @@ def test_bad_dense_models(couplings, message):
     [
         ([[0, 0]], [1.0], SYMMETRIC, r"sites must be distinct within a group, got \[0, 0\] at 0"),
         ([[0, -1]], [1.0], SYMMETRIC, "sites must be >= 0, got -1"),
-        ([[0.0, 1.0]], [1.0], SYMMETRIC, "sites must be integers"),
+        ([[0.0, 1.0]], [1.0], SYMMETRIC, "sites must be an array of integers"),
         ([[0]], [1.0], np.ones(3), "two bodies or more"),
         ([[0, 1]], [1.0, 2.0], SYMMETRIC, "strengths must have one number for each of 1 groups, got 2"),
         ([[0, 1]], [np.inf], SYMMETRIC, "strengths must be finite"),

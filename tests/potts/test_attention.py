@@ -146,11 +146,11 @@ ZERO = np.zeros((3, 3))
         (lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), batch_size=0), "batch_size must be"),
         (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), optimizer="newton"),
-            "optimizer must be one of adam, sgd",
+            "optimizer must be one of 'adam', 'sgd'",
         ),
         (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), masks="all"),
-            "masks must be 'every' or 'random'",
+            "masks must be one of 'every', 'random'",
         ),
         (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), learning_rate=-1.0),

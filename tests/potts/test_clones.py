@@ -98,3 +98,25 @@ def test_unfinished_fits():
 def test_bad_input(original, order, message):
     with pytest.raises(ValueError, match=message):
         potts.maximum_entropy_clone(original, order)
+
+
+@pytest.mark.parametrize("tol", [np.nan, np.inf, 0.0, -1e-12, "small"])
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda tol: potts.maximum_entropy_clone(FOUR, 2, tol=tol, max_iter=1),
+        lambda tol: potts.k_body_floor(FOUR, 2, tol=tol),
+        lambda tol: potts.cylinder(3, 2, 0.5, tol=tol),
+    ],
+)
+def test_a_tolerance_that_is_none_is_refused(solve, tol):
+    """Nothing exceeds nan, so that what has not converged would be returned as if it had."""
+    with pytest.raises(ValueError, match="tol must"):
+        solve(tol)
+
+
+def test_the_last_iterate_says_that_it_has_not_converged():
+    clone = potts.maximum_entropy_clone(FOUR, 2, max_iter=1, check=False)
+    assert not clone.converged
+    assert clone.residual > clone.tol
+    assert clone.iterations == 1

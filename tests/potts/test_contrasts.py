@@ -140,8 +140,7 @@ def test_blocks_of_states_change_nothing(monkeypatch):
     states, weights = enumerated(random_model())
     whole = ContrastPopulation.from_states(states, 3, weights)
     monitor = heteroskedasticity(whole, states, weights)
-    monkeypatch.setattr("theory.models.potts.one_hot_contrasts.BLOCK", 40)
-    monkeypatch.setattr("theory.potts.contrasts.ROWS", 7)
+    monkeypatch.setattr("theory.models.potts.batches.BLOCK", 40)
     pieces = ContrastPopulation.from_states(states, 3, weights)
     np.testing.assert_allclose(pieces.covariance.matrix, whole.covariance.matrix, atol=1e-15)
     np.testing.assert_allclose(heteroskedasticity(whole, states, weights), monitor, rtol=1e-12)
@@ -193,10 +192,16 @@ def test_independent_sites_are_homoskedastic():
         (lambda: ContrastPopulation.from_states([[0, 1, 2], [1, 1, 0]], 3), r"no variance at sites \[1\]"),
         (lambda: ContrastPopulation.from_states([[0, 1, 2]], 3), r"no variance at sites \[0, 1, 2\]"),
         (lambda: ContrastPopulation.from_states([[0], [1]], 2), "2 or more sites, got d = 1"),
-        (lambda: ContrastPopulation.from_states(np.zeros((0, 3), int), 2), "states must hold at least one state"),
-        (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [1.0]), r"weights must have shape \(2,\)"),
+        (
+            lambda: ContrastPopulation.from_states(np.zeros((0, 3), int), 2),
+            "at least one sample",
+        ),
+        (
+            lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [1.0]),
+            "one number for each of 2 samples of states, got 1",
+        ),
         (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [1.0, -1.0]), "weights must be >= 0"),
-        (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [0.0, 0.0]), "not all zero"),
+        (lambda: ContrastPopulation.from_states([[0, 1], [1, 0]], 2, [0.0, 0.0]), "weights must not all be zero"),
         (lambda: ring_contrasts(2, np.eye(3), 1.0), "n_sites must be an integer of at least 3, got 2"),
         (lambda: ring_contrasts(5, np.array([[0.0, 1.0], [0.0, 0.0]]), 1.0), "color_couplings must be symmetric"),
         (lambda: ring_contrasts(5, np.eye(3), -1.0), "beta must lie in"),

@@ -102,6 +102,36 @@ def test_metric_is_the_recovery_error_of_a_small_step(fields):
     assert err**2 == pytest.approx(step @ fit.metric @ step / fit.signal, rel=1e-5)
 
 
+def identified(theta, fields):
+    """The couplings A_ij V_ab of `SMALL` that a softmax, and fields where there are some, can tell, as a vector."""
+    A = np.zeros((4, 4), dtype=theta.dtype)
+    A[~np.eye(4, dtype=bool)] = theta[:12]
+    V = theta[12:21].reshape(3, 3)
+    V = V - V.mean(axis=0)
+    return np.multiply.outer(A, V - V.mean(axis=1, keepdims=True) if fields else V).ravel()
+
+
+@pytest.mark.parametrize("fields", [False, True])
+def test_coefficients_from_derivatives_by_complex_steps(fields):
+    """tr(H^+ K)/2 and tr(J H^+ K H^+ J^T)/|W'|^2, with all derivatives taken of the written-out loss and couplings."""
+    states, p = population(SMALL)
+    J, off = SMALL.beta * SMALL.site_couplings, ~np.eye(4, dtype=bool)
+    theta = np.concatenate([J[off], SMALL.color_couplings.ravel(), np.zeros(12 if fields else 0)])
+    g = gradients(theta, SMALL, states, fields)
+    shifts = 1e-5 * np.eye(len(theta))
+    slopes = [p @ (gradients(theta + shift, SMALL, states, fields) - g) for shift in shifts]
+    back = [p @ (g - gradients(theta - shift, SMALL, states, fields)) for shift in shifts]
+    H = (np.array(slopes) + np.array(back)) / 2e-5
+    inverse = np.linalg.pinv((H + H.T) / 2, rcond=1e-7)
+    covariance = inverse @ g.T @ (p[:, None] * g) @ inverse
+    steps = theta + 1e-30j * np.eye(len(theta))
+    jacobian = np.stack([identified(step, fields).imag / 1e-30 for step in steps], axis=1)
+    found = potts.excess_loss_coefficient(SMALL, fields=fields)
+    assert found.coefficient == pytest.approx(np.trace(H @ covariance) / 2, rel=1e-5)
+    expected = np.trace(jacobian @ covariance @ jacobian.T) / np.sum(identified(theta, fields) ** 2)
+    assert found.recovery_coefficient == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.parametrize("name", ["full", "symmetric"])
 def test_slopes_and_metric_of_blocks_by_differences(name):
     """Each parameter moves the local scores of a `DensePottsModel` or, where asymmetric, of one direction of it."""
@@ -151,13 +181,13 @@ def fitted(model, number, n_samples, fields=True):
 @pytest.mark.parametrize("fields", [True, False])
 def test_simulated_factored_fits(agrees, fields):
     theory = potts.excess_loss_coefficient(PAIR, fields=fields)
-    excess, error = np.transpose([fitted(PAIR, number, 1_000_000, fields) for number in range(100)])
+    excess, error = np.transpose([fitted(PAIR, number, 1_000_000, fields) for number in range(200)])
     agrees(Estimate.of(excess), theory.coefficient, resolves=0.25)
     agrees(Estimate.of(error), theory.recovery_coefficient, resolves=0.3)
 
 
 def test_simulated_factored_fits_of_a_small_model(agrees):
-    excess, _ = np.transpose([fitted(SMALL, number, 100_000) for number in range(60)])
+    excess, _ = np.transpose([fitted(SMALL, number, 100_000) for number in range(140)])
     agrees(Estimate.of(excess), potts.excess_loss_coefficient(SMALL).coefficient, resolves=0.4)
 
 
@@ -184,7 +214,7 @@ def test_simulated_full_fits(agrees):
         ((AR1(4, 0.5),), "model must be a record"),
         ((four_body_model(5, 2, 0.5, 1.0),), "model must be a pair model"),
         ((pair_model(30, 3, 0.3, 0.8),), "more than max_states"),
-        ((PAIR, "dense"), "parameterization must be 'factored', 'symmetric' or 'asymmetric' .*, got 'dense'"),
+        ((PAIR, "dense"), "parameterization must be one of 'factored', 'symmetric', 'asymmetric', 'full', got 'dense'"),
         ((DensePottsModel.of(SMALL),), "must have factored couplings"),
         ((SMALL.at(0.0),), "must have couplings and beta > 0"),
         ((PottsModel([[0, 1], [1, 0]], np.ones((2, 2))),), "must have couplings and beta > 0"),

@@ -53,6 +53,55 @@ def test_compiled_sums_are_those_of_the_loops():
             assert slopes[index] == pytest.approx(loss_by_loops(states, weights, *moved).imag / 1e-30, abs=1e-12)
 
 
+@pytest.mark.parametrize("penalties", [{}, {"l2": 0.02, "field_l2": 0.005}])
+@pytest.mark.parametrize("fields", [False, True])
+def test_the_objective_is_the_written_out_loss_plus_penalties(fields, penalties):
+    """The default of both penalties is 0.01 in units of the weight of one sample, sum w^2."""
+    states = sampled(300, seed=3)
+    weights = stream(0, "objective").uniform(0.5, 2.0, 300)
+    fit = factored_attention(states, 3, weights=weights, fields=fields, **penalties)
+    shares = weights / weights.sum()
+    A, V, h = fit.site_couplings, fit.color_couplings, fit.fields
+    default = 0.01 * np.sum(shares**2)
+    l2, field_l2 = (penalties.get(name, default) for name in ("l2", "field_l2"))
+    expected = loss_by_loops(states, shares, A, V, h) + l2 * np.sum(A**2) * np.sum(V**2) + field_l2 * np.sum(h**2)
+    assert fit.objective == pytest.approx(expected, rel=1e-12)
+    assert fit.masked_loss(states, weights) == pytest.approx(loss_by_loops(states, shares, A, V, h) / 6, rel=1e-12)
+
+
+def test_the_residual_is_the_norm_of_the_gradient_where_both_factors_have_the_same_size():
+    states = sampled(60, seed=4)
+    fit = factored_attention(states, 3, l2=0.01, field_l2=0.01, max_iter=5, check=False)
+    balance = np.sqrt(np.linalg.norm(fit.color_couplings) / np.linalg.norm(fit.site_couplings))
+    point = [fit.site_couplings * balance, fit.color_couplings / balance, fit.fields]
+    shares, off = np.full(60, 1 / 60), ~np.eye(6, dtype=bool)
+
+    def objective(A, V, g):
+        """Of the fields g at the mean input, in units in which their curvature is about one."""
+        h = np.sqrt(3) * g - A @ frequencies @ V.T
+        h = h - h.mean(axis=1, keepdims=True)
+        penalties = 0.01 * np.sum(A**2) * np.sum(V**2) + 0.01 * np.sum(h**2)
+        return loss_by_loops(states, shares, A, V, h) + penalties
+
+    frequencies = np.stack([np.bincount(column, minlength=3) / 60 for column in states.T])
+    g = point[2] + point[0] @ frequencies @ point[1].T
+    point[2] = (g - g.mean(axis=1, keepdims=True)) / np.sqrt(3)
+    square = 0.0
+    for place, slopes in enumerate([np.zeros((6, 6)), np.zeros((3, 3)), np.zeros((6, 3))]):
+        for index in np.ndindex(slopes.shape):
+            moved = [each.astype(complex) for each in point]
+            moved[place][index] += 1e-30j
+            slopes[index] = objective(*moved).imag / 1e-30
+        if place == 0:
+            slopes = slopes[off]
+        else:  # along the gauges nothing moves
+            slopes = slopes - slopes.mean(axis=1, keepdims=True)
+            slopes = slopes - slopes.mean(axis=0) if place == 1 else slopes
+        square += np.sum(slopes**2)
+    assert not fit.converged
+    assert fit.residual == fit.gradient_norm == pytest.approx(np.sqrt(square), rel=1e-9)
+
+
 def test_extreme_logits_do_not_overflow():
     value, *gradient = FactoredObjective(STATES[:5].astype(np.int32), np.ones(5))(
         np.ones((6, 6)), 1e4 * np.eye(3), np.zeros((6, 3))
@@ -209,14 +258,14 @@ def test_equal_sites_have_no_optimum_without_a_penalty():
         ({"states": np.zeros((5, 4))}, "states must be integers"),
         ({"states": np.full((5, 4), 3)}, "states must be colors from 0 to 2, got 3"),
         ({"n_colors": 1}, "n_colors must be an integer of at least 2"),
-        ({"weights": np.ones(4)}, "weights must have one number for each of 5 samples, got 4"),
+        ({"weights": np.ones(4)}, "weights must have one number for each of 5 samples of states, got 4"),
         ({"weights": np.zeros(5)}, "weights must not all be zero"),
         ({"weights": [1, 1, -1, 1, 1]}, "weights must be >= 0"),
         ({"l2": -1.0}, "l2 must lie in"),
-        ({"field_l2": np.nan}, "field_l2 must be finite"),
+        ({"field_l2": np.nan}, "field_l2 must be a real number"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"tol": 0.0}, "tol must lie in"),
-        ({"restarts": -1}, "restarts must be an integer"),
+        ({"restarts": -1}, "restarts must lie in"),
         ({"seed": 0.5}, "seed must be an integer"),
         ({"n_threads": 0}, "n_threads must be an integer"),
         ({"start": "svd"}, 'start must be "kronecker", "random" or a tuple'),

@@ -65,7 +65,7 @@ def test_a_model_without_scores_guesses():
 
 def test_blocks_of_samples_do_not_show(monkeypatch):
     whole = masked_loss(PAIR, states_of(PAIR, 50))
-    monkeypatch.setattr("simulate.potts.inference.held_out.BLOCK", 7 * 18)
+    monkeypatch.setattr("theory.models.potts.batches.BLOCK", 7 * 18)
     np.testing.assert_allclose(masked_loss(PAIR, states_of(PAIR, 50)).by_site, whole.by_site, rtol=1e-13)
 
 
@@ -112,7 +112,7 @@ def test_as_a_table():
         (PAIR, states_of(PAIR)[:0], None, r"at least one sample, got \(0, 6\)"),
         (PAIR, states_of(PAIR) + 1, None, "states must be colors from 0 to 2, got 3 at index"),
         (PAIR, states_of(PAIR), np.zeros(30), "weights must not all be zero"),
-        (PAIR, states_of(PAIR), np.ones(29), "weights must have one number for each of 30 samples, got 29"),
+        (PAIR, states_of(PAIR), np.ones(29), "weights must have one number for each of 30 samples of states, got 29"),
         (PottsModel(np.zeros((6, 6)), np.eye(3)), states_of(PAIR), [np.nan] * 30, "weights must be finite"),
     ],
 )

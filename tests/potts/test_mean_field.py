@@ -62,7 +62,8 @@ def test_the_model_is_in_the_zero_sum_gauge_and_prints():
     fit = mean_field(random_states(), 3)
     assert abs(fit.couplings.sum(axis=3)).max() < 1e-12
     assert abs(fit.fields.sum(axis=1)).max() < 1e-12
-    assert repr(fit) == "MeanFieldFit(L=4, C=3, M=60, pseudocount=0.5)"
+    assert fit.n_samples == 60
+    assert repr(fit).startswith("MeanFieldFit(model=DensePottsModel(n_sites=4, n_colors=3, beta=1), pseudocount=0.5,")
 
 
 @pytest.mark.parametrize(

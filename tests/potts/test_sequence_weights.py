@@ -80,11 +80,11 @@ def test_time_is_predicted_within_reason():
     [
         (np.zeros((3, 4)), 0.8, "states must be integers"),
         (np.array([[0, -1]]), 0.8, "got -1 at index"),
-        (np.zeros((0, 4), int), 0.8, r"both at least 1, got \(0, 4\)"),
-        (np.zeros(4, int), 0.8, r"states must have shape \(sequences, sites\)"),
+        (np.zeros((0, 4), int), 0.8, r"at least one sample, got \(0, 4\)"),
+        (np.zeros(4, int), 0.8, r"states must have shape \(samples, sites\)"),
         (np.zeros((3, 4), int), 0.0, r"identity must lie in \(0, 1\], got 0"),
         (np.zeros((3, 4), int), 1.2, r"identity must lie in \(0, 1\], got 1.2"),
-        (np.zeros((3, 4), int), np.nan, "identity must be finite"),
+        (np.zeros((3, 4), int), np.nan, "identity must be a real number, got nan"),
     ],
 )
 def test_bad_input_is_named(states, identity, message):

@@ -172,14 +172,15 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
 
 def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> NDArray[np.integer[Any]]:
     """`value` as integers (..., L) from 0 to n_colors - 1; ValueError names the first that is not. Not copied."""
-    array = np.asarray(value)
+    array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}")
     if array.ndim == 0 or array.shape[-1] == 0 or (n_sites is not None and array.shape[-1] != n_sites):
         raise ValueError(f"{name} must have shape (..., {n_sites or 'sites'}), got {array.shape}")
     if array.size and (array.min() < 0 or array.max() >= n_colors):
         where = tuple(int(i) for i in np.argwhere((array < 0) | (array >= n_colors))[0])
-        raise ValueError(f"{name} must be colors from 0 to {n_colors - 1}, got {array[where]} at index {where}")
+        got = f"{array[where]} at index {where}"
+        raise ValueError(f"{name} must be colors from 0 to {n_colors - 1}, got {got} with n_colors = {n_colors}")
     return array
 
 

@@ -1,42 +1,38 @@
 """Exact yardsticks of generalized Potts models: small systems, solvable ones, and what a fit can reach."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from theory.potts.clones import MaximumEntropyClone, maximum_entropy_clone
-    from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation
-    from theory.potts.enumeration import Enumeration, enumerate_states
-    from theory.potts.excess_loss import (
-        ExcessLoss,
-        complexity_gain,
-        excess_loss_coefficient,
-        recovery_error_coefficient,
-    )
-    from theory.potts.finite_mean_field import FiniteCurieWeiss, finite_curie_weiss
-    from theory.potts.floors import KBodyFloor, k_body_floor, masked_loss_floor, masked_loss_floors_by_site
-    from theory.potts.gaussian_equivalence import (
-        ContrastRegression,
-        contrast_regression,
-        ridgeless_contrast_regression,
-        ring_test_error,
-    )
-    from theory.potts.mean_field import (
-        CurieWeiss,
-        CurieWeissBranch,
-        curie_weiss,
-        curie_weiss_critical_beta,
-        curie_weiss_jump,
-        curie_weiss_latent_heat,
-        curie_weiss_spinodals,
-    )
-    from theory.potts.rings import Ring, ring
-    from theory.potts.square_lattice import (
-        onsager_energy,
-        square_lattice_critical_beta,
-        square_lattice_critical_energy,
-    )
-    from theory.potts.strips import Cylinder, Torus, cylinder, torus
+from theory.potts.clones import MaximumEntropyClone, maximum_entropy_clone
+from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation
+from theory.potts.enumeration import Enumeration, enumerate_states
+from theory.potts.excess_loss import (
+    ExcessLoss,
+    complexity_gain,
+    excess_loss_coefficient,
+    recovery_error_coefficient,
+)
+from theory.potts.finite_mean_field import FiniteCurieWeiss, finite_curie_weiss
+from theory.potts.floors import KBodyFloor, k_body_floor, masked_loss_floor, masked_loss_floors_by_site
+from theory.potts.gaussian_equivalence import (
+    ContrastRegression,
+    contrast_regression,
+    ridgeless_contrast_regression,
+    ring_test_error,
+)
+from theory.potts.mean_field import (
+    CurieWeiss,
+    CurieWeissBranch,
+    curie_weiss,
+    curie_weiss_critical_beta,
+    curie_weiss_jump,
+    curie_weiss_latent_heat,
+    curie_weiss_spinodals,
+)
+from theory.potts.rings import Ring, ring
+from theory.potts.square_lattice import (
+    onsager_energy,
+    square_lattice_critical_beta,
+    square_lattice_critical_energy,
+)
+from theory.potts.strips import Cylinder, Torus, cylinder, torus
 
 __all__ = [
     "ContrastRegression",
@@ -77,30 +73,3 @@ __all__ = [
     "square_lattice_critical_energy",
     "torus",
 ]
-
-_ROOMS = (
-    "enumeration",
-    "floors",
-    "rings",
-    "strips",
-    "mean_field",
-    "finite_mean_field",
-    "square_lattice",
-    "clones",
-    "excess_loss",
-    "contrasts",
-    "gaussian_equivalence",
-)
-
-
-def __getattr__(name: str) -> Any:
-    """Functions and records of the rooms, loaded when first used: importing `theory` stays cheap."""
-    for room in _ROOMS if not name.startswith("_") else ():
-        found = getattr(import_module(f"{__name__}.{room}"), name, None)
-        if getattr(found, "__module__", None) == f"{__name__}.{room}":
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__

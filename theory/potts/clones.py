@@ -9,46 +9,63 @@ import numpy as np
 from scipy.special import rel_entr
 
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 from theory.potts.enumeration import Enumeration, enumeration_of
 
-MAX_WORK = 2**27  # states times marginals, that is numbers touched in one pass
+MAX_WORK = 2**27  # states times marginals: the numbers that one round over all marginals touches
 
 
-@dataclass(frozen=True, eq=False)
-class MaximumEntropyClone:
-    """`joint` (C,) * L; `residual` is the largest difference of any k-site marginal from the original's."""
+@dataclass(frozen=True, eq=False, repr=False)
+class MaximumEntropyClone(SolverResult):
+    """The distribution of largest entropy among those with the same marginals of k = `order` sites as an original.
+
+    `joint` (C,) * L holds the probability of every state, with an axis for each site. `kl_divergence` is
+    KL(original || clone) in nats: the information that interactions of more than k bodies carry. `residual` is the
+    largest difference between a probability in a k-site marginal of the clone and of the original; it is compared with
+    `tol`.
+    """
 
     order: int
     joint: Array = field(repr=False)
-    kl_divergence: float  # KL(original || clone) in nats: what interactions of more than k bodies carry
-    residual: float
+    kl_divergence: float
     tol: float
-    iterations: int
-
-    @property
-    def converged(self) -> bool:
-        """Whether the residual is within the tolerance."""
-        return self.residual <= self.tol
 
     @property
     def probabilities(self) -> Array:
-        """The joint in the order of `enumerate_states`, (C^L,)."""
+        """Probabilities of the states in the order of `enumerate_states`, (C^L,)."""
         return self.joint.ravel()
 
 
+@checked
 def maximum_entropy_clone(
     original: Potts | Enumeration | Any, order: int, *, tol: float = 1e-12, max_iter: int = 10_000, check: bool = True
 ) -> MaximumEntropyClone:
-    """The maximum-likelihood model with interactions of up to `order` bodies, by iterative proportional fitting.
+    """Computes the maximum-likelihood model of a distribution among models with interactions of up to `order` bodies.
 
-    `original`: a model, its enumeration, or the probabilities themselves (C,) * L. Each step makes one k-site marginal
-    that of the original (W. E. Deming and F. F. Stephan, Ann. Math. Stat. 11, 427 (1940)). Raises ConvergenceError, or
-    with check=False returns the last iterate.
+    That model has the largest entropy among the distributions with the same marginals of `order` sites. `original` is a
+    model, its enumeration, or the probabilities themselves, an array with an axis of length C for every one of L sites.
+    The method is iterative proportional fitting: each step multiplies the clone so that one marginal becomes that of
+    the original (W. E. Deming and F. F. Stephan, Ann. Math. Stat. 11, 427 (1940)).
+
+    ConvergenceError where some marginal still differs by more than `tol` after `max_iter` rounds over all marginals;
+    with `check=False` the last iterate is returned instead. ValueError for an `order` outside 1 to L and for systems
+    that are too large.
+
+    Interactions of pairs cannot explain the parity of three binary sites, so the clone of order 2 is uniform:
+
+    >>> import numpy as np
+    >>> parity = np.indices((2, 2, 2)).sum(axis=0) % 2 / 4
+    >>> round(maximum_entropy_clone(parity, 2).kl_divergence, 6)  # log 2
+    0.693147
+    >>> maximum_entropy_clone(parity, 3).kl_divergence
+    0.0
     """
     target = _joint(original)
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, target.ndim, closed=(True, True)))
+    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
     _affordable(target, k)
     rest = [tuple(np.setdiff1d(np.arange(target.ndim), kept)) for kept in combinations(range(target.ndim), k)]
     wanted = [target.sum(axis=axes, keepdims=True) for axes in rest]
@@ -69,18 +86,24 @@ def maximum_entropy_clone(
             Solution(clone, "max_iter", residual, tol, iteration),
             "raise max_iter; probabilities near zero make it slow",
         )
-    return MaximumEntropyClone(k, clone, max(0.0, float(rel_entr(target, clone).sum())), residual, tol, iteration)
+    # Rounding can make a vanishing divergence slightly negative.
+    divergence = max(0.0, float(rel_entr(target, clone).sum()))
+    converged = residual <= tol
+    return MaximumEntropyClone(k, clone, divergence, tol, residual=residual, iterations=iteration, converged=converged)
 
 
 def _joint(original: Any) -> Array:
-    """Checked and normalized probabilities (C,) * L."""
+    """Returns the normalized probabilities of the original, with an axis for every site."""
     if isinstance(original, Potts | Enumeration):
         return enumeration_of(original).joint
-    given = checks.finite_array("original", original, np.ndim(original))
+    given = checks.real_array("original", original)
+    given = checks.finite_array("original", given, given.ndim)
     if given.ndim == 0 or len(set(given.shape)) > 1:
         raise ValueError(f"original must have one axis of the same length for every site, got shape {given.shape}")
-    if given.min() < 0 or not np.isclose(given.sum(), 1, rtol=0, atol=1e-9):
-        raise ValueError(f"original must be probabilities, got a sum of {given.sum()} and a minimum of {given.min()}")
+    if given.min() < 0 or given.max() > 1 + 1e-9:
+        raise ValueError(f"original must be probabilities, got numbers from {given.min()} to {given.max()}")
+    if not np.isclose(given.sum(), 1, rtol=0, atol=1e-9):
+        raise ValueError(f"original must be probabilities, got a sum of {given.sum()}")
     return np.asarray(given / given.sum())
 
 

@@ -1,27 +1,33 @@
-"""Contrasts of Potts models: exact covariance of a ring, and how far a linear model of Potts data is from Gaussian."""
+"""Contrasts of Potts models: the exact covariance of a ring, and a measure of how far Potts data are from Gaussian."""
 
 from typing import Any
 
 import numpy as np
 
 from theory.models import Empirical, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.base import require_finite_scores
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 from theory.models.potts.factored import symmetric
-from theory.models.potts.one_hot_contrasts import ContrastPopulation, checked_weights, contrasts, helmert
-
-ROWS = 2**14  # states taken together
+from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 
 
+@checked
 def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastPopulation:
-    """Contrasts of the ring S = sum_i U[s_i, s_i+1] of L = `n_sites` >= 3, exactly, for any symmetric U (C, C).
+    """Computes exactly the mean and covariance of the contrasts of a ring of Potts spins.
 
-    With T = exp(beta U) two sites at distance r have the joint law T^r_ab T^(L-r)_ba / tr T^L. Where U is the identity
-    the C - 1 contrasts are independent copies of one covariance, (1/C) mu^r but for terms of order mu^(L-r), with
-    mu = `ring_correlation`.
+    The model is S = sum_i U[s_i, s_i+1] on a ring of L = `n_sites` >= 3 sites, with any symmetric `color_couplings` U
+    (C, C) and P(s) = exp(beta S)/Z. With the transfer matrix T = exp(beta U) two sites at distance r have the joint law
+    T^r_ab T^(L-r)_ba / tr T^L. Where U is the identity, the C - 1 contrasts of a site are independent copies of each
+    other with the covariance (1/C) mu^r, but for terms of order mu^(L-r); mu is `ring_correlation`.
     """
     L = int(checks.dimension(n_sites, least=3, name="n_sites"))
     U = symmetric("color_couplings", color_couplings)
-    powers = _transfer_powers(L, checks.non_negative("beta", beta) * U)
+    beta = checks.non_negative("beta", beta)
+    require_finite_scores("color_couplings", float(abs(U).max()), L, np.zeros(1), beta)
+    checks.fits_in_memory(f"the covariance of {L} sites with {len(U)} colors", 4 * (float(L) * len(U)) ** 2)
+    powers = _transfer_powers(L, beta * U)
     H, total = helmert(len(U)), np.logaddexp.reduce(np.diagonal(powers[L]))
     mean = H.T @ np.exp(np.diagonal(powers[L]) - total)
     lagged = [H.T @ np.exp(powers[r] + powers[L - r].T - total) @ H - np.outer(mean, mean) for r in range(L)]
@@ -30,40 +36,51 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
     return ContrastPopulation(Empirical((blocks + blocks.T) / 2), len(U), np.tile(mean, L))
 
 
+@checked
 def ring_correlation(n_colors: int, beta: float) -> float:
-    """mu = (e^beta - 1)/(e^beta + C - 1): the correlation of neighbors on the infinite ring with U = identity."""
+    """Computes the correlation mu of neighbors on the infinite ferromagnetic ring of C = `n_colors` colors.
+
+    It is the ratio of the two eigenvalues of the transfer matrix exp(beta delta_ab),
+    mu = (e^beta - 1)/(e^beta + C - 1): sites at distance r agree with probability 1/C + (1 - 1/C) mu^r.
+
+    >>> round(ring_correlation(2, 2.0), 6)  # tanh(beta/2), as in the Ising chain with coupling beta/2
+    0.761594
+    """
     C = int(checks.dimension(n_colors, least=2, name="n_colors"))
     decay = np.expm1(-checks.non_negative("beta", beta))
     return float(-decay / (C + (C - 1) * decay))
 
 
+@checked
 def heteroskedasticity(population: ContrastPopulation, states: Any, weights: Any = None) -> Array:
-    """E[|r|^2 x^T Sxx^-1 x]/(u E|r|^2) of every site, (L,): r is what the best linear prediction of the site from the
-    u = (L-1)(C-1) contrasts x of the others leaves. 1 for Gaussian data.
+    """Measures, for every site, whether the residual of linear prediction depends on the predictors: 1 if it does not.
 
-    The mean over `states` (M, L), each counted by its weight: all states of a model, or a sample. By block inversion,
-    with Q = Sigma^-1 and z the centered contrasts, r = Q_ii^-1 (Q z)_i and
-    x^T Sxx^-1 x = z^T Q z - (Q z)_i^T Q_ii^-1 (Q z)_i. ValueError for a singular covariance.
+    Site i is predicted linearly from the u = (L-1)(C-1) contrasts x of the other sites, which have the covariance Sxx;
+    r is what the best linear prediction leaves. The measure is E[|r|^2 x^T Sxx^-1 x]/(u E|r|^2), (L,): Gaussian data
+    have independent r and x and give 1. The expectation is the mean over `states` (M, L), counted by `weights` (M,):
+    all states of a model with their probabilities, or a sample with equal weights (None).
+
+    By inversion in blocks, with the precision matrix Q = Sigma^-1 of all contrasts and the centered contrasts z,
+    r = Q_ii^-1 (Q z)_i and x^T Sxx^-1 x = z^T Q z - (Q z)_i^T Q_ii^-1 (Q z)_i. ValueError for a singular covariance.
     """
-    checks.record("population", population, ContrastPopulation)
-    colors = checks.colors("states", states, population.n_colors, population.n_sites)
-    shares, Q = checked_weights(weights, len(colors)), _precision(population)
+    colors = checked_samples("states", states, population.n_colors, population.n_sites)
+    shares, Q = normalized_weights(weights, len(colors)), _precision(population)
     L, c = population.n_sites, population.n_colors - 1
     own = np.linalg.inv(np.einsum("iaib->iab", Q.reshape(L, c, L, c)))
     moments = np.zeros((2, L))
-    for start in range(0, len(colors), ROWS):
-        z = contrasts(colors[start : start + ROWS], population.n_colors) - population.mean
+    for rows in blocks(len(colors), L * c):
+        z = contrasts(colors[rows], population.n_colors) - population.mean
         conjugate = z @ Q
         by_site = conjugate.reshape(-1, L, c).transpose(1, 0, 2)
         residual = by_site @ own
         leverage = np.einsum("md,md->m", z, conjugate) - np.einsum("ima,ima->im", residual, by_site)
         square = np.einsum("ima,ima->im", residual, residual)
-        weight = shares[start : start + ROWS]
-        moments += (square * leverage) @ weight, square @ weight
+        moments += (square * leverage) @ shares[rows], square @ shares[rows]
     return np.asarray(moments[0] / (moments[1] * (L - 1) * c))
 
 
 def _precision(population: ContrastPopulation) -> Array:
+    """Returns the inverse covariance of the contrasts; ValueError where it is singular."""
     values, vectors = population.covariance.eigenvalues, population.covariance.eigenvectors
     if values[0] <= 0:
         raise ValueError(
@@ -74,7 +91,10 @@ def _precision(population: ContrastPopulation) -> Array:
 
 
 def _transfer_powers(n_sites: int, logs: Array) -> Array:
-    """log T^r of T = exp(logs - max), r = 0..L, (L+1, C, C): in logs, since frustrated rings need what underflows."""
+    """Returns log T^r for r = 0 to L of T = exp(logs - max logs), (L+1, C, C).
+
+    Logarithms are needed because a frustrated ring is dominated by entries of T that underflow at a large beta.
+    """
     step = logs - logs.max()
     with np.errstate(divide="ignore"):
         powers = [np.log(np.eye(len(logs)))]

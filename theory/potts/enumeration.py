@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
 
 MAX_STATES = 2**20
 
 
-@dataclass(frozen=True, eq=False)
-class Enumeration:
-    """All N = C^L states in lexicographic order, site 0 slowest: `states` (N, L), `scores` S (N,).
+@dataclass(frozen=True, eq=False, repr=False)
+class Enumeration(Result):
+    """All N = C^L states of a small model with their exact probabilities.
 
-    `log_probabilities` and `probabilities` (N,); `log_partition_function` = log sum_s exp(beta S(s)).
+    `states` (N, L) are in lexicographic order, the color of site 0 changing slowest; `scores` (N,) are their S(s) and
+    `log_probabilities` (N,) the natural logarithms of P(s) = exp(beta S(s))/Z. `log_partition_function` is log Z.
     """
 
     model: Potts
@@ -31,45 +34,48 @@ class Enumeration:
 
     @cached_property
     def probabilities(self) -> Array:
-        """P(s), (N,)."""
+        """Probabilities P(s) of the states, (N,)."""
         return np.asarray(np.exp(self.log_probabilities))
 
     @property
     def joint(self) -> Array:
-        """P(s) with an axis for every site, (C,) * L."""
+        """Probabilities P(s) as an array with an axis of length C for every site, (C,) * L."""
         return self.probabilities.reshape((self.model.n_colors,) * self.model.n_sites)
 
     @property
     def mean_score(self) -> float:
-        """<S>, minus the mean energy."""
+        """The mean score <S>, which is minus the mean energy."""
         return float(self.probabilities @ self.scores)
 
     @property
     def score_variance(self) -> float:
-        """<S^2> - <S>^2 = d^2 log Z / d beta^2: the heat capacity over beta^2."""
+        """The variance <S^2> - <S>^2 = d^2 log Z / d beta^2; beta^2 times it is the heat capacity."""
         return float(self.probabilities @ (self.scores - self.mean_score) ** 2)
 
     @property
     def entropy(self) -> float:
-        """-sum_s P log P in nats."""
+        """The entropy -sum_s P(s) log P(s) in nats."""
         possible = self.probabilities > 0
         return float(-(self.probabilities[possible] @ self.log_probabilities[possible]))
 
     def mean(self, observable: Any) -> Any:
-        """The mean of an observable given at every state, (N, ...) -> (...)."""
-        values = np.asarray(observable)
+        """Averages an observable, given by its values at all states: an array (N, ...) becomes (...)."""
+        values = checks.real_array("observable", observable)
         if values.shape[:1] != (len(self.states),):
             raise ValueError(f"observable must have a value for each of {len(self.states)} states, got {values.shape}")
         return np.tensordot(self.probabilities, values, axes=(0, 0))
 
     def marginals(self, sites: int | Sequence[int]) -> Array:
-        """P of the colors of k distinct sites, axes in their order, (C,) * k; one site as a number: (C,)."""
-        chosen = np.atleast_1d(np.asarray(sites))
+        """Returns the joint probabilities of the colors of k distinct `sites`, (C,) * k with axes in their order.
+
+        A single site may be given as a number. ValueError for sites that are not there or occur twice.
+        """
+        chosen = np.atleast_1d(checks.integer_array("sites", sites))
         n_sites, n_colors = self.model.n_sites, self.model.n_colors
-        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or len(set(chosen.tolist())) < chosen.size:
-            raise ValueError(f"sites must be distinct integers, got {sites!r}")
+        if chosen.ndim != 1 or len(set(chosen.tolist())) < chosen.size:
+            raise ValueError(f"sites must be distinct integers, got {checks.shown(sites)}")
         if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= n_sites:
-            raise ValueError(f"sites must be one or more of 0 to {n_sites - 1}, got {sites!r}")
+            raise ValueError(f"sites must be one or more of 0 to {n_sites - 1}, got {checks.shown(sites)}")
         index = np.zeros(len(self.states), dtype=np.int64)
         for site in chosen:
             index = n_colors * index + self.states[:, site]
@@ -78,7 +84,10 @@ class Enumeration:
 
     @cached_property
     def covariance(self) -> Array:
-        """Cov(x_ia, x_jb) of the one-hot variables, (L C, L C), index i C + a; singular, as colors sum to one."""
+        """The covariance of the one-hot variables x_ia = [s_i = a], (L C, L C), with the index i C + a.
+
+        It is singular, because the one-hot variables of a site sum to one.
+        """
         n_sites, n_colors = self.model.n_sites, self.model.n_colors
         mean = np.concatenate([self.marginals(i) for i in range(n_sites)])
         second = np.diag(mean).reshape(n_sites, n_colors, n_sites, n_colors)
@@ -89,9 +98,22 @@ class Enumeration:
         return np.asarray(second.reshape(mean.size, mean.size) - np.outer(mean, mean))
 
 
+@checked
 def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
-    """All states of `model` and their probabilities; ValueError, before any work, if they exceed `max_states`."""
-    checks.record("model", model, Potts)
+    """Lists all states of a small model and computes their exact probabilities.
+
+    ValueError, before any work is done, where the C^L states are more than `max_states`.
+
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> states = enumerate_states(pair)
+    >>> states.states.tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> round(states.log_partition_function, 6)  # log(2 e + 2)
+    2.006409
+    >>> states.marginals(0).round(6).tolist()
+    [0.5, 0.5]
+    """
     most = int(checks.dimension(max_states, name="max_states"))
     count = model.n_colors**model.n_sites
     if count > most:
@@ -109,10 +131,10 @@ def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
 
 
 def enumeration_of(model: Potts | Enumeration) -> Enumeration:
-    """`model` itself if it is an enumeration already, else its enumeration."""
+    """Returns `model` itself if it is an enumeration already, and else its enumeration."""
     return model if isinstance(model, Enumeration) else enumerate_states(model)
 
 
 def _rounded(count: int) -> str:
-    """A large integer as one reads it; it may exceed the largest float."""
+    """Writes a large integer as a power of ten; it may exceed the largest float."""
     return str(count) if count < 10**9 else f"10^{math.log10(count):.1f}"

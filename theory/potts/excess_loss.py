@@ -1,51 +1,77 @@
-"""What a finite sample costs: excess masked loss and error of learnt couplings as the number of samples grows."""
+"""What a finite sample costs: the excess masked loss and the error of the couplings that are learned from it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.batches import blocks
+from theory.models.results import Result
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of
 
-BLOCK = 2**22  # numbers in an intermediate array
+Fit = Literal["factored", "symmetric", "asymmetric", "full"]
+
+FULL_AND_FACTORED: tuple[Fit, Fit] = ("full", "factored")
 NULL = 1e-10  # eigenvalues of the Hessian below this times the largest belong to directions without effect
 
 
-@dataclass(frozen=True)
-class ExcessLoss:
-    """Large-M law of a fit by M samples: the summed loss exceeds its floor by coefficient/M on average.
+@dataclass(frozen=True, repr=False)
+class ExcessLoss(Result):
+    """The law by which a fit to M independent samples approaches the truth for large M.
 
-    `recovery_coefficient`: M times the mean of err^2 = |W' - W'_true|^2/|W'_true|^2, W' the identifiable couplings.
+    The masked loss, summed over the sites and in nats, exceeds its floor by `coefficient`/M on average. The relative
+    error of the couplings, err^2 = |W' - W'_true|^2/|W'_true|^2 with W' the identifiable part of the couplings, has the
+    mean `recovery_coefficient`/M. `rank` is that of the Hessian: the number of parameters that can be identified, out
+    of `n_parameters`.
     """
 
     coefficient: float
     recovery_coefficient: float
-    rank: int  # of the Hessian: the number of identifiable parameters
+    rank: int
     n_parameters: int
     n_sites: int
 
     def masked_loss(self, n_samples: Any) -> Any:
-        """Excess of the masked loss (mean over sites, nats) at M = `n_samples`."""
-        return self.coefficient / (self.n_sites * np.asarray(n_samples, dtype=float))[()]
+        """Computes the excess of the masked loss (mean over sites, in nats) for `n_samples` M, a number or an array."""
+        return self.coefficient / (self.n_sites * _sample_sizes(n_samples))[()]
 
     def recovery_error(self, n_samples: Any) -> Any:
-        """Root mean square of err at M = `n_samples`, falling as M^(-1/2)."""
-        return np.sqrt(self.recovery_coefficient / np.asarray(n_samples, dtype=float))[()]
+        """Computes the root mean square of err for `n_samples` M, a number or an array; it falls as M^(-1/2)."""
+        return np.sqrt(self.recovery_coefficient / _sample_sizes(n_samples))[()]
 
 
+def _sample_sizes(n_samples: Any) -> Array:
+    sizes = checks.real_array("n_samples", n_samples)
+    if not np.all(sizes > 0):
+        raise ValueError(f"n_samples must be positive, got {checks.shown(n_samples)}")
+    return sizes
+
+
+@checked
 def excess_loss_coefficient(
-    model: Potts | Enumeration, parameterization: str = "factored", fields: bool = True
+    model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> ExcessLoss:
-    """tr(H^+ K)/2 with H the Hessian of the loss summed over sites, K the covariance of its gradient by one sample.
+    """Computes how much the masked loss of a pseudo-likelihood fit exceeds its floor, to leading order in 1/M.
 
-    The minimum over M samples is theta + H^+ g, g a mean of M gradients, and costs (1/2) g^T H^+ g on average
-    tr(H^+ K)/(2M); H^+ is the pseudo-inverse, as gauges leave directions without effect. Sandwich formula of
-    M-estimators; the covariance of theta is H^+ K H^+ / M. By enumeration: ValueError for large systems, for models
-    the parameterization cannot represent, and without couplings.
+    The fit has the couplings A_ij V_ab ("factored"), a symmetric block for every pair of sites ("symmetric"), or a
+    block for both directions of every pair ("asymmetric", also called "full"), and fields where `fields` is true. With
+    H the Hessian of the loss summed over sites and K the covariance of its gradient by one sample, both at the true
+    model, the minimum over M samples is theta + H^+ g, where g is the mean of M gradients. It costs (1/2) g^T H^+ g,
+    on average tr(H^+ K)/(2M). H^+ is the pseudo-inverse, since gauges leave directions without effect. This is the
+    sandwich formula of M-estimators: the covariance of theta is H^+ K H^+ / M.
+
+    The averages are exact, by enumeration. ValueError for systems too large to enumerate, for models that the
+    parameterization cannot represent, and for models without couplings.
+
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]])
+    >>> law = excess_loss_coefficient(pair, "symmetric", fields=False)
+    >>> law.rank  # one coupling, J(+, +), of the four entries of the block
+    1
     """
     enumerated = enumeration_of(model)
     fit = parameterization_of(enumerated.model, parameterization, fields)
@@ -65,28 +91,40 @@ def excess_loss_coefficient(
     )
 
 
+@checked
 def recovery_error_coefficient(
-    model: Potts | Enumeration, parameterization: str = "factored", fields: bool = True
+    model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> float:
-    """M times the mean of err^2 for large M: tr(G H^+ K H^+)/|W'|^2 with |dW'|^2 = dtheta^T G dtheta."""
+    """Computes M times the mean squared relative error of the couplings that a fit learns from M samples, for large M.
+
+    It is tr(G H^+ K H^+)/|W'|^2, where the quadratic form G measures a change of the identifiable couplings W',
+    |dW'|^2 = dtheta^T G dtheta; the rest is as in `excess_loss_coefficient`, and so are the errors raised.
+    """
     return excess_loss_coefficient(model, parameterization, fields).recovery_coefficient
 
 
+@checked
 def complexity_gain(model: Potts | Enumeration, fields: bool = True) -> float:
-    """How many times more samples the full fit needs than the factored one for the same excess loss."""
+    """Computes how many times more samples the full fit needs than the factored one for the same excess loss.
+
+    Both are compared to leading order in 1/M, at a model with factored couplings; see `excess_loss_coefficient`.
+    """
     enumerated = enumeration_of(model)
-    full, factored = (excess_loss_coefficient(enumerated, name, fields) for name in ("full", "factored"))
+    full, factored = (excess_loss_coefficient(enumerated, name, fields) for name in FULL_AND_FACTORED)
     return full.coefficient / factored.coefficient
 
 
 def information(enumerated: Enumeration, fit: Parameterization) -> tuple[Array, Array]:
-    """H and K: sums over states of P(s) sum_ia P_ia y_ia y_ia^T and P(s) g g^T with g = sum_i y_i,s_i.
+    """Returns the Hessian H of the loss summed over sites and the covariance K of its gradient by one sample.
 
-    y_ia = dz_ia/dtheta - sum_b P_ib dz_ib/dtheta is the slope of log P(s_i = a | others).
+    They are the sums over states of P(s) sum_ia P_ia y_ia y_ia^T and of P(s) g g^T with g = sum_i y_i,s_i. Here
+    y_ia = dz_ia/dtheta - sum_b P_ib dz_ib/dtheta is the derivative of log P(s_i = a | others), and z_ia are the logits.
     """
+    numbers = fit.n_sites * fit.n_colors * fit.n_parameters
+    checks.fits_in_memory(f"the Hessian of {fit.n_parameters} parameters", 8 * fit.n_parameters**2 + numbers)
     H = np.zeros((fit.n_parameters, fit.n_parameters))
     K = np.zeros_like(H)
-    for rows in _blocks(len(enumerated.states), fit):
+    for rows in blocks(len(enumerated.states), numbers):
         states, weights = enumerated.states[rows].astype(np.int64), enumerated.probabilities[rows]
         P = enumerated.model.conditionals(states)
         y = fit.slopes(states)
@@ -96,10 +134,3 @@ def information(enumerated: Enumeration, fit: Parameterization) -> tuple[Array, 
         g = np.take_along_axis(y, states[:, :, None, None], axis=2)[:, :, 0].sum(axis=1)
         K += g.T @ (weights[:, None] * g)
     return H, K
-
-
-def _blocks(count: int, fit: Parameterization) -> Iterator[slice]:
-    numbers = fit.n_sites * fit.n_colors * fit.n_parameters
-    checks.fits_in_memory(f"the Hessian of {fit.n_parameters} parameters", 8 * fit.n_parameters**2 + numbers)
-    size = max(1, BLOCK // numbers)
-    return (slice(start, start + size) for start in range(0, count, size))

@@ -1,4 +1,4 @@
-"""The least masked-prediction loss: of the true conditionals, and of models whose interactions are of k bodies."""
+"""The least loss of masked prediction: of the true conditionals, and of models with interactions of up to k bodies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,83 +7,98 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import log_softmax
 
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 from theory.potts.enumeration import Enumeration, enumeration_of
 
 MAX_SIZE = 2**26  # numbers in the array of features: states times parameters
-RIDGE = 1e-14  # relative: contexts that hardly occur leave parameters without curvature
-ROUNDING = 1e-14
+RIDGE = 1e-14  # least curvature, relative to the largest: contexts that hardly occur leave parameters with none
+ROUNDING = 1e-14  # by which a loss may rise in a step that is accepted
 
 
+@checked
 def masked_loss_floor(model: Potts | Enumeration) -> float:
-    """(1/L) sum_i H(s_i | all others) in nats: no prediction of a masked site can have a smaller mean loss."""
+    """Computes the least mean cross entropy, in nats, with which a masked site can be predicted from all other sites.
+
+    It is the conditional entropy (1/L) sum_i H(s_i | all others) of the model, reached by its true conditionals. The
+    sum over states is exact; ValueError for a system that is too large to enumerate.
+
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> round(masked_loss_floor(pair), 6)  # the entropy of a coin with probability e/(e + 1)
+    0.582203
+    """
     return float(masked_loss_floors_by_site(model).mean())
 
 
+@checked
 def masked_loss_floors_by_site(model: Potts | Enumeration) -> Array:
-    """H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats, (L,); ValueError for too large a system."""
+    """Computes for every site the least cross entropy with which it can be predicted from all other sites, (L,).
+
+    It is H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats; ValueError for too large a system.
+    """
     states = enumeration_of(model)
     n_sites, n_colors = states.model.n_sites, states.model.n_colors
     floors = np.empty(n_sites)
     for i in range(n_sites):
         log_p = states.log_probabilities.reshape(n_colors**i, n_colors, -1)
-        log_conditional = log_p - logsumexp(log_p, axis=1, keepdims=True)
-        floors[i] = -np.sum(np.exp(log_p) * log_conditional)
+        floors[i] = -np.sum(np.exp(log_p) * log_softmax(log_p, axis=1))
     return floors
 
 
-@dataclass(frozen=True, eq=False)
-class KBodyFloor:
-    """The least masked loss of predictions that use interactions of up to `order` bodies, in nats.
+@dataclass(frozen=True, eq=False, repr=False)
+class KBodyFloor(SolverResult):
+    """The least masked loss, in nats, of predictions that use interactions of up to `order` bodies.
 
-    `residual` estimates what is left above the minimum: half the squared Newton decrement at the point found, by site.
+    `by_site` (L,) holds the loss of every site; `symmetric` says whether all predictions come from one energy.
+    `residual` estimates how far a site's loss is above its minimum: half the squared Newton decrement at the point that
+    was found. It is compared with `tol`.
     """
 
     order: int
     symmetric: bool
-    by_site: Array  # (L,)
-    residual: float
+    by_site: Array
     tol: float
-    iterations: int
-
-    @property
-    def converged(self) -> bool:
-        """Whether the residual is within the tolerance."""
-        return self.residual <= self.tol
 
     @property
     def loss(self) -> float:
-        """Mean over sites."""
+        """The mean over sites, in nats."""
         return float(self.by_site.mean())
 
 
+@checked
 def k_body_floor(
     model: Potts | Enumeration, order: int, symmetric: bool = False, *, tol: float = 1e-13, max_iter: int = 200
 ) -> KBodyFloor:
-    """The floor for logits in which the masked site interacts with up to order - 1 others (arXiv:2410.19637, Fig. 2).
+    """Computes the least masked loss of predictions in which a site interacts with up to order - 1 others at a time.
 
-    Each conditional is free, or, if `symmetric`, all come from one energy with terms of up to `order` bodies, which
-    minimizes the same mean loss (the pseudo-likelihood): that floor lies slightly higher. Convex: Newton's method;
-    ConvergenceError if the residual stays above `tol`, ValueError for a system or an order that is too large.
+    Each site has logits of its own (arXiv:2410.19637, Fig. 2). If `symmetric`, all conditionals come from one energy
+    with terms of up to `order` bodies, which minimizes the same mean loss (the pseudo-likelihood); that floor lies
+    slightly higher. Both are convex problems, solved by Newton's method over all states of the model.
+
+    ConvergenceError where the residual stays above `tol`; ValueError for a system or an order that is too large.
     """
     states = enumeration_of(model)
     n_sites = states.model.n_sites
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
+    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
     features, touches = _features(states, k)
     if symmetric:
         fits = [_minimize(states, features, range(n_sites), tol, max_iter)]
     else:
         fits = [_minimize(states, features[:, touches[:, i]], [i], tol, max_iter) for i in range(n_sites)]
     by_site = np.concatenate([fit.value for fit in fits])
-    return KBodyFloor(k, symmetric, by_site, max(f.residual for f in fits), tol, max(f.iterations for f in fits))
+    residual, iterations = max(fit.residual for fit in fits), max(fit.iterations for fit in fits)
+    return KBodyFloor(k, symmetric, by_site, tol, residual=residual, iterations=iterations, converged=residual <= tol)
 
 
 def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Products of dummies [s_i = a], a >= 1, of 1 to `order` sites: (N, P), and the sites each touches, (P, L)."""
+    """Returns the products of indicators [s_i = a], a >= 1, of 1 to `order` sites, (N, P), and their sites, (P, L)."""
     n_sites, n_colors = states.model.n_sites, states.model.n_colors
     count = sum(comb(n_sites, k) * (n_colors - 1) ** k for k in range(1, order + 1))
     if len(states.states) * max(count, 1) > MAX_SIZE:
@@ -101,7 +116,7 @@ def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]
 
 
 def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int) -> Solution[Array]:
-    """The least losses at `sites`, (sites,), of the conditionals of one energy that is linear in `features`.
+    """Returns the least losses at `sites`, (sites,), of conditionals of one energy that is linear in `features`.
 
     Newton's method on the convex sum of these losses, damped as by Levenberg and Marquardt: at a low temperature the
     bare step overshoots to predictions that are certain and wrong, where no curvature leads back.
@@ -135,19 +150,21 @@ def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: f
 
 
 def _log_conditional(states: Enumeration, energy: Array, site: int) -> Array:
-    """log softmax over the color of `site`, (C^site, C, C^(L - 1 - site))."""
+    """Returns log P(s_site | others) of an energy, (C^site, C, C^(L - 1 - site)): a softmax over the middle axis."""
     n_colors = states.model.n_colors
-    shaped = energy.reshape(n_colors**site, n_colors, -1)
-    return np.asarray(shaped - logsumexp(shaped, axis=1, keepdims=True))
+    return np.asarray(log_softmax(energy.reshape(n_colors**site, n_colors, -1), axis=1))
 
 
 def _losses(states: Enumeration, log_conditionals: Sequence[Array]) -> Array:
-    """Cross entropies -sum_s P(s) log Q(s_i | others), one for each of `log_conditionals`."""
+    """Returns the cross entropies -sum_s P(s) log Q(s_i | others), one for each of `log_conditionals`."""
     return np.array([-(states.probabilities @ each.ravel()) for each in log_conditionals])
 
 
 def _derivatives(states: Enumeration, features: Array, log_conditionals: Sequence[Array]) -> tuple[Array, Array]:
-    """Gradient (P,) and Hessian (P, P) of the sum of the losses, the mean covariance of features given the context."""
+    """Returns the gradient (P,) and the Hessian (P, P) of the sum of the losses.
+
+    The Hessian is the covariance of the features over the color of the masked site, averaged over its context.
+    """
     gradient, hessian = np.zeros(features.shape[1]), np.zeros((features.shape[1],) * 2)
     for log_conditional in log_conditionals:
         conditional = np.exp(log_conditional)

@@ -1,4 +1,7 @@
-"""Masked ridge regression of Potts data, as if their contrasts were Gaussian with the same mean and covariance."""
+"""Errors of masked ridge regression on Potts data, computed as if their contrasts were Gaussian.
+
+The Gaussian has the mean and the covariance of the data; `heteroskedasticity` measures what that leaves out.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -7,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.models import AR1, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
+from theory.models.results import SolverResult
 from theory.numerics import Solution
 from theory.potts.contrasts import ring_correlation
 from theory.potts.predictors import LinearPredictors
@@ -19,11 +24,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class ContrastRegression:
-    """Errors of predicting each masked site: squared, summed over its C - 1 contrasts, without a factor 1/2.
+BOUNDS = (1e-150, 1e150)  # of alpha and of a positive lam
 
-    That is |x_i - prediction|^2 of one-hot vectors; the irreducible part is included. All arrays are (L,).
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContrastRegression(SolverResult):
+    """Errors of ridge regression that predicts each site of a Potts model from all others; all arrays are (L,).
+
+    The errors are squared, summed over the C - 1 contrasts of a site, without a factor 1/2: |x_i - prediction|^2 of
+    one-hot vectors. They include the irreducible part `noise`, which no linear prediction explains; `variance` is the
+    error of predicting the mean. `effective_ridge` is kappa, the ridge that acts on the population covariance, and
+    `lam` the one that acts on the sample, with `alpha` samples per dimension. `residual` is that of the equation for
+    kappa, the largest over the sites.
     """
 
     alpha: float
@@ -31,29 +43,26 @@ class ContrastRegression:
     effective_ridge: Array = field(repr=False)
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
-    noise: Array = field(repr=False)  # what no linear prediction explains
+    noise: Array = field(repr=False)
     variance: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over sites."""
+        """The mean of the test error over the sites."""
         return float(self.test_error.mean())
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over sites."""
+        """The mean of the train error over the sites."""
         return float(self.train_error.mean())
 
     @property
     def explained(self) -> Array:
-        """R^2 of the best linear prediction, (L,)."""
+        """The share of the variance that the best linear prediction explains (R^2), (L,)."""
         return 1 - self.noise / self.variance
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a site."""
+        """A table with one row for each site; needs pandas."""
         return table(
             site=np.arange(len(self.test_error)),
             test_error=self.test_error,
@@ -63,31 +72,41 @@ class ContrastRegression:
         )
 
 
+@checked
 def contrast_regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:
-    """Every site masked in turn and its C - 1 contrasts predicted from the u = (L-1)(C-1) of the other sites.
+    """Computes the errors of masked ridge regression on the contrasts of a Potts model, in the Gaussian equivalent.
 
-    n = alpha d samples, d = L (C-1), centered by the population mean; argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2,
-    the convention of `MaskedRidge`. The penalty u lam'/2 |A|^2 beside half a sum over samples (arXiv:2304.07235) is
-    lam' = n lam/u = `ridge_per_unknown(lam, alpha, L)`, and that convention's errors are half of these.
+    Every site is masked in turn, and its C - 1 contrasts are predicted from the u = (L-1)(C-1) contrasts of the other
+    sites. There are n = alpha d samples with d = L (C-1), centered by the mean of the population. The prediction is
+    argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2, the convention of `MaskedRidge`. In the convention of
+    arXiv:2304.07235, half a sum over samples plus u lam'/2 |A|^2, the same ridge is lam' = n lam/u and the errors are
+    half of these.
 
-    With kappa the effective ridge of the others' covariance Sxx, E = (noise + B)/(1 - df2/alpha_u), alpha_u = n/u and
-    B = kappa^2 tr Sxy' Sxx^-1 (Sxx + kappa)^-2 Sxy; the train error is (lam/kappa)^2 E. Costs L decompositions of
-    u x u matrices once for a population. Raises ConvergenceError.
+    Let Sxx be the covariance of the others and kappa its effective ridge. Then the test error of a site is
+    E = (noise + B)/(1 - df2/alpha_u) with alpha_u = n/u and the bias B = kappa^2 tr Sxy' Sxx^-1 (Sxx + kappa)^-2 Sxy;
+    the train error is (lam/kappa)^2 E. The first call for a population decomposes L matrices (u, u). ConvergenceError
+    where the equation for kappa is not solved; ValueError for lam <= 0.
+
+    >>> from theory.potts import ring_contrasts
+    >>> ring = ring_contrasts(n_sites=8, color_couplings=np.eye(3), beta=1.0)
+    >>> point = contrast_regression(ring, alpha=4.0, lam=0.01)
+    >>> bool(point.noise[0] < point.test_error[0] < point.variance[0])
+    True
     """
-    checks.record("population", population, ContrastPopulation)
     lam = checks.real("lam", lam)
     if lam <= 0:
         raise ValueError(f"lam must be positive, got {lam!r}; for lam -> 0 see ridgeless_contrast_regression")
-    return _regression(population, checks.positive("alpha", alpha), lam)
+    return _regression(population, _sample_ratio(alpha), _ridge(lam))
 
 
+@checked
 def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) -> ContrastRegression:
-    """The limit lam -> 0 of `contrast_regression`: minimum norm for n below the rank of Sxx, least squares above.
+    """Computes the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
 
-    ValueError where n equals that rank: the error diverges.
+    The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is one of
+    least squares above. ValueError where n equals that rank, since the error diverges there.
     """
-    checks.record("population", population, ContrastPopulation)
-    alpha = checks.positive("alpha", alpha)
+    alpha = _sample_ratio(alpha)
     ranks, d = LinearPredictors.of(population).ranks, population.covariance.size
     diverging = ranks[abs(alpha * d - ranks) < 1e-9 * ranks]
     if diverging.size:
@@ -95,29 +114,47 @@ def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) 
     return _regression(population, alpha, 0.0)
 
 
+@checked
 def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> float:
-    """Test error of a site of the infinite ring with U = identity, in the conventions of `contrast_regression`.
+    """Computes the test error of a site of the infinite ferromagnetic ring as `contrast_regression` defines it.
 
-    Its contrasts are C - 1 independent copies of AR(1)/C with correlation mu = `ring_correlation`, so that
-    E = ((C-1)/C) E_AR1(mu, alpha, C lam). lam = 0 is the limit lam -> 0. Raises ConvergenceError.
+    With U = identity the C - 1 contrasts of a site are independent copies of an AR(1) process, divided by C, whose
+    correlation is mu = `ring_correlation`; hence E = ((C-1)/C) E_AR1(mu, alpha, C lam). The value lam = 0 means the
+    limit lam -> 0. ConvergenceError where the equation for the effective ridge is not solved; ValueError at alpha = 1
+    without a ridge, where the error diverges.
     """
     C = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    spectrum = AR1(math.inf, ring_correlation(C, beta)).spectrum
-    alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
+    correlation = ring_correlation(C, beta)
+    if correlation == 1:
+        raise ValueError(f"beta must be smaller: neighbors on the ring agree within rounding, got {beta!r}")
+    spectrum = AR1(math.inf, correlation).spectrum
+    alpha, lam = _sample_ratio(alpha), checks.non_negative("lam", lam)
+    lam = lam and _ridge(lam)
     if lam == 0 and alpha >= 1:
         if alpha == 1:
             raise ValueError("alpha must differ from 1 at lam = 0, where the error diverges")
         return float((C - 1) / C / spectrum.mean(1 / spectrum.eigenvalues) * alpha / (alpha - 1))
     kappa = solve_effective_ridge(spectrum, np.array([alpha]), np.array([C * lam])).value
     p, t = shrinkage(spectrum, kappa)
-    error = kappa * spectrum.mean(p * t) / spectrum.mean(t) ** 2
+    # Both factors stay of order one at any kappa: the square of a mean of small t would underflow.
+    error = spectrum.mean(p * (t / spectrum.mean(t)[..., None])) * (kappa / spectrum.mean(t))
     factor = alpha / ridge_moments(spectrum, kappa).above_df2(np.array([alpha]))
     return float((C - 1) / C * (error * factor)[0])
 
 
+def _sample_ratio(alpha: float) -> float:
+    """Returns a checked `alpha`; beyond `BOUNDS` its products with a ridge leave the range of floats."""
+    return checks.between("alpha", alpha, *BOUNDS, closed=(True, True))
+
+
+def _ridge(lam: float) -> float:
+    """Returns a checked positive `lam`; beyond `BOUNDS` its products with alpha leave the range of floats."""
+    return checks.between("lam", lam, *BOUNDS, closed=(True, True))
+
+
 def _regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:
     of = LinearPredictors.of(population)
-    samples = alpha * population.n_sites / (population.n_sites - 1)  # for each unknown
+    samples = alpha * population.n_sites / (population.n_sites - 1)  # n/u, where alpha is n/d
     kappa, test, train = (np.zeros(population.n_sites) for _ in range(3))
     solves: list[Solution[Array]] = []
     for rank in np.unique(of.ranks):  # nearly always the same for all sites
@@ -130,6 +167,16 @@ def _regression(population: ContrastPopulation, alpha: float, lam: float) -> Con
         test[sites] = alike.errors(kappa[sites]) * (samples / at.above_df2(alphas))
         train[sites] = test[sites] * (at.above_df1(alphas) / samples) ** 2
     if lam == 0:
-        train[kappa > 0] = 0.0  # interpolation
-    evidence = (max(s.residual for s in solves), max(s.iterations for s in solves), all(s.converged for s in solves))
-    return ContrastRegression(alpha, lam, kappa, test, train, of.noise, population.variances, *evidence)
+        train[kappa > 0] = 0.0  # the fit interpolates
+    return ContrastRegression(
+        alpha,
+        lam,
+        kappa,
+        test,
+        train,
+        of.noise,
+        population.variances,
+        residual=max(solve.residual for solve in solves),
+        iterations=max(solve.iterations for solve in solves),
+        converged=all(solve.converged for solve in solves),
+    )

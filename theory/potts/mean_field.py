@@ -1,4 +1,4 @@
-"""The Curie-Weiss Potts ferromagnet S = (1/N) sum_{i<j} delta(s_i, s_j) for N -> infinity."""
+"""Phases of the Curie-Weiss Potts ferromagnet S = (1/N) sum_{i<j} delta(s_i, s_j) in the limit N -> infinity."""
 
 import math
 from dataclasses import dataclass
@@ -7,28 +7,35 @@ from typing import Literal
 from scipy.optimize import brentq
 
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
 
 Stability = Literal["stable", "metastable", "unstable"]
 
 
-@dataclass(frozen=True)
-class CurieWeissBranch:
-    """A stationary point with color fractions (1 + (q - 1) s)/q, once, and (1 - s)/q; s = `order_parameter`.
+@dataclass(frozen=True, repr=False)
+class CurieWeissBranch(Result):
+    """A stationary point of the mean-field free energy: one color is favored over the others, or none is.
 
-    `log_weight` is phi(s) = (beta/2) sum_a x_a^2 - sum_a x_a log x_a less its value at s = 0: N phi(s) is the log of
-    the weight of such states against disordered ones.
+    With s = `order_parameter` the favored color has the fraction `largest_fraction` = (1 + (q - 1) s)/q of the sites
+    and each other one (1 - s)/q. `energy_per_site` is that of -S, -(1/2) sum_a x_a^2 in the fractions x_a. With
+    phi(s) = (beta/2) sum_a x_a^2 - sum_a x_a log x_a, `log_weight` is phi(s) - phi(0): N times it is the log of the
+    weight of such states relative to that of disordered ones.
     """
 
     order_parameter: float
     largest_fraction: float
-    energy_per_site: float  # -(1/2) sum_a x_a^2, of -S
+    energy_per_site: float
     log_weight: float
     stability: Stability
 
 
-@dataclass(frozen=True)
-class CurieWeiss:
-    """All stationary points at one beta, from the disordered one up; coexisting phases are both called stable."""
+@dataclass(frozen=True, repr=False)
+class CurieWeiss(Result):
+    """All phases of the infinite Curie-Weiss ferromagnet at one beta, ordered by their order parameter.
+
+    `branches` are the stationary points, the disordered one first. Where two phases coexist both are called stable.
+    """
 
     n_colors: int
     beta: float
@@ -36,37 +43,43 @@ class CurieWeiss:
 
     @property
     def stable(self) -> CurieWeissBranch:
-        """The branch of largest weight; the ordered one where two coexist."""
+        """The branch of largest weight, and the ordered one where two coexist."""
         return [branch for branch in self.branches if branch.stability == "stable"][-1]
 
     @property
     def order_parameter(self) -> float:
-        """s of the stable branch."""
+        """The order parameter s of the stable branch."""
         return self.stable.order_parameter
 
     @property
     def largest_fraction(self) -> float:
-        """The fraction of the most frequent color."""
+        """The fraction of sites that have the most frequent color, in the stable branch."""
         return self.stable.largest_fraction
 
     @property
     def energy_per_site(self) -> float:
-        """Of -S, in the stable branch."""
+        """The energy of -S per site in the stable branch."""
         return self.stable.energy_per_site
 
     @property
     def log_partition_function_per_site(self) -> float:
-        """lim (log Z)/N."""
+        """The limit of (log Z)/N for N -> infinity."""
         return self.stable.log_weight + self.beta / (2 * self.n_colors) + math.log(self.n_colors)
 
 
+@checked
 def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
-    """The phases of the infinite system (F. Y. Wu, Rev. Mod. Phys. 54, 235 (1982)).
+    """Finds the phases of the infinite mean-field ferromagnet of q = `n_colors` colors at inverse temperature `beta`.
 
-    They are roots of s = (1 - e^(-beta s))/(1 + (q - 1) e^(-beta s)).
+    Their order parameters are the roots of s = (1 - e^(-beta s))/(1 + (q - 1) e^(-beta s)) (F. Y. Wu, Rev. Mod. Phys.
+    54, 235 (1982)). With t = beta s they solve beta = t/s(t), whose right side falls to the ordered spinodal and then
+    grows (for q = 2 it only grows), so there is one bracketed root on each side. Roots with s < 0, which exist above
+    beta = q, are left out: they are always unstable.
 
-    With t = beta s they solve beta = t/s(t), whose right side falls to the ordered spinodal and then grows (for q = 2
-    it only grows): one bracketed root on each side. Roots with s < 0, above beta = q, are left out: always unstable.
+    >>> curie_weiss(n_colors=3, beta=2.5).order_parameter  # disordered
+    0.0
+    >>> round(curie_weiss(n_colors=3, beta=3.0).order_parameter, 6)
+    0.716375
     """
     q = _colors(n_colors)
     beta = checks.non_negative("beta", beta)
@@ -82,38 +95,53 @@ def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
     return CurieWeiss(q, beta, tuple(branches))
 
 
+@checked
 def curie_weiss_critical_beta(n_colors: int) -> float:
-    """2 (q - 1) log(q - 1)/(q - 2), where both phases have the same weight; 2 for two colors."""
+    """Computes the inverse temperature of the transition of q = `n_colors` colors.
+
+    It is 2 (q - 1) log(q - 1)/(q - 2), where the ordered and the disordered phase have the same weight; its limit 2 for
+    two colors is a continuous transition.
+    """
     q = _colors(n_colors)
     return 2.0 if q == 2 else 2 * (q - 1) * math.log(q - 1) / (q - 2)
 
 
+@checked
 def curie_weiss_spinodals(n_colors: int) -> tuple[float, float]:
-    """The betas between which both phases are at least metastable: ordered from the first on, disordered below q."""
+    """Computes the two inverse temperatures between which both phases are at least metastable.
+
+    The ordered phase exists from the first one on; the disordered phase is stable against small changes below the
+    second one, which is q.
+    """
     q = _colors(n_colors)
     turning = _turning(q)
     return (turning / _order(q, turning) if turning else 2.0), float(q)
 
 
+@checked
 def curie_weiss_jump(n_colors: int) -> float:
-    """The order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
+    """Computes the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
     q = _colors(n_colors)
     return (q - 2) / (q - 1)
 
 
+@checked
 def curie_weiss_latent_heat(n_colors: int) -> float:
-    """Energy per site of the disordered less that of the ordered phase at coexistence, (q - 2)^2/(2 q (q - 1))."""
+    """Computes the energy per site of the disordered less that of the ordered phase where both coexist.
+
+    It is (q - 2)^2/(2 q (q - 1)), in units of the coupling.
+    """
     q = _colors(n_colors)
     return (q - 2) ** 2 / (2 * q * (q - 1))
 
 
 def _order(q: int, t: float) -> float:
-    """s = (1 - e^-t)/(1 + (q - 1) e^-t)."""
+    """Returns s = (1 - e^-t)/(1 + (q - 1) e^-t), the order parameter in a mean field t = beta s."""
     return -math.expm1(-t) / (1 + (q - 1) * math.exp(-t))
 
 
 def _turning(q: int) -> float:
-    """t at which t/s(t) is least: e^t + q - 2 - (q - 1) e^-t = q t; zero for two colors."""
+    """Returns the t at which t/s(t) is least, where e^t + q - 2 - (q - 1) e^-t = q t; it is zero for two colors."""
     if q == 2:
         return 0.0
 
@@ -124,7 +152,7 @@ def _turning(q: int) -> float:
 
 
 def _root(q: int, beta: float, low: float, high: float) -> float:
-    """t = beta s(t) between `low` and `high`."""
+    """Returns the root of t = beta s(t) between `low` and `high`."""
 
     def excess(t: float) -> float:
         return t / _order(q, t) - beta if t else q - beta

@@ -1,22 +1,19 @@
-"""How the scores of a pair model move with the parameters of a fit: factored, full, and full with symmetric blocks."""
+"""Derivatives of the logits of a pair model by the parameters of a fit: factored, full, or full and symmetric."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from theory.models.arrays import Array
-from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, zero_sum, zero_sum_blocks
+from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, identifiable_colors, zero_sum
+from theory.models.potts.batches import States
 from theory.models.potts.one_hot_contrasts import helmert
-
-States = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Parameterization(ABC):
-    """Logits z_ia = sum_{j != i} W_ij(a, s_j) + h_i(a) with W, h functions of parameters theta, at the true model."""
+    """A family of logits z_ia = sum_{j != i} W_ij(a, s_j) + h_i(a), at the parameters theta of the true model."""
 
     n_sites: int
     n_colors: int
@@ -25,24 +22,24 @@ class Parameterization(ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """The number of entries of theta, those without effect included."""
+        """The number of entries of theta, including directions without effect on the logits."""
 
     @abstractmethod
     def slopes(self, states: States) -> Array:
-        """dz_ia/dtheta of states (n, L), (n, L, C, parameters)."""
+        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
 
     @property
     @abstractmethod
     def signal(self) -> float:
-        """|W'|^2 over ordered pairs of sites, W' the couplings less what is not identifiable."""
+        """The squared norm |W'|^2 over ordered pairs of sites, where W' is the identifiable part of the couplings."""
 
     @property
     @abstractmethod
     def metric(self) -> Array:
-        """The quadratic form |dW'|^2 of dtheta, (parameters, parameters)."""
+        """The quadratic form that gives |dW'|^2 for a change dtheta, (parameters, parameters)."""
 
     def _field_slopes(self, n: int, basis: Array) -> Array:
-        """Of fields h_i = basis @ theta_i with columns as directions, (n, L, C, L * columns)."""
+        """Returns the derivatives by fields h_i = basis @ theta_i, as (n, L, C, L * columns of the basis)."""
         slopes = np.einsum("ij,ak->iajk", np.eye(self.n_sites), basis)
         slopes = slopes.reshape(self.n_sites, self.n_colors, -1)
         return np.broadcast_to(slopes, (n, *slopes.shape))
@@ -50,9 +47,9 @@ class Parameterization(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Factored(Parameterization):
-    """W_ij(a, b) = A_ij V_ab, any real A without diagonal; theta = (A, V, h).
+    """Couplings W_ij(a, b) = A_ij V_ab with any real A without diagonal; theta = (A, V, h).
 
-    Not identifiable: a factor between A and V and a term r_b of V_ab; with fields also a term c_a.
+    The logits do not tell a factor between A and V, nor a term r_b of V_ab, nor, with fields, a term c_a.
     """
 
     A: Array = field(repr=False)
@@ -77,13 +74,13 @@ class Factored(Parameterization):
 
     @property
     def signal(self) -> float:
-        return float(np.sum(self.A**2) * np.sum(identifiable(self.V, self.fields) ** 2))
+        return float(np.sum(self.A**2) * np.sum(identifiable_colors(self.V, self.fields) ** 2))
 
     @property
     def metric(self) -> Array:
-        """|dA|^2 |V'|^2 + 2 <A, dA> <V', dV'> + |A|^2 |dV'|^2."""
+        """The form |dA|^2 |V'|^2 + 2 <A, dA> <V', dV'> + |A|^2 |dV'|^2, with V' the identifiable part of V."""
         C, (i, j) = self.n_colors, self._pairs
-        kept = identifiable(np.eye(C * C).reshape(C * C, C, C), self.fields).reshape(C * C, C * C)
+        kept = identifiable_colors(np.eye(C * C).reshape(C * C, C, C), self.fields).reshape(C * C, C * C)
         V, A = kept @ self.V.ravel(), self.A[i, j]
         form = np.zeros((self.n_parameters, self.n_parameters))
         form[: len(i), : len(i)] = np.eye(len(i)) * (V @ V)
@@ -95,9 +92,9 @@ class Factored(Parameterization):
 
 @dataclass(frozen=True, eq=False)
 class Full(Parameterization):
-    """A block W_ij(a, b) of its own for every ordered pair of sites in the zero-sum gauge; theta: Helmert contrasts."""
+    """A block W_ij(a, b) for every ordered pair of sites, in the zero-sum gauge; theta holds its Helmert contrasts."""
 
-    couplings: Array = field(repr=False)  # the true ones, (L, L, C, C), zero-sum
+    couplings: Array = field(repr=False)  # those of the true model, (L, L, C, C), in the zero-sum gauge
 
     @property
     def n_parameters(self) -> int:
@@ -130,7 +127,7 @@ class Full(Parameterization):
 
     @property
     def metric(self) -> Array:
-        """Helmert's contrasts are orthonormal; a symmetric block counts for both orders of its sites."""
+        """The identity, as contrasts are orthonormal; a symmetric block counts twice, for both orders of its sites."""
         coupling = len(self._blocks) * (self.n_colors - 1) ** 2
         weight = np.zeros(self.n_parameters)
         weight[:coupling] = 2.0 if self.symmetric else 1.0
@@ -139,7 +136,7 @@ class Full(Parameterization):
 
 @dataclass(frozen=True, eq=False)
 class Symmetric(Full):
-    """One block for every pair i < j: W_ij(a, b) = W_ji(b, a)."""
+    """One block for every pair of sites i < j, with W_ij(a, b) = W_ji(b, a)."""
 
     @property
     def _blocks(self) -> list[tuple[int, int]]:
@@ -151,28 +148,20 @@ class Symmetric(Full):
 
 
 def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterization:
-    """ "factored", "symmetric" or "asymmetric" ("full" for short) at the parameters of a pair model.
+    """Returns the parameterization with this name at the parameters of a pair model.
 
-    ValueError where it cannot represent the model.
+    The names are "factored", "symmetric" and "asymmetric", also called "full". ValueError where the parameterization
+    cannot represent the model.
     """
     pair = model.pair_model if isinstance(model, SquareLatticePotts) else model
     if not isinstance(pair, PottsModel | DensePottsModel):
         raise ValueError(f"model must be a pair model (PottsModel or DensePottsModel), got {type(model).__name__}")
     if name == "factored":
         return _factored(pair, fields)
-    if name not in ("asymmetric", "full", "symmetric"):
-        raise ValueError(
-            f"parameterization must be 'factored', 'symmetric' or 'asymmetric' (also called 'full'), got {name!r}"
-        )
     dense = zero_sum(DensePottsModel.of(pair) if isinstance(pair, PottsModel) else pair)
     _require_no_fields(dense.beta * dense.fields, fields, "in the zero-sum gauge")
     kind = Symmetric if name == "symmetric" else Full
     return kind(pair.n_sites, pair.n_colors, fields, dense.beta * dense.couplings)
-
-
-def identifiable(V: Array, fields: bool) -> Array:
-    """V (..., C, C) less its column means (rows: predicted colors); with fields less those of its rows too."""
-    return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=-2, keepdims=True))
 
 
 def _factored(model: PottsModel | DensePottsModel, fields: bool) -> Factored:

@@ -1,4 +1,4 @@
-"""Potts chains with neighbor interactions, closed or open, by transfer matrices in logarithms: stable at every beta."""
+"""Potts chains with neighbor interactions, closed or open, solved by transfer matrices."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,21 +6,26 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.potts.factored import symmetric
+from theory.models.results import Result
 
-GAP = 1e-8  # of the two largest eigenvalues, relative: below it rounding decides what the infinite chain looks like
+GAP = 1e-8  # least relative distance of the two largest eigenvalues: below it the leading eigenvector is rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Ring:
-    """S(s) = sum_i U[s_i, s_{i+1}] over n_sites sites, P = exp(beta S)/Z; the open chain lacks the bond of its ends.
+@dataclass(frozen=True, eq=False, repr=False)
+class Ring(Result):
+    """The exactly solved chain of Potts spins S(s) = sum_i U[s_i, s_{i+1}], P(s) = exp(beta S)/Z.
 
-    `n_sites` may be inf; then all quantities are those of the bulk, and `periodic` makes no difference.
+    `color_couplings` U (C, C) is any symmetric matrix. A `periodic` chain of `n_sites` sites closes to a ring, an open
+    one lacks the bond between its ends. `n_sites` may be inf: then all quantities are those of the bulk, and `periodic`
+    makes no difference. Everything is computed from logarithms of powers of the transfer matrix exp(beta U), in which
+    only positive terms are added, so no beta is too large.
     """
 
     n_sites: float
@@ -29,9 +34,11 @@ class Ring:
     periodic: bool = True
 
     def __post_init__(self) -> None:
-        least = 3 if self.periodic else 1
+        periodic = checks.flag("periodic", self.periodic)
+        least = 3 if periodic else 1
         set_checked(
             self,
+            periodic=periodic,
             n_sites=checks.dimension(self.n_sites, infinite=True, least=least, name="n_sites"),
             color_couplings=symmetric("color_couplings", self.color_couplings),
             beta=checks.non_negative("beta", self.beta),
@@ -39,17 +46,17 @@ class Ring:
 
     @property
     def n_colors(self) -> int:
-        """C."""
+        """The number C of colors."""
         return len(self.color_couplings)
 
     @property
     def log_partition_function(self) -> float:
-        """log Z; inf for the infinite chain."""
+        """The logarithm of the partition function; it is infinite for the infinite chain."""
         return self.log_partition_function_per_site * self.n_sites
 
     @cached_property
     def log_partition_function_per_site(self) -> float:
-        """(log Z)/n_sites; log of the largest eigenvalue of the transfer matrix for the infinite chain."""
+        """(log Z)/n_sites, which for the infinite chain is the log of the largest eigenvalue of the transfer matrix."""
         if math.isinf(self.n_sites):
             return self._log_top
         n = int(self.n_sites)
@@ -59,15 +66,15 @@ class Ring:
 
     @property
     def mu(self) -> float:
-        """The largest other eigenvalue of exp(beta U), by modulus, over the largest.
+        """The second eigenvalue of exp(beta U), by modulus, over the largest: correlations decay as its powers.
 
-        (e^beta - 1)/(e^beta + C - 1) for U = identity: P(s_0 = s_r) = 1/C + (1 - 1/C) mu^r in the infinite chain.
+        It is (e^beta - 1)/(e^beta + C - 1) for U = identity: P(s_0 = s_r) = 1/C + (1 - 1/C) mu^r in the infinite chain.
         """
         others = self._eigenvalues[:-1]
         return float(others[abs(others).argmax()] / self._eigenvalues[-1]) if others.size else 0.0
 
     def pair(self, i: int, j: int) -> Array:
-        """P(s_i = a, s_j = b), (C, C), for sites i < j."""
+        """Returns the joint probabilities P(s_i = a, s_j = b), (C, C), of two sites i < j."""
         low, high = (int(checks.dimension(site, least=0, name="site")) for site in (i, j))
         if not low < high < self.n_sites:
             raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {i} and j = {j}")
@@ -75,12 +82,12 @@ class Ring:
         return np.asarray(np.exp(log_weights - logsumexp(log_weights)))
 
     def correlation(self, distance: int) -> float:
-        """P(s_0 = s_distance)."""
+        """Returns the probability that the sites 0 and `distance` have the same color."""
         return 1.0 if distance == 0 else float(np.trace(self.pair(0, distance)))
 
     @cached_property
     def mean_score_per_site(self) -> float:
-        """<S>/n_sites, minus the energy per site."""
+        """The mean score per site, <S>/n_sites, which is minus the energy per site."""
         if self._homogeneous:
             return float(np.sum(self.pair(0, 1) * self.color_couplings))
         n = int(self.n_sites)
@@ -88,12 +95,12 @@ class Ring:
 
     @property
     def mean_score(self) -> float:
-        """<S>; infinite for the infinite chain unless it vanishes there."""
+        """The mean score <S>; it is infinite for the infinite chain, unless the score per site vanishes."""
         return self.mean_score_per_site * self.n_sites if self.mean_score_per_site else 0.0
 
     @cached_property
     def masked_loss_floor(self) -> float:
-        """Mean over sites of H(s_i | all others) in nats, that is given the neighbors."""
+        """The mean over sites of H(s_i | all others) in nats: the least loss of predicting a masked site."""
         if self._homogeneous:
             return self._inner_floor(0)
         n = int(self.n_sites)
@@ -105,19 +112,19 @@ class Ring:
         return self.periodic or math.isinf(self.n_sites)
 
     def _inner_floor(self, i: int) -> float:
-        """H(s_{i+1} | s_i, s_{i+2})."""
+        """Returns H(s_{i+1} | s_i, s_{i+2}), the entropy of a site given its two neighbors."""
         T = self._log_transfer
         return _conditional_entropy(T[:, :, None] + T + self._outside(i, i + 2)[:, None, :], axis=1)
 
     def _end_floor(self) -> float:
-        """H(s_0 | s_1) of an open chain, H(s_0) if that is all."""
+        """Returns H(s_0 | s_1) of an open chain, or H(s_0) where it has one site only."""
         n = int(self.n_sites)
         return _conditional_entropy(
             self._log_transfer + self._from_ends[n - 2] if n > 1 else np.zeros((self.n_colors, 1)), 0
         )
 
     def _outside(self, i: int, j: int) -> Array:
-        """Log weight of all that is not between the sites i < j, by their colors, (C, C)."""
+        """Returns the log weight of the part of the chain outside the sites i < j, by their colors, (C, C)."""
         if math.isinf(self.n_sites):
             return self._log_perron[:, None] + self._log_perron
         n = int(self.n_sites)
@@ -127,7 +134,7 @@ class Ring:
 
     @cached_property
     def _from_ends(self) -> Array:
-        """Log weight of an open piece by the color of its last site, 0 to n - 1 bonds from its free end, (n, C)."""
+        """Log weights of open pieces with 0 to n - 1 bonds, by the color of the site at their inner end, (n, C)."""
         weights = np.zeros((int(self.n_sites), self.n_colors))
         for bonds in range(1, len(weights)):
             weights[bonds] = logsumexp(self._log_transfer + weights[bonds - 1], axis=1)
@@ -135,24 +142,24 @@ class Ring:
 
     @cached_property
     def _eigenvalues(self) -> Array:
-        """Of exp(beta (U - max U)), ascending."""
+        """The eigenvalues of exp(beta (U - max U)) in ascending order."""
         return np.linalg.eigvalsh(np.exp(self.beta * (self.color_couplings - self.color_couplings.max())))
 
     @cached_property
     def _log_top(self) -> float:
-        """Log of the largest eigenvalue of exp(beta U)."""
+        """The log of the largest eigenvalue of exp(beta U)."""
         return float(self.beta * self.color_couplings.max() + math.log(self._eigenvalues[-1]))
 
     @cached_property
     def _log_transfer(self) -> Array:
-        """Log of exp(beta U) over its largest eigenvalue, so that powers keep their size."""
+        """The logarithms of exp(beta U) over its largest eigenvalue, so that powers keep their size."""
         return np.asarray(self.beta * self.color_couplings - self._log_top)
 
     @cached_property
     def _log_perron(self) -> Array:
-        """Log of the eigenvector of the largest eigenvalue, (C,), up to a constant."""
+        """The log of the (positive) eigenvector of the largest eigenvalue, up to a constant, (C,)."""
         T = self._log_transfer
-        if np.ptp(logsumexp(T, axis=1)) <= 1e-13:  # a stochastic matrix up to a factor
+        if np.ptp(logsumexp(T, axis=1)) <= 1e-13:  # equal sums of rows: the eigenvector is constant
             return np.zeros(self.n_colors)
         if self._eigenvalues[-2] > (1 - GAP) * self._eigenvalues[-1]:
             raise ValueError(
@@ -161,16 +168,27 @@ class Ring:
             )
         with np.errstate(divide="ignore"):
             rough = np.log(abs(np.linalg.eigh(np.exp(T))[1][:, -1]))
-        return np.asarray(logsumexp(T + rough, axis=1))  # one more step: accurate where the vector is small
+        return np.asarray(logsumexp(T + rough, axis=1))  # one more multiplication makes its small entries accurate
 
 
+@checked
 def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool = True) -> Ring:
-    """The exactly solved ring, or open chain, of `n_sites` (inf allowed) and any symmetric U (C, C)."""
+    """Solves a ring, or an open chain, of Potts spins with neighbor interactions exactly; `n_sites` may be inf.
+
+    `color_couplings` U (C, C) is any symmetric matrix, in S = sum_i U[s_i, s_{i+1}] and P = exp(beta S)/Z. ValueError
+    for a periodic chain of fewer than 3 sites, and where the infinite chain is degenerate within rounding.
+
+    >>> two_colors = ring(math.inf, np.eye(2), beta=1.0)
+    >>> round(two_colors.log_partition_function_per_site, 6)  # log(e + 1)
+    1.313262
+    >>> round(two_colors.correlation(1), 6)  # neighbors agree with probability e/(e + 1)
+    0.731059
+    """
     return Ring(n_sites, color_couplings, beta, periodic)
 
 
 def _power(log_matrix: Array, exponent: int) -> Array:
-    """Log of the matrix power, by squaring: sums of positive terms only, so nothing cancels."""
+    """Returns the log of a power of a positive matrix, by squaring: positive terms are added, so nothing cancels."""
     result, square = np.where(np.eye(len(log_matrix)), 0.0, -np.inf), log_matrix
     while exponent:
         if exponent % 2:
@@ -185,6 +203,5 @@ def _log_product(a: Array, b: Array) -> Array:
 
 
 def _conditional_entropy(log_joint: Array, axis: int) -> float:
-    """H of the variable along `axis` given the others, in nats; the joint need not be normalized."""
-    log_conditional = log_joint - logsumexp(log_joint, axis=axis, keepdims=True)
-    return float(-np.sum(np.exp(log_joint - logsumexp(log_joint)) * log_conditional))
+    """Returns the entropy, in nats, of the variable along `axis` given the others; the joint need not be normalized."""
+    return float(-np.sum(np.exp(log_softmax(log_joint)) * log_softmax(log_joint, axis=axis)))

@@ -1,4 +1,4 @@
-"""The transfer matrix of a row of the square-lattice Potts ferromagnet, applied site by site and never stored."""
+"""The transfer matrix of a row of the square-lattice Potts ferromagnet, applied site by site instead of stored."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,10 +7,12 @@ from theory.models.arrays import Array
 
 
 class RowTransfer:
-    """A = D K D of a periodic row of `width` sites: D holds half of the bonds within a row, K those between two rows.
+    """The transfer matrix A = D K D of a periodic row of `width` sites, for the ferromagnet of q colors.
 
-    Symmetric and positive, in units of exp(width * log_unit), in which no entry exceeds one. Vectors have shape
-    (q^width, any number); `states` (q^width, width), and `matches` (q^width,) counts the equal neighbors in a row.
+    D holds half of the weight of the bonds within a row and K that of the bonds between two rows, so A is symmetric and
+    positive. It is in units of exp(width * log_unit), in which no entry exceeds one. Vectors have the shape (q^width,
+    any number). `states` (q^width, width) lists the states of a row, and `matches` (q^width,) counts their equal
+    neighbors.
     """
 
     def __init__(self, width: int, n_colors: int, beta: float) -> None:
@@ -20,17 +22,18 @@ class RowTransfer:
         self.states = np.stack(places, axis=1).astype(np.int64)
         self.matches = (self.states == np.roll(self.states, 1, axis=1)).sum(axis=1).astype(float)
         self._half = np.exp(0.5 * beta * (self.matches - width))[:, None]
-        # a bond between rows is `kept` * identity + `mixed`: rows sum to one; its derivative is `match` * identity
+        # A bond between two rows is the matrix kept * identity + mixed, whose rows sum to one; the derivative of its
+        # weight by beta is match * identity.
         self._match = 1 / (1 + (n_colors - 1) * np.exp(-beta))
         self._kept, self._mixed = -np.expm1(-beta) * self._match, np.exp(-beta) * self._match
         self.log_unit = 2 * beta - float(np.log(self._match))
 
     def apply(self, vectors: Array) -> Array:
-        """A v."""
+        """Applies A to vectors."""
         return self._with_score(vectors)[0]
 
     def apply_score(self, vectors: Array) -> Array:
-        """B v, B = sum over the bonds between two rows of d A / d (beta of that bond)."""
+        """Applies B, the sum over the bonds between two rows of the derivative of A by the beta of that bond."""
         return self._with_score(vectors)[1]
 
     def _with_score(self, vectors: Array) -> tuple[Array, Array]:
@@ -47,7 +50,10 @@ class RowTransfer:
         return np.asarray(mixed.reshape(vectors.shape))
 
     def orbits(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """One state, as its index, of each class under shifts, reflections and permutations of colors, and its size."""
+        """Returns one state, by its index, of each class of equivalent states, and the size of the class.
+
+        States are equivalent if they differ by a shift, a reflection, or a permutation of the colors.
+        """
         powers = self.n_colors ** np.arange(self.width)[::-1]
         smallest = np.full(self.n_states, self.n_states)
         for mirrored in (self.states, self.states[:, ::-1]):
@@ -57,7 +63,7 @@ class RowTransfer:
         return representatives, sizes
 
     def _relabeled(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Colors numbered in the order in which they first occur."""
+        """Returns the states with their colors numbered in the order in which they first occur."""
         everyone = np.arange(len(states))
         names = np.full((len(states), self.n_colors), -1)
         known = np.zeros(len(states), dtype=np.int64)

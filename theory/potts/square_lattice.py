@@ -1,26 +1,41 @@
-"""Constants of the infinite square-lattice Potts ferromagnet S = sum over neighbors of delta(s_i, s_j)."""
+"""Known exact values of the infinite square-lattice Potts ferromagnet S = sum over neighbors of delta(s_i, s_j)."""
 
 import math
 
 from scipy.special import ellipkm1
 
 from theory.models import checks
+from theory.models.arguments import checked
 
 
+@checked
 def square_lattice_critical_beta(n_colors: int) -> float:
-    """log(1 + sqrt q), from self-duality; the transition is continuous up to q = 4 and of first order above."""
+    """Computes the critical inverse temperature of q = `n_colors` colors on the square lattice, log(1 + sqrt q).
+
+    It follows from self-duality. The transition is continuous up to q = 4 and of first order above.
+    """
     return math.log1p(math.sqrt(_colors(n_colors)))
 
 
+@checked
 def square_lattice_critical_energy(n_colors: int) -> float:
-    """Energy of -S per site at the critical beta, -(1 + 1/sqrt q); above q = 4 the mean of both coexisting phases."""
+    """Computes the energy of -S per site at the critical beta, -(1 + 1/sqrt q), which follows from self-duality.
+
+    Above q = 4, where two phases coexist, it is the mean of their energies.
+    """
     return -(1 + 1 / math.sqrt(_colors(n_colors)))
 
 
+@checked
 def onsager_energy(beta: float) -> float:
-    """Energy of -S per site for two colors at any beta (L. Onsager, Phys. Rev. 65, 117 (1944)).
+    """Computes the energy of -S per site for two colors at any beta (L. Onsager, Phys. Rev. 65, 117 (1944)).
 
-    The Ising model at K = beta/2: u = -coth(2K) (1 + (2/pi) y K_ell(1 - y^2)), y = 2 tanh(2K)^2 - 1, e = (u - 2)/2.
+    Two colors are the Ising model at K = beta/2, whose energy per site is
+    u = -coth(2K) (1 + (2/pi) y K_ell(1 - y^2)) with y = 2 tanh(2K)^2 - 1 and the complete elliptic integral K_ell of
+    the parameter 1 - y^2; the energy of -S is (u - 2)/2.
+
+    >>> round(onsager_energy(square_lattice_critical_beta(2)) - square_lattice_critical_energy(2), 12)
+    0.0
     """
     t = math.tanh(checks.non_negative("beta", beta))
     if t < 1e-3:  # the bracket cancels: its expansion to the same accuracy

@@ -1,5 +1,6 @@
 """The square-lattice Potts ferromagnet S = sum over neighbors of delta(s_i, s_j) on cylinders and tori, exactly."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,23 +8,26 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result, SolverResult
 from theory.numerics import Solution, verified
 from theory.potts.row_transfer import RowTransfer
 
 MAX_STATES = 2**18  # of a row of a cylinder
+MAX_LENGTH = 10**6  # rows of a torus, each of which takes a multiplication
 MAX_TORUS_STATES = 2**14  # of a row of a torus: a trace needs all of them
 BLOCK = 2**22  # numbers in a block of vectors
 KRYLOV = 20  # vectors between two restarts
-ROUNDING = 1e-13
-TINY = np.finfo(float).tiny  # for starts whose weight underflows at a large beta
+ROUNDING = 1e-13  # a relative size below which a direction is rounding error
+TINY = np.finfo(float).tiny  # stands for weights that underflow at a large beta
 
 
-@dataclass(frozen=True)
-class Cylinder:
-    """Bulk of an infinitely long cylinder; the energy is that of -S.
+@dataclass(frozen=True, repr=False)
+class Cylinder(SolverResult):
+    """Bulk properties of an infinitely long cylinder of the square lattice; the energy is that of -S.
 
-    `residual` is |A v - t v|/t of the leading eigenvector, |v| = 1.
+    `residual` is |A v - t v|/t for the leading eigenvalue t of the transfer matrix A and its eigenvector v, |v| = 1.
     """
 
     circumference: int
@@ -31,12 +35,11 @@ class Cylinder:
     beta: float
     log_partition_function_per_site: float
     energy_per_site: float
-    residual: float
 
 
-@dataclass(frozen=True)
-class Torus:
-    """A periodic lattice of rows * columns sites; the energy is that of -S."""
+@dataclass(frozen=True, repr=False)
+class Torus(Result):
+    """Exact thermodynamics of a periodic square lattice of rows * columns sites; the energy is that of -S."""
 
     rows: int
     columns: int
@@ -46,31 +49,58 @@ class Torus:
     energy_per_site: float
 
 
+@checked
 def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-12) -> Cylinder:
-    """log Z and energy per site of a cylinder of `circumference` sites and infinite length.
+    """Computes log Z and the energy per site of a ferromagnetic cylinder of infinite length, by its transfer matrix.
 
-    The energy is the exact derivative of the leading eigenvalue (Hellmann and Feynman). At the critical beta it is that
-    of the infinite lattice at every circumference, by self-duality. A width of 2 has double bonds, as in `torus_graph`.
+    `circumference` sites form a periodic row; a row of 2 has double bonds, as in `torus_graph`. log Z per site is the
+    log of the leading eigenvalue over the circumference, and the energy its exact derivative (Hellmann and Feynman). At
+    the critical beta the energy is that of the infinite lattice at every circumference, by self-duality.
+
+    ConvergenceError where the relative residual of the eigenvector stays above `tol`; ValueError where a row has more
+    than 2^18 states.
+
+    >>> from theory.potts import square_lattice_critical_beta, square_lattice_critical_energy
+    >>> critical = cylinder(4, n_colors=3, beta=square_lattice_critical_beta(3))
+    >>> round(critical.energy_per_site - square_lattice_critical_energy(3), 9)
+    0.0
     """
     W = int(checks.dimension(circumference, least=2, name="circumference"))
-    row = _row(W, n_colors, beta, MAX_STATES)
+    tol = checks.positive("tol", tol)
+    row = _row("circumference", W, n_colors, beta, MAX_STATES)
     problem = f"cylinder of {W} sites, {row.n_colors} colors, beta = {row.beta}"
     solution = verified(_leading(row, tol), problem, check=True, advice="raise tol, or narrow the cylinder")
     value, vector = solution.value
     along = float(np.sum(vector * row.apply_score(vector))) / value
     energy = -(float(vector[:, 0] ** 2 @ row.matches) + along) / W
-    return Cylinder(W, row.n_colors, row.beta, float(np.log(value)) / W + row.log_unit, energy, solution.residual)
+    log_partition_function = float(np.log(value)) / W + row.log_unit
+    return Cylinder(
+        W,
+        row.n_colors,
+        row.beta,
+        log_partition_function,
+        energy,
+        residual=solution.residual,
+        iterations=solution.iterations,
+        converged=solution.converged,
+    )
 
 
+@checked
 def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
-    """log Z and energy per site of a finite periodic lattice: Z = trace A^length over the states of the shorter row.
+    """Computes log Z and the energy per site of a finite periodic lattice exactly.
 
-    States that differ by a shift or a reflection of the row or by a permutation of colors share their term. Widths of 2
-    have double bonds, as in `SquareLatticePotts`.
+    The partition function is Z = trace A^length, where A is the transfer matrix of the shorter row. States of the row
+    that differ by a shift, a reflection, or a permutation of colors contribute the same, so one of each class is
+    propagated. A width of 2 has double bonds, as in `SquareLatticePotts`. ValueError where a row has more than 2^14
+    states.
     """
     shape = [int(checks.dimension(size, least=2, name=name)) for size, name in ((rows, "rows"), (columns, "columns"))]
     width, length = sorted(shape)
-    row = _row(width, n_colors, beta, MAX_TORUS_STATES)
+    if length > MAX_LENGTH:
+        name = "rows" if shape[0] == length else "columns"
+        raise ValueError(f"{name} must be at most {MAX_LENGTH}, got {length}; see cylinder for infinite length")
+    row = _row("the smaller of rows and columns", width, n_colors, beta, MAX_TORUS_STATES)
     starts, sizes = row.orbits()
     pieces = np.array_split(starts, -(-len(starts) * row.n_states // BLOCK))
     log_terms, along = np.hstack([_closed(row, piece, length) for piece in pieces])
@@ -80,15 +110,18 @@ def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
     return Torus(shape[0], shape[1], row.n_colors, row.beta, log_trace + width * length * row.log_unit, energy)
 
 
-def _row(width: int, n_colors: int, beta: float, most: int) -> RowTransfer:
+def _row(name: str, width: int, n_colors: int, beta: float, most: int) -> RowTransfer:
     q = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    if q**width > most:
-        raise ValueError(f"a row of {width} sites with {q} colors has {q}^{width} states, more than {most}; narrow it")
+    if width * math.log(q) > math.log(most) + 1e-9:  # q^width itself may have more digits than fit into memory
+        raise ValueError(
+            f"n_colors or {name} must be smaller: a row of {width} sites with {q} colors has "
+            f"{q}^{width} states, more than {most}"
+        )
     return RowTransfer(width, q, checks.non_negative("beta", beta))
 
 
 def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tuple[float, Array]]:
-    """The largest eigenvalue and its eigenvector (states, 1), by restarted Lanczos iteration.
+    """Computes the largest eigenvalue and its eigenvector (states, 1), by restarted Lanczos iteration.
 
     The start treats all states alike and the iteration keeps symmetries: the other states that become degenerate with
     the leading one at a low temperature never appear.
@@ -106,15 +139,15 @@ def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tupl
 
 
 def _krylov(row: RowTransfer, start: Array) -> tuple[Array, Array]:
-    """An orthonormal basis of start, A start, A^2 start, ... and its image, (states, up to KRYLOV)."""
+    """Returns an orthonormal basis of start, A start, A^2 start, ... and its image under A, (states, up to KRYLOV)."""
     basis, images = [start / np.linalg.norm(start)], [row.apply(start / np.linalg.norm(start))]
     while len(basis) < KRYLOV:
         fresh = images[-1]
-        for _ in range(2):  # once leaves rounding errors
+        for _ in range(2):  # one pass would leave rounding errors that are not orthogonal
             for known in basis:
                 fresh = fresh - known * np.sum(known * fresh)
         size = np.linalg.norm(fresh)
-        if size <= ROUNDING * np.linalg.norm(images[-1]):  # nothing new: the basis is closed under A
+        if size <= ROUNDING * np.linalg.norm(images[-1]):  # A maps the basis into itself
             break
         basis.append(fresh / size)
         images.append(row.apply(basis[-1]))
@@ -122,7 +155,7 @@ def _krylov(row: RowTransfer, start: Array) -> tuple[Array, Array]:
 
 
 def _closed(row: RowTransfer, starts: NDArray[np.int64], length: int) -> Array:
-    """Of each start s, log (A^length)_ss and the mean matches between two rows of a torus through s: (2, starts)."""
+    """Returns, for each start s, log (A^length)_ss and the mean of equal neighbors in adjacent rows: (2, starts)."""
     vectors = np.zeros((row.n_states, len(starts)))
     vectors[starts, np.arange(len(starts))] = 1
     log_scale = np.zeros(len(starts))

@@ -1,21 +1,22 @@
-"""Asymmetric pseudo-likelihood: an independent multinomial regression for every site, a group of sites at a time."""
+"""Asymmetric pseudo-likelihood: a multinomial regression for every site, fitted for a group of sites at a time."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from simulate.core.threads import in_threads
 from simulate.potts.inference.descent import Options, descend, independent_fields
 from simulate.potts.inference.minimize import Function, Minimum
-from simulate.potts.inference.objective import group_loss, in_threads, site_groups
+from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import centered, zero_sum_blocks
 
 
 def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
-    """The model of averaged blocks, in the zero-sum gauge, and the evidence for every group of sites."""
+    """Returns the model of averaged blocks, in the zero-sum gauge, and the evidence for every group of sites."""
     L, C, f = data.n_sites, data.n_colors, data.frequencies()
     couplings, fields, minima = np.empty((L, L, C, C)), np.empty((L, C)), []
 
@@ -26,9 +27,9 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
     for sites, found in zip(groups, in_threads(of_group, groups, options.n_threads), strict=True):
         own, table = unpack(found.point, L, C, sites)
         couplings[sites] = zero_sum_blocks(table.transpose(2, 0, 3, 1))
-        own = own + np.tensordot(1 / C - f, table, axes=2)  # rows lose their means to the fields
-        fields[sites] = own - own.mean(axis=1, keepdims=True)
-        minima.append(replace(found, point=np.empty(0)))  # no second copy of all couplings
+        own = own + np.tensordot(1 / C - f, table, axes=2)  # the blocks lose the means of their rows to the fields
+        fields[sites] = centered(own)
+        minima.append(replace(found, point=np.empty(0)))  # so that no second copy of all couplings is held
     _average(couplings)
     return DensePottsModel(couplings, fields), minima
 
@@ -47,14 +48,14 @@ def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
 
 
 def _average(couplings: Array) -> None:
-    """Replace both estimates of every block by their mean, in place."""
+    """Replaces both estimates of every block by their mean, in place."""
     for i in range(len(couplings)):
         couplings[i, i:] = (couplings[i, i:] + couplings[i:, i].transpose(0, 2, 1)) / 2
         couplings[i:, i] = couplings[i, i:].transpose(0, 2, 1)
 
 
 def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, Array]:
-    """Fields (G, C) and table (L, C, G, C) of a group of G sites, their own blocks zero."""
+    """Returns fields (G, C) and table (L, C, G, C) of a group of G sites, with zero blocks of each site with itself."""
     shape = (n_sites, n_colors, sites.stop - sites.start, n_colors)
     fields, table = np.split(x, [shape[2] * n_colors])
     table = table.reshape(shape).copy()
@@ -63,9 +64,10 @@ def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, 
 
 
 def objective(data: Sequences, l2: float, field_l2: float, sites: slice, *, dtype: Any = np.float64) -> Function:
-    """x -> f = -sum_m w_m sum_{i in sites} log P(s_i | rest) + l2 sum_{i, j} |W_ij|^2 + field_l2 |h|^2 and df/dx.
+    """Returns the function x -> (f, df/dx) that the fit of a group of sites minimizes.
 
-    x holds the fields at the mean of the data, h_i + sum_j W_ij f_j, which hardly change with the couplings.
+    It is f = -sum_m w_m sum_{i in sites} log P(s_i | rest) + l2 sum_{i, j} |W_ij|^2 + field_l2 |h|^2. The vector x
+    holds the fields at the mean of the data, h_i + sum_j W_ij f_j, which hardly change with the couplings.
     """
     f = data.frequencies()
 
@@ -84,7 +86,7 @@ def objective(data: Sequences, l2: float, field_l2: float, sites: slice, *, dtyp
 
 
 def curvatures(data: Sequences, l2: float, field_l2: float, sites: slice) -> Array:
-    """Diagonal of the Hessian, were the sites independent: the product of two variances f (1 - f), plus 2 l2."""
+    """Returns the diagonal of the Hessian of independent sites: the product of two variances f (1 - f), plus 2 l2."""
     f = data.frequencies()
     variance = f * (1 - f)
     own = variance[sites]

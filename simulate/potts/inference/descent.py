@@ -1,4 +1,4 @@
-"""From independent sites down to the tolerance: single precision first, double where it is needed."""
+"""How every pseudo-likelihood fit descends: in single precision first, and in double where that does not suffice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,14 +9,15 @@ import numpy as np
 from simulate.potts.inference.minimize import Function, Minimum, minimize
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts import centered
 
-PSEUDOCOUNT = 1e-3  # added to the frequencies whose logarithms are the fields that a fit starts from
+PSEUDOCOUNT = 1e-3  # added to frequencies before their logarithms are taken: a color may never occur
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
 
 
 @dataclass(frozen=True)
 class Options:
-    """Penalties, tolerance of the relative gradient norm, and limits of a fit."""
+    """The penalties of a fit, the tolerance of its relative gradient norm, and its limits."""
 
     l2: float
     field_l2: float
@@ -26,7 +27,7 @@ class Options:
 
 
 def descend(objective: Callable[[Any], Function], start: Array, scale: Array, options: Options) -> Minimum:
-    """The minimum of objective(dtype), which computes in single or double precision."""
+    """Finds the minimum of objective(dtype), a function that computes in single or in double precision."""
     coarse = minimize(objective(np.float32), start, scale, tol=max(options.tol, SINGLE), max_iter=options.max_iter)
     if (coarse.converged and options.tol >= SINGLE) or coarse.iterations == options.max_iter:
         return coarse
@@ -46,11 +47,10 @@ def descend(objective: Callable[[Any], Function], start: Array, scale: Array, op
 
 
 def penalty(name: str, value: Any) -> float:
-    """A checked strength of a penalty; below 1e30, as differences of gradients are kept in single precision."""
+    """Returns a checked strength of a penalty; above 1e30 gradients would overflow in single precision."""
     return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
 def independent_fields(frequencies: Array) -> Array:
-    """Fields (L, C) of independent sites, centered."""
-    logs = np.log(frequencies + PSEUDOCOUNT)
-    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors."""
+    return centered(np.log(frequencies + PSEUDOCOUNT))

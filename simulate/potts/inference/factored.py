@@ -14,16 +14,19 @@ from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK, WEAK_ITERATIONS, WEAK_TOL, drift, still_growing
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import centered, identifiable_colors
 
 __all__ = ["FactoredFit", "factored_attention"]
 
+MOST_RESTARTS = 10_000
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
-HISTORY = 20  # pairs of differences that shape a step
-ROUNDS = 3  # the history is dropped at most so often: it may have grown stale where the minimum is flat
+HISTORY = 20  # pairs of differences that shape a step of L-BFGS
+ROUNDS = 3  # L-BFGS starts at most so often: its history may grow stale where the minimum is flat
 
 
+@checked
 def factored_attention(
     states: Any,
     n_colors: int,
@@ -40,25 +43,37 @@ def factored_attention(
     n_threads: int = 1,
     check: bool = True,
 ) -> FactoredFit:
-    """Minimize - sum_mu w_mu sum_i log P(s_i^mu | others) + l2 |A|^2 |V|^2 + field_l2 |h|^2 (arXiv:2304.07235).
+    """Fits one layer of factored attention, with couplings A_ij V_ab, to sequences (arXiv:2304.07235).
 
-    `states` (M, L); `weights` (M,) are divided by their sum. The first term is L times the masked loss; the penalty is
-    that of the couplings A_ij V_ab, whatever the scale of A; by default both are 0.01/M with M the effective number of
-    samples 1/sum w^2: just enough for colors that a site never shows. The objective is not convex: the best of
-    `start` ("kronecker": from mean-field couplings, "random", or a tuple (A, V) or (A, V, h)) and of `restarts` random
-    starts is returned. Without `fields`, starts may run away to couplings that cancel but for a field; that counts as
-    not converged; with l2 = 0 so do log odds of the data that grow as small penalties fall. An iteration takes a
-    time proportional to M L (L + C^2): minutes a fit from about 100 colors on. FitError, holding the fit, where the
-    gradient's norm exceeds `tol`, unless `check` is False. The result does not depend on `n_threads`.
+    It minimizes -sum_mu w_mu sum_i log P(s_i^mu | others) + l2 |A|^2 |V|^2 + field_l2 |h|^2 over the attention A
+    (L, L), the values V (C, C) and, if `fields`, the fields h (L, C). The sequences are `states` (M, L), integers below
+    `n_colors`; the weights w are `weights` (M,) divided by their sum, or equal where None. The first term is L times
+    the masked loss, and the first penalty that of the couplings A_ij V_ab, whatever the scale of A. Both penalties are
+    0.01/M by default, with M the effective number of samples 1/sum w^2: just enough for colors that a site never shows.
+
+    The objective is not convex. It is minimized from `start`, which is "kronecker" (the best A x V of mean-field
+    couplings), "random", or a tuple (A, V) or (A, V, h), and from as many further random starts as `restarts` says; the
+    best minimum is returned. Without `fields` a start may run away to couplings that cancel but for a field. That
+    counts as not converged, and with l2 = 0 so do log odds of the data that grow as small penalties fall.
+
+    An iteration takes a time proportional to M L (L + C^2), so fits take minutes from about 100 colors on; the result
+    does not depend on `n_threads`. FitError, with the fit as `.fit`, where the norm of the gradient exceeds `tol`; with
+    `check=False` that fit is returned instead.
+
+    >>> states = [[0, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> fit = factored_attention(states, n_colors=2)
+    >>> fit.converged, fit.site_couplings.shape, fit.color_couplings.shape
+    (True, (2, 2), (2, 2))
     """
     data = Sequences.of(states, n_colors, weights)
     if data.n_sites < 2:
         raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
     penalties = _penalty("l2", l2, data), _penalty("field_l2", field_l2, data)
-    problem = _Problem(data, bool(fields), *penalties, int(checks.dimension(n_threads, name="n_threads")))
+    problem = _Problem(data, fields, *penalties, int(checks.dimension(n_threads, name="n_threads")))
     limits = int(checks.dimension(max_iter, name="max_iter")), checks.positive("tol", tol)
     rng = np.random.default_rng(int(checks.dimension(seed, least=0, name="seed")))
-    kinds = [start] + ["random"] * int(checks.dimension(restarts, least=0, name="restarts"))
+    n_random = checks.between("restarts", restarts, 0, MOST_RESTARTS, closed=(True, True))
+    kinds = [start] + ["random"] * int(n_random)
     found = [_minimized(problem, factored_start(kind, states, data, rng), *limits) for kind in kinds]
     best = min(found, key=lambda fit: fit.objective)
     fit = replace(best, restarts=tuple(each.objective for each in found))
@@ -74,10 +89,10 @@ def factored_attention(
 
 
 class _Problem:
-    """The penalized objective as a function of one vector: A without diagonal, V and, where fitted, fields.
+    """The penalized objective as a function of one vector: A without its diagonal, V and, if they are fitted, fields.
 
-    The fields are taken about the mean input, z_i = g_i + sum_j A_ij V (x_j - f_j): that makes them nearly independent
-    of A and V, and the iterations several times fewer. sqrt(C) gives them a curvature of one.
+    The fields g are taken at the mean input, z_i = g_i + sum_j A_ij V (x_j - f_j), which makes them nearly independent
+    of A and V and needs several times fewer iterations. A factor sqrt(C) gives them a curvature of about one.
     """
 
     def __init__(self, data: Sequences, fields: bool, l2: float, field_l2: float, n_threads: int) -> None:
@@ -88,45 +103,45 @@ class _Problem:
         self.off_diagonal = ~np.eye(data.n_sites, dtype=bool)
 
     def value(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
-        """The objective and its gradient."""
+        """Returns the objective and its derivatives by A, V and h."""
         value, dA, dV, dh = self.loss(A, V, h)
         size_A, size_V = np.sum(A**2), np.sum(V**2)
         value += float(self.l2 * size_A * size_V + self.field_l2 * np.sum(h**2))
         return value, dA + 2 * self.l2 * size_V * A, dV + 2 * self.l2 * size_A * V, dh + 2 * self.field_l2 * h
 
     def of_vector(self, x: Array) -> tuple[float, Array]:
-        """The same of a packed point; the gradient follows the chain rule."""
+        """Returns the objective and its gradient at a packed point."""
         A, V, h = self.unpacked(x)
         value, dA, dV, dh = self.value(A, V, h)
         if self.fields:
             dA, dV = dA - dh @ V @ self.frequencies.T, dV - dh.T @ (A @ self.frequencies)
-        return value, self._flat(dA, self._color_gauge(dV), _centered(dh) * np.sqrt(len(V)))
+        return value, self._flat(dA, self._color_gauge(dV), centered(dh) * np.sqrt(len(V)))
 
     def packed(self, A: Array, V: Array, h: Array) -> Array:
-        """The vector of a point."""
-        h = _centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
+        """Returns the vector of a point (A, V, h)."""
+        h = centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
         return self._flat(A, self._color_gauge(V), h)
 
     def unpacked(self, x: Array) -> Start:
-        """A, V and h, V and h in the gauge of FactoredFit."""
+        """Returns A, V and h of a vector, V and h in the gauge of `FactoredFit`."""
         L, C = self.frequencies.shape
         A = np.zeros((L, L))
         A[self.off_diagonal] = x[: L * (L - 1)]
         V = self._color_gauge(x[L * (L - 1) :][: C * C].reshape(C, C))
         if not self.fields:
             return A, V, np.zeros((L, C))
-        return A, V, _centered(x[L * (L - 1) + C * C :].reshape(L, C) * np.sqrt(C) - A @ self.frequencies @ V.T)
+        return A, V, centered(x[L * (L - 1) + C * C :].reshape(L, C) * np.sqrt(C) - A @ self.frequencies @ V.T)
 
     def _flat(self, A: Array, V: Array, h: Array) -> Array:
         parts = [A[self.off_diagonal], V.ravel()]
         return np.concatenate([*parts, h.ravel()] if self.fields else parts)
 
     def _color_gauge(self, V: Array) -> Array:
-        return zero_sum_blocks(V) if self.fields else V - V.mean(axis=0)
+        return identifiable_colors(V, self.fields)
 
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
-    """The minimum that L-BFGS reaches from `start`."""
+    """Returns the minimum that L-BFGS reaches from `start`."""
     (A, V, h), iterations, runs_away = start, 0, False
 
     def stop_where_it_runs_away(x: Array) -> None:
@@ -136,7 +151,7 @@ def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> Fa
     for _ in range(ROUNDS):
         x = problem.packed(*balanced(A, V), h)
         options = {"maxiter": max_iter - iterations, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0}
-        options["gtol"] = tol / np.sqrt(x.size)  # of the largest component: together they are below tol
+        options["gtol"] = tol / np.sqrt(x.size)  # L-BFGS looks at the largest component; then the norm is below tol
         arguments = {"jac": True, "method": "L-BFGS-B", "callback": stop_where_it_runs_away, "options": options}
         result = minimize(problem.of_vector, x, **arguments)
         iterations += int(result.nit)
@@ -146,12 +161,21 @@ def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> Fa
         if norm <= tol or runs_away or iterations >= max_iter:
             break
     reason = _reason(runs_away, norm <= tol, iterations >= max_iter, str(result.message))
-    converged = norm <= tol and not runs_away
-    return FactoredFit(*_scaled(A, V), h, problem.fields, value, norm, iterations, converged, reason, (value,))
+    return FactoredFit(
+        *_scaled(A, V),
+        h,
+        problem.fields,
+        value,
+        reason,
+        (value,),
+        residual=norm,
+        iterations=iterations,
+        converged=norm <= tol and not runs_away,
+    )
 
 
 def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> FactoredFit:
-    """The fit, not converged where log odds grow from a small penalty to a smaller one."""
+    """Returns the fit, as not converged where log odds of the data grow from a small penalty to a smaller one."""
     found = [fit]
     for share in WEAK:
         problem.l2 = problem.field_l2 = share * float(np.sum(data.weights**2))
@@ -163,17 +187,13 @@ def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> Fact
 
 
 def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
-    """The same A x V with |V| = C and sum(A) >= 0."""
+    """Returns the same A x V in the scale |V| = C, with sum(A) >= 0."""
     scale = np.linalg.norm(V) / len(V) * (1.0 if A.sum() >= 0 else -1.0)
     return (A * scale, V / scale) if scale else (A, V)
 
 
-def _centered(h: Array) -> Array:
-    return np.asarray(h - h.mean(axis=1, keepdims=True))
-
-
 def _runs_away(A: Array, V: Array) -> bool:
-    """Whether V is a field V_ab = c_a up to 1 % while the sums of A's rows cancel to 1 %."""
+    """Whether V_ab = c_a is a field, up to 1 %, while the sums of A's rows cancel to 1 %."""
     V = V - V.mean(axis=0)
     share = len(V) * np.sum(V.mean(axis=1) ** 2) / np.sum(V**2)
     cancellation = np.linalg.norm(A.sum(axis=1)) / (np.sqrt(len(A) - 1) * np.linalg.norm(A))
@@ -181,7 +201,7 @@ def _runs_away(A: Array, V: Array) -> bool:
 
 
 def _penalty(name: str, given: float | None, data: Sequences) -> float:
-    """`given`, or by default a share of what one sample weighs."""
+    """Returns the checked penalty `given`, or by default a share of what one sample weighs."""
     return PRIOR * float(np.sum(data.weights**2)) if given is None else penalty(name, given)
 
 

@@ -1,72 +1,77 @@
-"""The result of a factored fit: a layer of factored attention with the evidence for it."""
+"""The result of a fit of factored attention, with its predictions."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.sequences import Sequences
 from theory.models import PottsModel, checks
 from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
+from theory.models.potts.batches import blocks
+from theory.models.results import SolverResult
 
-BLOCK = 2**22  # numbers in an intermediate array
 
+@dataclass(frozen=True, eq=False, repr=False)
+class FactoredFit(SolverResult):
+    """A fitted layer of factored attention: it predicts site i with logits z_ia = sum_{j != i} A_ij V[a, s_j] + h_i[a].
 
-@dataclass(frozen=True, eq=False)
-class FactoredFit:
-    """Logits z_ia = sum_{j != i} A_ij V[a, s_j] + h_i[a]; V[predicted color, neighbor's color] (arXiv:2304.07235).
+    `site_couplings` A (L, L) has a zero diagonal and need not be symmetric; `color_couplings` V (C, C) has rows for
+    predicted and columns for neighboring colors; `fields` h (L, C) are zero unless `with_fields` (arXiv:2304.07235).
+    In the gauge of the fit the root mean square of V's entries is one and the sum of A not negative. With fields the
+    rows and columns of V and the rows of h sum to zero; without fields the columns of V do.
 
-    Gauge: the root mean square of V's entries is one and A's sum not negative; with fields the rows and columns of V
-    and the rows of h sum to zero, without fields the columns of V. A need not be symmetric.
+    `objective` includes the penalties, and `restarts` holds the objective that each start reached. `residual`, also
+    called `gradient_norm`, is the norm of the gradient in (A, V, h) in the scale |A| = |V|; `reason` says why the
+    minimization ended.
     """
 
-    site_couplings: Array = field(repr=False)  # A (L, L), zero diagonal
-    color_couplings: Array = field(repr=False)  # V (C, C)
-    fields: Array = field(repr=False)  # h (L, C)
+    site_couplings: Array = field(repr=False)
+    color_couplings: Array = field(repr=False)
+    fields: Array = field(repr=False)
     with_fields: bool
-    objective: float  # at the minimum, penalties included
-    gradient_norm: float  # of the objective in (A, V, h) in the scale |A| = |V|
-    iterations: int
-    converged: bool
+    objective: float
     reason: str
-    restarts: tuple[float, ...]  # the objective that each start reached
+    restarts: tuple[float, ...]
+
+    @property
+    def gradient_norm(self) -> float:
+        """The norm of the gradient at the minimum, which is the `residual`."""
+        return self.residual
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return len(self.site_couplings)
 
     @property
     def n_colors(self) -> int:
-        """C."""
+        """The number C of colors."""
         return len(self.color_couplings)
 
     def logits(self, states: Any) -> Array:
-        """z (M, L, C) of states (M, L): site i as predicted from the other sites."""
+        """Computes the logits z (M, L, C) of states (M, L), each site as predicted from the other sites."""
         checked = checks.colors("states", states, self.n_colors, self.n_sites)
         flat = checked.reshape(-1, self.n_sites)
         z = np.empty((*flat.shape, self.n_colors))
-        size = max(1, BLOCK // (self.n_sites * self.n_colors))
-        for start in range(0, len(flat), size):
-            rows = slice(start, start + size)
+        for rows in blocks(len(flat), self.n_sites * self.n_colors):
             z[rows] = self.site_couplings @ one_hot(flat[rows], self.n_colors) @ self.color_couplings.T + self.fields
         return z.reshape(*checked.shape, self.n_colors)
 
     def log_conditionals(self, states: Any) -> Array:
-        """log P(s_i = a | all other sites), (M, L, C)."""
-        z = self.logits(states)
-        z -= z.max(axis=-1, keepdims=True)
-        return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+        """Computes log P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
+        return np.asarray(log_softmax(self.logits(states), axis=-1))
 
     def conditionals(self, states: Any) -> Array:
-        """P(s_i = a | all other sites), (M, L, C)."""
+        """Computes P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
         return np.asarray(np.exp(self.log_conditionals(states)))
 
     def masked_loss(self, states: Any, weights: Any = None) -> float:
-        """Mean of -log P(s_i | all other sites) over sites and (weighted) samples, in nats."""
+        """Measures the mean of -log P(s_i | all other sites), in nats, over states (M, L) with weights (M,)."""
         checks.colors("states", states, self.n_colors, self.n_sites)
         data = Sequences.of(states, self.n_colors, weights)
         objective = FactoredObjective(np.ascontiguousarray(data.columns.T, dtype=np.int32), data.weights)
@@ -79,6 +84,6 @@ class FactoredFit:
         Its conditionals are those of the fit only where A and V are symmetric: an asymmetric layer is no Potts model.
         """
         V = self.color_couplings
-        if not self.with_fields:  # V_ab + r_b predicts the same: r_b restores the symmetry of a V with centered columns
+        if not self.with_fields:  # V_ab + r_b predicts the same; this r_b makes a symmetric V symmetric again
             V = V + V.mean(axis=1)
         return PottsModel((self.site_couplings + self.site_couplings.T) / 2, (V + V.T) / 2, self.fields)

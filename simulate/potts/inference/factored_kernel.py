@@ -1,6 +1,5 @@
-"""The factored model's negative log pseudo-likelihood and its gradient, without ever writing out J_ij(a, b)."""
+"""The negative log pseudo-likelihood of factored attention and its gradient, without writing out J_ij(a, b)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,16 +7,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from simulate.core.threads import in_threads
 from theory.models.arrays import Array
+from theory.models.potts.batches import blocks
 
-BLOCKS = 16  # of samples, summed in this order whatever the number of threads
+BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredObjective:
-    """- sum_mu w_mu sum_i log softmax(z_i)[s_i], z_i = V N_i + h_i with N_i[b] = sum_{j != i} A_ij [s_j = b].
+    """The loss -sum_mu w_mu sum_i log softmax(z_i)[s_i] of factored attention on given sequences.
 
-    `states` (M, L) int32, `weights` (M,). One evaluation costs M L (L + C^2) operations.
+    The logits are z_i = V N_i + h_i, where N_i[b] = sum_{j != i} A_ij [s_j = b] is what site i attends to. The
+    sequences are `states` (M, L) of type int32, with `weights` (M,). One evaluation costs M L (L + C^2) operations.
     """
 
     states: NDArray[np.int32]
@@ -25,24 +27,18 @@ class FactoredObjective:
     n_threads: int = 1
 
     def __call__(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
-        """The value and its derivatives with respect to A (L, L), V (C, C) and h (L, C); that of A_ii is zero."""
+        """Returns the loss and its derivatives by A (L, L), V (C, C) and h (L, C); those by A_ii are zero."""
         transposed = np.array(A.T, order="C")
         np.fill_diagonal(transposed, 0.0)
-        # copies: the kernel would be compiled again for a read-only array
+        # Copies are made because the kernel would be compiled once more for a read-only array.
         arguments = transposed, np.array(V, order="C"), np.array(h.T, order="C")
-        size = max(1, -(-len(self.states) // BLOCKS))
-        parts = [slice(start, start + size) for start in range(0, len(self.states), size)]
+        parts = blocks(len(self.states), 1, most=max(1, -(-len(self.states) // BLOCKS)))
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)
             return _loss(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
 
-        if self.n_threads == 1:
-            done = [part(rows) for rows in parts]
-        else:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                done = list(pool.map(part, parts))
-        value, dA, dV, dh = (sum(each) for each in zip(*done, strict=True))
+        value, dA, dV, dh = (sum(each) for each in zip(*in_threads(part, parts, self.n_threads), strict=True))
         np.fill_diagonal(dA, 0.0)
         return float(value), dA.T, dV, dh.T
 

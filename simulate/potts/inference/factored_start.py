@@ -1,4 +1,4 @@
-"""Where a factored fit starts: the best A x V of mean-field couplings, given matrices, or random ones."""
+"""Starts of a fit of factored attention: the best A x V of mean-field couplings, given matrices, or random ones."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from theory.models.arrays import Array
 
 Start = tuple[Array, Array, Array]
 
-SWEEPS = 100  # of alternating projections; starts need no more than two digits
+SWEEPS = 100  # alternating projections; a start needs no more than two digits
 
 
 def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Generator) -> Start:
-    """A (L, L), V (C, C) and h (L, C); `start` is "kronecker", "random" or a tuple (A, V) or (A, V, h)."""
+    """Returns A (L, L), V (C, C), h (L, C); `start` is "kronecker", "random" or a tuple (A, V) or (A, V, h)."""
     L, C = data.n_sites, data.n_colors
     if isinstance(start, str) and start == "kronecker":
         return with_fields(*kronecker_factors(mean_field(states, C, weights=data.weights).couplings), data)
@@ -23,7 +23,9 @@ def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Gene
         A = rng.standard_normal((L, L)) / np.sqrt(L)
         return with_fields(A, rng.standard_normal((C, C)) / np.sqrt(C), data)
     if not isinstance(start, tuple) or len(start) not in (2, 3):
-        raise ValueError(f'start must be "kronecker", "random" or a tuple (A, V) or (A, V, h), got {start!r}')
+        raise ValueError(
+            f'start must be "kronecker", "random" or a tuple (A, V) or (A, V, h), got {checks.shown(start)}'
+        )
     shapes = {"A": (L, L), "V": (C, C), "h": (L, C)}
     given = [checks.finite_array(f"start {name}", each, 2) for name, each in zip(shapes, start, strict=False)]
     for (name, shape), each in zip(shapes.items(), given, strict=False):
@@ -34,9 +36,10 @@ def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Gene
 
 
 def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
-    """A and V with |couplings_ij(a, b) - A_ij V_ab|^2 least: the leading singular pair of the (L^2, C^2) arrangement.
+    """Returns A and V that minimize |couplings_ij(a, b) - A_ij V_ab|^2.
 
-    By alternating projections from the strongest block.
+    They are the leading singular pair of the couplings written as a matrix (L^2, C^2), found by alternating projections
+    from the strongest block.
     """
     strength = np.sum(couplings**2, axis=(2, 3))
     V = couplings[np.unravel_index(int(strength.argmax()), strength.shape)]
@@ -48,7 +51,7 @@ def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
 
 
 def balanced(A: Array, V: Array) -> tuple[Array, Array]:
-    """The same A x V with |A| = |V|, A without diagonal; a zero A x V becomes a small one, as zero is a saddle."""
+    """Returns the same A x V with |A| = |V| and A without diagonal; zero, a saddle point, becomes a small A x V."""
     A = A - np.diag(np.diag(A))
     size_A, size_V = np.linalg.norm(A), np.linalg.norm(V)
     if min(size_A, size_V) == 0:
@@ -59,7 +62,7 @@ def balanced(A: Array, V: Array) -> tuple[Array, Array]:
 
 
 def with_fields(A: Array, V: Array, data: Sequences) -> Start:
-    """A, V and the fields for which an input of average colors has the logits log f_i(a), one even sample added."""
+    """Returns A, V and fields that give average colors the logits log f_i(a), with one even sample added."""
     A, V = balanced(A, V)
     share, f = 1 / (1 + data.n_samples), data.frequencies()
     return A, V, np.log((1 - share) * f + share / data.n_colors) - A @ f @ V.T

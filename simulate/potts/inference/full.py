@@ -1,7 +1,7 @@
-"""Pseudo-likelihood of a pair model with couplings J_ij(a, b) and fields of its own for every pair and site."""
+"""Pseudo-likelihood fits of pair models with couplings J_ij(a, b) for every pair of sites and fields for every site."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,24 +21,24 @@ from simulate.potts.inference.support import (
 )
 from simulate.potts.inference.symmetric import fit as symmetric_fit
 from theory.models import DensePottsModel, checks
+from theory.models.arguments import checked
 from theory.models.potts import zero_sum
+from theory.models.results import SolverResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PseudoLikelihoodFit(PairFit):
-    """A fitted pair model, with the evidence for it.
+class PseudoLikelihoodFit(SolverResult, PairFit):
+    """A pair model fitted by pseudo-likelihood, with the evidence for it.
 
-    `objective` is f of `pseudo_likelihood` at its minimum. `gradient_norm` is that of f relative to its start, in the
-    couplings and the fields at the mean of the data, h_i + sum_j J_ij f_j. An asymmetric fit has a minimum for each
-    group of sites: `objective` is their sum, and the other numbers are those of the slowest group.
+    `objective` is the penalized loss f of `pseudo_likelihood` at its minimum. `residual`, also called `gradient_norm`,
+    is the norm of the gradient of f relative to that at the start; the gradient is taken in the couplings and in the
+    fields at the mean of the data, h_i + sum_j J_ij f_j. `reason` says why the minimization ended. An asymmetric fit
+    has a minimum for each group of sites: `objective` is their sum, and the evidence is that of the slowest group.
     """
 
     model: DensePottsModel
     objective: float
-    gradient_norm: float
-    iterations: int
     evaluations: int
-    converged: bool
     reason: str
     symmetric: bool
     gauge: str
@@ -46,15 +46,13 @@ class PseudoLikelihoodFit(PairFit):
     field_l2: float
     n_samples: int
 
-    def __repr__(self) -> str:
-        L, C = self.fields.shape
-        return (
-            f"PseudoLikelihoodFit(L={L}, C={C}, M={self.n_samples}, symmetric={self.symmetric}, l2={self.l2:g}, "
-            f"field_l2={self.field_l2:g}, objective={self.objective:.8g}, gradient_norm={self.gradient_norm:.2g}, "
-            f"iterations={self.iterations}, converged={self.converged}, reason={self.reason!r})"
-        )
+    @property
+    def gradient_norm(self) -> float:
+        """The norm of the gradient relative to that at the start, which is the `residual`."""
+        return self.residual
 
 
+@checked
 def pseudo_likelihood(
     states: Any,
     n_colors: int,
@@ -63,27 +61,36 @@ def pseudo_likelihood(
     field_l2: float = 1e-4,
     weights: Any = None,
     symmetric: bool = True,
-    gauge: str = "zero_sum",
+    gauge: Literal["zero_sum", "none"] = "zero_sum",
     tol: float = 1e-4,
     max_iter: int = 1000,
     n_threads: int = 1,
     memory_limit: float | None = None,
     check: bool = True,
 ) -> PseudoLikelihoodFit:
-    """Couplings and fields that minimize f = -sum_m w_m sum_i log P(s_i | rest) + l2 |J|^2 + field_l2 |h|^2.
+    """Fits a Potts model with couplings J_ij(a, b) and fields h_i(a) to sequences, by maximum pseudo-likelihood.
 
-    `states` (M, L) are integers, `weights` (M,) are divided by their sum (1/M each where None): an objective that sums
-    over M sequences with penalties k has l2 = k/M. f sums over sites: it is L times the masked loss, plus penalties.
-    `symmetric`: every pair has one block, counted once in |J|^2. Otherwise every site is a regression of its own, |J|^2
-    counts the blocks of both directions, and the fitted block is the mean of the two in the zero-sum gauge.
-    `gauge`: "zero_sum", or "none" for the symmetric optimum as it is. Stops where the norm of the gradient is `tol`
-    times that at the start (fields of the independent sites, no couplings). Any `n_threads` give the same numbers.
+    It minimizes f = -sum_m w_m sum_i log P(s_i | rest) + l2 |J|^2 + field_l2 |h|^2 over the M sequences `states`
+    (M, L), which are integers below `n_colors`. The weights w_m are `weights` (M,) divided by their sum, or 1/M each
+    where None: an objective that sums over M sequences with penalties k has l2 = k/M here. Since f sums over sites, it
+    is L times the masked loss, plus penalties.
 
-    ValueError for states, weights or options that are none, and where f has no minimum (l2 = 0 and colors or pairs of
-    colors that never occur). With l2 = 0 two fits with small penalties are compared, too: where the log odds of the
-    data grow from one to the other (sites that others decide) it has not converged. MemoryError, before anything is
-    allocated, above `memory_limit` bytes (None: what the machine has). FitError, with the fit as `.fit`, where `tol` is
-    not reached; `check=False` returns it instead.
+    If `symmetric`, every pair of sites has one block of couplings, counted once in |J|^2. Otherwise every site is a
+    regression of its own, |J|^2 counts the blocks of both directions, and the fitted block is the mean of the two in
+    the zero-sum gauge. `gauge` is "zero_sum", or "none" for the symmetric optimum as it is. The fit starts from
+    independent sites and stops where the norm of the gradient is `tol` times that at the start. The numbers do not
+    depend on `n_threads`.
+
+    ValueError where f has no minimum: l2 = 0, and colors or pairs of colors that never occur. With l2 = 0 two fits with
+    small penalties are compared as well; where the log odds of the data grow from one to the other, since some sites
+    are decided by others, the fit has not converged. MemoryError, before anything is allocated, above `memory_limit`
+    bytes (None stands for what the machine has). FitError, with the fit as `.fit`, where `tol` is not reached; with
+    `check=False` that fit is returned instead.
+
+    >>> states = [[0, 0], [1, 1], [0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> fit = pseudo_likelihood(states, n_colors=2, l2=0.01)
+    >>> fit.converged, bool(fit.couplings[0, 1, 0, 0] > 0)  # equal colors attract each other
+    (True, True)
     """
     data = Sequences.of(states, n_colors, weights)
     options = Options(
@@ -93,9 +100,8 @@ def pseudo_likelihood(
         int(checks.dimension(max_iter, name="max_iter")),
         int(checks.dimension(n_threads, name="n_threads")),
     )
-    if not isinstance(symmetric, bool | np.bool_):
-        raise ValueError(f"symmetric must be True or False, got {symmetric!r}")
-    _check_gauge(gauge, symmetric)
+    if gauge == "none" and not symmetric:
+        raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')
     refuse_too_large(data, symmetric, memory_limit, options.n_threads)
     require_finite_optimum(data, options.l2, options.field_l2)
     fitted = symmetric_fit if symmetric else asymmetric_fit
@@ -103,7 +109,7 @@ def pseudo_likelihood(
     fit = PseudoLikelihoodFit(
         model=zero_sum(model) if gauge == "zero_sum" and symmetric else model,
         objective=sum(each.value for each in minima),
-        gradient_norm=max(each.gradient_norm for each in minima),
+        residual=max(each.gradient_norm for each in minima),
         iterations=max(each.iterations for each in minima),
         evaluations=max(each.evaluations for each in minima),
         converged=all(each.converged for each in minima),
@@ -133,10 +139,3 @@ def _require_converged(fit: PseudoLikelihoodFit, tol: float) -> None:
             f"gradient norm {fit.gradient_norm:.2g}; raise max_iter, l2 or tol, or take it with check=False",
             fit,
         )
-
-
-def _check_gauge(gauge: str, symmetric: bool) -> None:
-    if gauge not in ("zero_sum", "none"):
-        raise ValueError(f'gauge must be "zero_sum" or "none", got {gauge!r}')
-    if gauge == "none" and not symmetric:
-        raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')

@@ -1,4 +1,4 @@
-"""Mean-field couplings: minus the inverse covariance of the colors, the fast baseline of direct-coupling analysis."""
+"""Mean-field couplings, minus the inverse covariance of the colors: the fast baseline of direct-coupling analysis."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,31 +9,32 @@ import numpy as np
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts import zero_sum
+from theory.models.results import Result
 
-ARRAYS = 6  # of (L C)^2 doubles, held at the peak
+ARRAYS = 6  # arrays of (L C)^2 doubles that are held at the peak
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanFieldFit(PairFit):
-    """A pair model from the inverse covariance of the colors, in the zero-sum gauge."""
+class MeanFieldFit(Result, PairFit):
+    """A pair model whose couplings are minus the inverse covariance of the colors, in the zero-sum gauge."""
 
     model: DensePottsModel
     pseudocount: float
     n_samples: int
 
-    def __repr__(self) -> str:
-        L, C = self.fields.shape
-        return f"MeanFieldFit(L={L}, C={C}, M={self.n_samples}, pseudocount={self.pseudocount:g})"
 
-
+@checked
 def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> MeanFieldFit:
-    """J = -(covariance of the first C - 1 colors)^-1 and the fields of naive mean-field theory (arXiv:1110.5223).
+    """Estimates couplings and fields of a Potts model from sequences by naive mean-field theory (arXiv:1110.5223).
 
-    Frequencies are mixed with those of independent uniform colors, (1 - pseudocount) f + pseudocount/C, which makes
-    the covariance invertible. `weights` (M,) are divided by their sum. One matrix inversion, no iteration; couplings
-    come out too large where they are strong. ValueError for a covariance without inverse, which takes pseudocount = 0.
+    The couplings are J = -(covariance of the first C - 1 colors)^-1 of the sequences `states` (M, L), counted by
+    `weights` (M,), which are divided by their sum. Frequencies are mixed with those of independent uniform colors,
+    (1 - pseudocount) f + pseudocount/C, which makes the covariance invertible. One matrix is inverted and nothing is
+    iterated; strong couplings come out too large. ValueError for a covariance without inverse, which only happens at
+    pseudocount = 0; MemoryError, with the size, where the matrix does not fit.
     """
     data = Sequences.of(states, n_colors, weights)
     mixed = checks.between("pseudocount", pseudocount, 0, 1, closed=(True, True))
@@ -49,7 +50,7 @@ def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: An
 
 
 def _covariance(data: Sequences, f: Array, mixed: float) -> Array:
-    """Covariance of the first C - 1 one-hot colors of all sites, (L (C - 1), L (C - 1))."""
+    """Returns the covariance of the first C - 1 one-hot colors of all sites, (L (C - 1), L (C - 1))."""
     L, C = f.shape
     covariance = np.empty((L, C - 1, L, C - 1))
     for i in range(L):
@@ -62,7 +63,7 @@ def _covariance(data: Sequences, f: Array, mixed: float) -> Array:
 
 
 def _inverse(covariance: Array) -> Array:
-    """By Cholesky factorization; ValueError where the smallest pivot is rounding."""
+    """Inverts a covariance; ValueError where the smallest pivot of its Cholesky factor is rounding error."""
     try:
         factor = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""How well a model predicts a masked site from all others: exact, for any Potts record."""
+"""How well a Potts model predicts a masked site of held-out sequences from all other sites."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -6,38 +6,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from simulate.potts.inference.sequences import Sequences, normalized_weights
+from simulate.potts.inference.sequences import Sequences
 from theory.models import Potts, PottsModel, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.potts import centered
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
+from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BLOCK = 2**22  # numbers in the conditionals held at a time
 
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedLoss(Result):
+    """How well each site is predicted from all others, averaged over `n_samples` sequences.
 
-@dataclass(frozen=True, eq=False)
-class MaskedLoss:
-    """Prediction of every site from all others, averaged over samples: loss -log P(s_i | rest) in nats."""
+    `by_site` (L,) is the mean of -log P(s_i | rest) in nats. `accuracy_by_site` (L,) is the share of sequences whose
+    color is the one that the model holds most probable.
+    """
 
-    by_site: Array = field(repr=False)  # (L,)
-    accuracy_by_site: Array = field(repr=False)  # (L,), share of samples whose color is the most probable one
+    by_site: Array = field(repr=False)
+    accuracy_by_site: Array = field(repr=False)
     n_samples: int
 
     @property
     def loss(self) -> float:
-        """Mean over the sites: the negative log pseudo-likelihood divided by L."""
+        """The mean over the sites, in nats: the negative log pseudo-likelihood divided by L."""
         return float(self.by_site.mean())
 
     @property
     def perplexity(self) -> float:
-        """exp(loss): as many equally probable colors would be as hard to guess."""
+        """The number exp(loss) of equally probable colors that would be as hard to guess."""
         return float(np.exp(self.loss))
 
     @property
     def accuracy(self) -> float:
-        """Mean over the sites."""
+        """The accuracy, averaged over the sites."""
         return float(self.accuracy_by_site.mean())
 
     def __repr__(self) -> str:
@@ -47,32 +53,42 @@ class MaskedLoss:
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a site."""
+        """A table with one row for each site; needs pandas."""
         return table(site=np.arange(len(self.by_site)), loss=self.by_site, accuracy=self.accuracy_by_site)
 
 
+@checked
 def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
-    """Loss and accuracy of `model` on states (M, L) with weights (M,), divided by their sum; equal where None.
+    """Measures how well `model` predicts each site of `states` (M, L) from all other sites.
 
-    Of equally probable colors the first counts as the guess. ValueError for M = 0 and states or weights that are none.
+    Sequences count by `weights` (M,) divided by their sum, equally where None. The conditional probabilities are exact.
+    Of equally probable colors the first counts as the guess. ValueError for states or weights that do not fit.
+
+    >>> import numpy as np
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=np.eye(2), beta=1.0)
+    >>> measured = masked_loss(pair, [[0, 0], [1, 1], [1, 0]])
+    >>> round(measured.accuracy, 6), round(measured.loss, 6)
+    (0.666667, 0.646595)
     """
-    checks.record("model", model, Potts)
-    checked = model.checked_states(states)
-    if checked.ndim != 2 or len(checked) == 0:
-        raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
+    checked = checked_samples("states", states, model.n_colors, model.n_sites)
     w = normalized_weights(weights, len(checked))
     loss, accuracy = np.zeros(model.n_sites), np.zeros(model.n_sites)
-    size = max(1, BLOCK // (model.n_sites * model.n_colors))
-    for start in range(0, len(checked), size):
-        block, share = checked[start : start + size], w[start : start + size]
+    for rows in blocks(len(checked), model.n_sites * model.n_colors):
+        block, share = checked[rows], w[rows]
         logs = model.log_conditionals(block)
         loss -= share @ np.take_along_axis(logs, block[..., None], axis=2)[..., 0]
         accuracy += share @ (logs.argmax(axis=2) == block)
     return MaskedLoss(loss, accuracy, len(checked))
 
 
+@checked
 def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> PottsModel:
-    """Independent sites with P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount): the baseline without couplings."""
+    """Fits a model of independent sites to sequences `states` (M, L): the baseline without couplings.
+
+    The probabilities are P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount), with frequencies f counted by `weights`
+    (M,). ValueError where a pseudocount of zero would leave a color without probability.
+    """
     data = Sequences.of(states, n_colors, weights)
     extra = checks.non_negative("pseudocount", pseudocount)
     f = data.frequencies()
@@ -82,4 +98,4 @@ def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weigh
     L, C = f.shape
     fields = np.log(data.n_samples * f + extra)
     none = sparse.csr_array((L, L))
-    return PottsModel(none, np.zeros((C, C)), fields - fields.mean(axis=1, keepdims=True))
+    return PottsModel(none, np.zeros((C, C)), centered(fields))

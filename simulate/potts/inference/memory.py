@@ -1,4 +1,4 @@
-"""How much memory a fit will hold at its peak, said before anything is allocated."""
+"""The memory that a fit holds at its peak, known before anything is allocated."""
 
 import os
 
@@ -7,13 +7,16 @@ from simulate.potts.inference.objective import ROW
 from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
 
-SYMMETRIC = 6 + HISTORY / 2  # arrays of (L C)^2 doubles: parameters, gradients and tables, and pairs of differences
-ASYMMETRIC = 2.2  # the couplings of the fit and their copy in its model
-GROUP = 12 + HISTORY  # arrays of L C ROW doubles while a group of sites is fitted
+# Arrays of (L C)^2 doubles of a symmetric fit: parameters, gradients and tables, and pairs of differences.
+SYMMETRIC = 6 + HISTORY / 2
+# Arrays of (L C)^2 doubles of an asymmetric fit: its couplings and their copy in the model.
+ASYMMETRIC = 2.2
+# Arrays of L C ROW doubles while a group of sites is fitted.
+GROUP = 12 + HISTORY
 
 
 def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1) -> float:
-    """Bytes that a pseudo-likelihood fit of L sites and C colors adds to the sequences themselves."""
+    """Returns the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves."""
     variables = float(n_sites) * n_colors
     if symmetric:
         return 8 * SYMMETRIC * variables**2
@@ -21,7 +24,7 @@ def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int =
 
 
 def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int) -> None:
-    """MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
+    """Raises MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
     limit = (
         checks.positive("memory_limit", memory_limit)
         if memory_limit is not None

@@ -13,14 +13,14 @@ from theory.models.errors import MaskedSSLError
 Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of the gradient, their product
 Function = Callable[[Array], tuple[float, Array]]  # x -> value, gradient
 
-HISTORY = 6  # pairs of differences kept, in single precision: they only shape the direction
+HISTORY = 6  # pairs of differences that are kept, in single precision since they only shape the direction
 OVERSHOOT = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
-SHORTENINGS = 30
-SMALLEST_GRADIENT = 1e-6  # a reference: data of independent sites start at their optimum, where it is rounding
+SHORTENINGS = 30  # of a step, before the search gives up
+SMALLEST_GRADIENT = 1e-6  # least reference: independent sites start at the optimum, with a gradient of rounding
 
 
 class FitError(MaskedSSLError, RuntimeError):
-    """A fit that has not reached its tolerance; `.fit` holds it, as `check=False` would have returned it."""
+    """Raised where a fit has not reached its tolerance; `.fit` is the result that `check=False` would have returned."""
 
     def __init__(self, message: str, fit: Any) -> None:
         super().__init__(message)
@@ -29,11 +29,11 @@ class FitError(MaskedSSLError, RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where a minimization ended, and why."""
+    """The point where a minimization ended, the value and the gradient there, and why it ended."""
 
     point: Array
     value: float
-    gradient_norm: float  # relative to `reference`
+    gradient_norm: float  # in units of `reference`
     reference: float
     iterations: int
     evaluations: int
@@ -44,10 +44,11 @@ class Minimum:
 def minimize(
     function: Function, start: Array, scale: Array, *, tol: float, max_iter: int, reference: float | None = None
 ) -> Minimum:
-    """Lower `function` from `start` until its gradient's norm is `tol` times `reference` (None: that at the start).
+    """Minimizes a smooth convex function from `start`, until its gradient's norm is `tol` times `reference`.
 
-    `scale` approximates the inverse of the Hessian's diagonal. For a convex function a step that does not end far
-    uphill is safe, so steps are judged by slopes, which rounding spoils later than differences of values.
+    The reference is the norm at the start where it is None. `scale` approximates the inverse of the Hessian's diagonal.
+    For a convex function a step that does not end far uphill is safe, so steps are judged by slopes, which rounding
+    spoils later than it does differences of values.
     """
     x, evaluations, reason = start.copy(), 1, "max_iter"
     value, gradient = function(x)
@@ -73,7 +74,7 @@ def minimize(
 def _step(
     function: Function, x: Array, gradient: Array, direction: Array
 ) -> tuple[Array, tuple[float, Array] | None, int]:
-    """A step along `direction`, value and gradient at its end (None if none is found), evaluations."""
+    """Returns a step along `direction`, value and gradient at its end (None if none is found), and evaluations."""
     slope = float(gradient @ direction)
     for tried in range(1, SHORTENINGS + 1):
         after = function(x + direction)
@@ -94,7 +95,7 @@ def _remember(history: list[Pair], step: Array, change: Array) -> None:
 
 
 def _direction(gradient: Array, history: list[Pair], scale: Array) -> Array:
-    """-H g by the two-loop recursion, H starting from `scale` times the newest pair's secant factor."""
+    """Returns -H g by the two-loop recursion, with H starting from `scale` times the newest pair's secant factor."""
     direction, shares = -gradient, []
     for step, change, curvature in reversed(history):
         shares.append(float(step @ direction) / curvature)

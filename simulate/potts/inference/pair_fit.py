@@ -7,16 +7,16 @@ from theory.models.arrays import Array
 
 
 class PairFit:
-    """The parameters of the fitted `model`, as arrays."""
+    """Gives the parameters of a fitted `model` as arrays."""
 
     model: DensePottsModel
 
     @property
     def couplings(self) -> Array:
-        """J (L, L, C, C) with J[i, j] = J[j, i].T."""
+        """The couplings J (L, L, C, C), with J[i, j] = J[j, i].T."""
         return np.asarray(self.model.couplings)
 
     @property
     def fields(self) -> Array:
-        """h (L, C)."""
+        """The fields h (L, C)."""
         return np.asarray(self.model.fields)

@@ -1,32 +1,46 @@
-"""How far learnt couplings are from the true ones, whatever the gauge."""
+"""How far learned couplings are from the true ones, whatever the gauge."""
 
 from typing import Any
 
 import numpy as np
 
 from theory.models import PottsModel, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.potts import zero_sum_blocks
+from theory.models.potts import identifiable_colors, zero_sum_blocks
 
 
+@checked
 def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> float:
-    """err = |A x V' - beta J x U'| / |beta J x U'| in Frobenius norms, x the Kronecker product.
+    """Measures the relative error of learned couplings A_ij V_ab with respect to the true ones of a model.
 
-    V' is V less its column means (rows: predicted colors), which a softmax does not see, and with `fields` less its row
-    means too, which fields can make up for; U' likewise. Parts along and across J and U' are orthogonal: no
-    cancellation spoils a small error.
+    It is |A x V' - beta J x U'| / |beta J x U'| in Frobenius norms, with x the Kronecker product, A (L, L) without its
+    diagonal, V (C, C) with rows for predicted colors, and the model's J and U. V' and U' are the parts that predictions
+    can tell (`identifiable_colors`). The parts of A x V' along and across J and U' are orthogonal and are measured one
+    by one, so that no cancellation spoils a small error. ValueError for a model without couplings.
+
+    >>> import numpy as np
+    >>> from theory.models import PottsModel
+    >>> model = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=np.eye(3), beta=0.5)
+    >>> recovery_error(np.array([[0, 0.5], [0.5, 0]]), np.eye(3), model)
+    0.0
     """
-    learnt_A, learnt_V = _learnt(A, V, model)
-    J, U, W = model.beta * model.dense_site_couplings, _kept(model.color_couplings, fields), _kept(learnt_V, fields)
+    learned_A, learned_V = _learned(A, V, model)
+    J = model.beta * model.dense_site_couplings
+    U, W = (identifiable_colors(each, fields) for each in (model.color_couplings, learned_V))
     size_J, size_U = _sizes(J, U)
-    along_J, along_U = np.sum(learnt_A * J) / size_J, np.sum(W * U) / size_U
-    across_J, across_U = np.sum((learnt_A - along_J * J) ** 2), np.sum((W - along_U * U) ** 2)
+    along_J, along_U = np.sum(learned_A * J) / size_J, np.sum(W * U) / size_U
+    across_J, across_U = np.sum((learned_A - along_J * J) ** 2), np.sum((W - along_U * U) ** 2)
     square = (along_J * along_U - 1) ** 2 + along_J**2 * across_U / size_U
     return float(np.sqrt(square + across_J * np.sum(W**2) / (size_J * size_U)))
 
 
+@checked
 def full_recovery_error(couplings: Any, model: PottsModel) -> float:
-    """The same for blocks J_ij(a, b) (L, L, C, C) of a full fit, both in the zero-sum gauge."""
+    """Measures the relative error of learned blocks of couplings (L, L, C, C) with respect to those of a model.
+
+    Both are compared in the zero-sum gauge, in the Frobenius norm. ValueError for a model without couplings.
+    """
     L, C = model.n_sites, model.n_colors
     blocks = zero_sum_blocks(checks.finite_array("couplings", couplings, 4))
     if blocks.shape != (L, L, C, C):
@@ -37,27 +51,28 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
     return float(np.sqrt(np.sum(gap**2) / (size_J * size_U)))
 
 
+@checked
 def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> tuple[Array, Array]:
-    """c A and V'/c with c = <V', U'>/<U', U'>: what to plot against beta J and U'."""
-    learnt_A, learnt_V = _learnt(A, V, model)
-    U, W = _kept(model.color_couplings, fields), _kept(learnt_V, fields)
+    """Returns learned couplings A_ij V_ab in the scale in which they compare with beta J and U' of a model.
+
+    They are c A (L, L) and V'/c (C, C) with c = <V', U'>/<U', U'>, where V' and U' are the identifiable parts of the
+    color couplings. ValueError where V' is orthogonal to U', so that no scale matches them.
+    """
+    learned_A, learned_V = _learned(A, V, model)
+    U, W = identifiable_colors(model.color_couplings, fields), identifiable_colors(learned_V, fields)
     c = float(np.sum(W * U) / _sizes(model.dense_site_couplings, U)[1])
     if c == 0:
         raise ValueError("V must not be orthogonal to the true color couplings: no scale matches them")
-    return c * learnt_A, W / c
+    return c * learned_A, W / c
 
 
-def _learnt(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
+def _learned(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
     site, color = checks.finite_array("A", A, 2), checks.finite_array("V", V, 2)
     checks.record("model", model, PottsModel)
     for name, each, size in (("A", site, model.n_sites), ("V", color, model.n_colors)):
         if each.shape != (size, size):
             raise ValueError(f"{name} must have shape ({size}, {size}) as in the model, got {each.shape}")
     return site - np.diag(np.diag(site)), color
-
-
-def _kept(V: Array, fields: bool) -> Array:
-    return zero_sum_blocks(V) if fields else np.asarray(V - V.mean(axis=0))
 
 
 def _sizes(J: Array, U: Array) -> tuple[float, float]:

@@ -1,19 +1,20 @@
-"""Hessian of the pseudo-likelihood and scatter of its scores, in orthonormal contrasts of the colors.
+"""The Hessian of the pseudo-likelihood and the covariance of its gradients, in orthonormal contrasts of the colors.
 
 Site i predicts its color from y = (1, contrasts of all other sites), of d = 1 + (L - 1)(C - 1) numbers; its parameters
 are (C - 1, d): fields in the first column, then a block of couplings for every other site in order.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array
 from theory.models.potts import helmert
+from theory.models.potts.batches import blocks
 
 BLOCK = 512  # samples whose scores are held at a time
 
@@ -21,13 +22,13 @@ Places = dict[int, NDArray[np.intp]]  # where the parameters (C - 1, d) of a sit
 
 
 def site_places(n_sites: int, n_colors: int, site: int) -> Places:
-    """The parameters of one site alone."""
+    """Returns the places of the parameters of one site, fitted by itself."""
     d = 1 + (n_sites - 1) * (n_colors - 1)
     return {site: np.arange((n_colors - 1) * d).reshape(n_colors - 1, d)}
 
 
 def joint_places(n_sites: int, n_colors: int) -> Places:
-    """All sites together: fields (L, C - 1) first, then one block (C - 1, C - 1) for each pair i < j."""
+    """Returns the places for all sites together: fields (L, C - 1), then a block (C - 1, C - 1) for each pair i < j."""
     L, K = n_sites, n_colors - 1
     fields = np.arange(L * K).reshape(L, K, 1)
     blocks = np.zeros((L, L, K, K), dtype=np.intp)
@@ -39,16 +40,20 @@ def joint_places(n_sites: int, n_colors: int) -> Places:
 
 
 def n_parameters(places: Places) -> int:
-    """How many different parameters `places` has."""
+    """Returns how many different parameters `places` has."""
     return 1 + max(int(each.max()) for each in places.values())
 
 
 def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple[Array, Array]:
-    """H = sum_m w_m Hessian and K = sum_m w_m^2 (g_m - mean g)(g_m - mean g)' of the loss of the sites in `places`."""
+    """Returns the Hessian H and the scatter K of the gradients of the loss, summed over the sites in `places`.
+
+    H = sum_m w_m (Hessian of sample m), and K = sum_m w_m^2 (g_m - mean g)(g_m - mean g)' with the gradients g_m.
+    """
     size = n_parameters(places)
     hessian, scatter = np.zeros((size, size)), np.zeros((size, size))
     mean, heavy = np.zeros(size), np.zeros(size)  # weighted by w and by w^2
-    for states, w in _blocks(data):
+    for rows in blocks(data.n_samples, 1, most=BLOCK):
+        states, w = data.columns[:, rows].T, data.weights[rows]
         g = np.zeros((len(states), size))
         for site, place in places.items():
             y, residual, curvature = _site(model, states, site)
@@ -61,18 +66,12 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
     return hessian, scatter
 
 
-def _blocks(data: Sequences) -> Iterator[tuple[NDArray[Any], Array]]:
-    for start in range(0, data.n_samples, BLOCK):
-        yield data.columns[:, start : start + BLOCK].T, data.weights[start : start + BLOCK]
-
-
 def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Array, Array, Array]:
-    """y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
+    """Returns y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
     Q, others = helmert(model.n_colors), np.delete(np.arange(model.n_sites), site)
     z = model.fields[site] + sum(model.couplings[site, j][:, states[:, j]].T for j in others)
     z *= model.beta
-    P = np.exp(z - z.max(axis=1, keepdims=True))
-    P /= P.sum(axis=1, keepdims=True)
+    P = softmax(z, axis=1)
     y = np.concatenate([np.ones((len(states), 1)), Q[states[:, others]].reshape(len(states), -1)], axis=1)
     mean = P @ Q
     curvature = np.einsum("ax,ma,ay->mxy", Q, P, Q, optimize=True) - mean[:, :, None] * mean[:, None, :]
@@ -80,7 +79,7 @@ def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Arra
 
 
 def _weighted_products(y: Array, curvature: Array) -> Array:
-    """sum_m curvature_m x (y_m y_m'), as a matrix over (color, feature)."""
+    """Returns sum_m curvature_m x (y_m y_m'), x the Kronecker product, as a matrix over (color, feature)."""
     K, d = curvature.shape[1], y.shape[1]
     products = np.empty((K, d, K, d))
     for a in range(K):

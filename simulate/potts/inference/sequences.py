@@ -1,4 +1,4 @@
-"""Checked sequences with their weights, in the layout of the compiled sums."""
+"""Checked sequences with their weights, in the layout that the compiled sums read."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import checked_samples, normalized_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,46 +21,31 @@ class Sequences:
 
     @classmethod
     def of(cls, states: Any, n_colors: Any, weights: Any = None) -> "Sequences":
-        """From states (M, L) and weights (M,), equal where None. ValueError for anything else, and for M = 0."""
+        """Checks states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
         n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
-        checked = checks.colors("states", states, n_colors)
-        if checked.ndim != 2 or len(checked) == 0:
-            raise ValueError(f"states must have shape (samples, sites) with at least one sample, got {checked.shape}")
+        checked = checked_samples("states", states, n_colors)
+        what = f"frequencies of {checked.shape[1]} sites and {n_colors} colors"
+        checks.fits_in_memory(what, 3 * float(n_colors) * checked.shape[1])
         small = np.uint8 if n_colors <= 256 else np.uint32
         columns = np.ascontiguousarray(checked.T, dtype=small)
         return cls(columns, normalized_weights(weights, len(checked)), n_colors)
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return len(self.columns)
 
     @property
     def n_samples(self) -> int:
-        """M."""
+        """The number M of samples."""
         return len(self.weights)
 
     def frequencies(self) -> Array:
-        """f_i(a), (L, C): weighted shares of the colors at every site."""
+        """Returns f_i(a), (L, C), the weighted shares of the colors at every site."""
         return np.array([np.bincount(column, self.weights, self.n_colors) for column in self.columns])
 
     def pair_frequencies(self, i: int, j: int) -> Array:
-        """f_ij(a, b), (C, C): weighted shares of the pairs of colors at sites i and j."""
+        """Returns f_ij(a, b), (C, C), the weighted shares of the pairs of colors at sites i and j."""
         C = self.n_colors
         codes = self.columns[i].astype(np.intp) * C + self.columns[j]
         return np.asarray(np.bincount(codes, self.weights, C * C).reshape(C, C), dtype=float)
-
-
-def normalized_weights(weights: Any, n_samples: int) -> Array:
-    """Weights (M,) divided by their sum, 1/M each where None; ValueError if negative, not finite or all zero."""
-    if weights is None:
-        return np.full(n_samples, 1 / n_samples)
-    checked = checks.finite_array("weights", weights, 1)
-    if len(checked) != n_samples:
-        raise ValueError(f"weights must have one number for each of {n_samples} samples, got {len(checked)}")
-    if checked.min() < 0:
-        raise ValueError(f"weights must be >= 0, got {checked.min()} at index {int(checked.argmin())}")
-    if checked.max() == 0:
-        raise ValueError("weights must not all be zero: no sample would count")
-    scaled = checked / checked.max()  # their sum must not overflow
-    return np.asarray(scaled / scaled.sum())

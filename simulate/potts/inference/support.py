@@ -1,4 +1,4 @@
-"""Data without a finite optimum, found before the fit runs away."""
+"""Data for which an unpenalized fit has no finite optimum, recognized before or after the fit runs away."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from simulate.potts.inference.sequences import Sequences
+from theory.models.potts.batches import blocks
 
 Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
 
 WEAK = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
 DRIFT = 0.7  # of log odds; certainty makes it log(20) = 3 and more, a finite optimum some hundredths at most
 WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # of fits with these penalties
-BLOCK = 2**22
+COLORS = 32  # as many numbers a site are counted when samples are taken in blocks
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
-    """ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, has no weight in the data.
+    """Raises ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, never occurs in the data.
 
-    Its coupling would go to minus infinity. Sites that a majority of others decides are separable too, without any such
-    gap: they are not found here, but by `drift`.
+    The coupling of that color or pair would go to minus infinity. Data can also be separable without such a gap, where
+    several sites together decide another one; `drift` finds that after the fit.
     """
     if l2 > 0 and field_l2 > 0:
         return
@@ -47,20 +48,20 @@ def _require_all_pairs(data: Sequences) -> None:
 
 
 def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
-    """How much the log odds of an observed color have grown at most, from a fit to another with a weaker penalty.
+    """Returns the largest growth of the log odds of an observed color, from a fit to another with a weaker penalty.
 
-    Hardly, where there is a finite optimum without any; by the logarithm of the penalties' ratio where some samples can
-    be predicted with certainty. Fits without a penalty cannot tell: they jump as far as rounding lets them.
+    Where there is a finite optimum without any penalty the growth is some hundredths at most. Where some samples can be
+    predicted with certainty it is about the logarithm of the penalties' ratio. Fits without a penalty cannot tell, as
+    they jump as far as rounding lets them.
     """
-    growth, rows = 0.0, max(1, BLOCK // (states.shape[1] * 32))
-    for start in range(0, len(states), rows):
-        part = states[start : start + rows]
-        growth = max(growth, float((_log_odds(after, part) - _log_odds(before, part)).max()))
+    growth = 0.0
+    for rows in blocks(len(states), states.shape[1] * COLORS):
+        growth = max(growth, float((_log_odds(after, states[rows]) - _log_odds(before, states[rows])).max()))
     return growth
 
 
 def still_growing(growth: float) -> str:
-    """The reason not to call it a minimum, or ''."""
+    """Returns the reason why a fit with this growth of its log odds is no minimum, or '' if it is one."""
     if growth < DRIFT:
         return ""
     return (

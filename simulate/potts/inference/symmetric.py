@@ -1,19 +1,20 @@
-"""Symmetric pseudo-likelihood: one block of couplings a pair, all sites fitted together."""
+"""Symmetric pseudo-likelihood: each pair of sites has one block of couplings, so all sites are fitted together."""
 
 from typing import Any
 
 import numpy as np
 
+from simulate.core.threads import in_threads
 from simulate.potts.inference.descent import Options, descend, independent_fields
 from simulate.potts.inference.minimize import Function, Minimum
-from simulate.potts.inference.objective import group_loss, in_threads, site_groups
+from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
 from theory.models.arrays import Array
 
 
 def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
-    """The model at the minimum, in the gauge where it lies, and the evidence for it."""
+    """Returns the model at the minimum, in the gauge where the penalty puts it, and the evidence for the minimum."""
     penalties, f = (options.l2, options.field_l2), data.frequencies()
     start = np.zeros(f.size + data.n_sites * (data.n_sites - 1) // 2 * data.n_colors**2)
     start[: f.size] = independent_fields(f).ravel()
@@ -28,12 +29,12 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
 
 
 def pack(fields: Array, tables: Array) -> Array:
-    """Fields (L, C) and, for each i < j, the block J_ij of symmetric `tables` (L, C, L, C), in one vector."""
+    """Returns one vector of the fields (L, C) and of the blocks J_ij, i < j, of symmetric `tables` (L, C, L, C)."""
     return np.concatenate([fields.ravel(), *(tables[i, :, i + 1 :, :].ravel() for i in range(len(tables)))])
 
 
 def unpack(x: Array, n_sites: int, n_colors: int, dtype: Any = np.float64) -> tuple[Array, Array]:
-    """The inverse of `pack`: fields (L, C), and tables (L, C, L, C) with [j, b, i, a] = [i, a, j, b] = J_ij(a, b)."""
+    """Inverts `pack`: fields (L, C), and tables (L, C, L, C) with [j, b, i, a] = [i, a, j, b] = J_ij(a, b)."""
     L, C = n_sites, n_colors
     tables, start = np.zeros((L, C, L, C), dtype), L * C
     for i in range(L - 1):
@@ -45,10 +46,11 @@ def unpack(x: Array, n_sites: int, n_colors: int, dtype: Any = np.float64) -> tu
 
 
 def objective(data: Sequences, l2: float, field_l2: float, *, dtype: Any = np.float64, n_threads: int = 1) -> Function:
-    """x -> f = -sum_m w_m sum_i log P(s_i | rest) + l2 sum_{i<j} |J_ij|^2 + field_l2 |h|^2 and df/dx.
+    """Returns the function x -> (f, df/dx) that a symmetric fit minimizes.
 
-    x holds the fields at the mean of the data, h_i + sum_j J_ij f_j, which hardly change with the couplings: this
-    takes four times fewer steps than h itself.
+    It is f = -sum_m w_m sum_i log P(s_i | rest) + l2 sum_{i<j} |J_ij|^2 + field_l2 |h|^2. The vector x holds the fields
+    at the mean of the data, h_i + sum_j J_ij f_j, which hardly change with the couplings: a fit then takes four times
+    fewer steps than with h itself.
     """
     groups, f = site_groups(data.n_sites, data.n_colors), data.frequencies()
 
@@ -72,7 +74,7 @@ def objective(data: Sequences, l2: float, field_l2: float, *, dtype: Any = np.fl
 
 
 def _folded(f: Array, by_field: Array, by_table: Array) -> Array:
-    """Both sites of a pair share its block, so their gradients add up; J acts on one-hot colors minus f."""
+    """Returns the gradient by x: both sites of a pair share its block, and J acts on one-hot colors minus f."""
     for i in range(len(f)):
         by_table[:, :, i] -= np.multiply.outer(f, by_field[i])
     for i in range(len(f)):
@@ -81,7 +83,7 @@ def _folded(f: Array, by_field: Array, by_table: Array) -> Array:
 
 
 def curvatures(data: Sequences, l2: float, field_l2: float) -> Array:
-    """Diagonal of the Hessian, were the sites independent: twice the product of variances f (1 - f), plus 2 l2."""
+    """Returns the diagonal of the Hessian of independent sites: twice the product of variances f (1 - f), plus 2 l2."""
     f = data.frequencies()
     variance = f * (1 - f)
     return pack(variance + 2 * field_l2, 2 * np.multiply.outer(variance, variance) + 2 * l2)

@@ -1,7 +1,7 @@
-"""Standard errors of learned couplings, from the Hessian of the pseudo-likelihood and the scatter of its scores."""
+"""Standard errors of learned couplings, from the curvature of the pseudo-likelihood and its gradients' scatter."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,45 +11,55 @@ from simulate.potts.inference.full import PseudoLikelihoodFit
 from simulate.potts.inference.scores import Places, joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts import helmert
+from theory.models.results import Result
 
-ARRAYS = 5  # of p^2 doubles for p parameters, held at the peak
-ROUNDING = 1e-13
-
-
-@dataclass(frozen=True, eq=False)
-class StandardErrors:
-    """Standard deviations of the estimates in the zero-sum gauge; the bias that penalties cause is not in them."""
-
-    couplings: Array = field(repr=False)  # (L, L, C, C)
-    fields: Array = field(repr=False)  # (L, C)
-    method: str  # "joint" or "by_site"
-    effective_samples: float  # 1/sum w^2
+ARRAYS = 5  # arrays of p^2 doubles for p parameters that are held at the peak
+ROUNDING = 1e-13  # least square of a pivot of the Hessian, relative to its diagonal
 
 
-def standard_errors(
-    fit: PseudoLikelihoodFit, states: Any, weights: Any = None, method: str | None = None
-) -> StandardErrors:
-    """The sandwich H^-1 K H^-1, where H is the Hessian of f and K = sum_m w_m^2 times the covariance of the scores.
+@dataclass(frozen=True, eq=False, repr=False)
+class StandardErrors(Result):
+    """Standard deviations of fitted couplings (L, L, C, C) and fields (L, C) in the zero-sum gauge.
 
-    `states` (M, L) and `weights` are those of the fit. Everything happens in orthonormal contrasts of the colors, where
-    H has no null directions; penalties count as in the zero-sum gauge. `method` "joint" (default for symmetric fits)
-    inverts the H of all p = L (C - 1) + L (L - 1)/2 (C - 1)^2 parameters. "by_site" (default for asymmetric fits)
-    inverts one of (C - 1) (1 + (L - 1) (C - 1)) after the other, and takes for a coupling the mean of the errors of its
-    two estimates: an upper bound for the error of their average, nearly attained since both see the same samples. Used
-    for a symmetric fit, each site carries half of a pair's penalty.
-    A color that no sample shows at a site has errors that the penalty sets: they say nothing about the data.
-    ValueError for other numbers of samples than the fit's, or one. MemoryError, before anything is allocated, where
-    these matrices do not fit.
+    They do not include the bias that penalties cause. `effective_samples` is 1/sum w^2 of the normalized weights.
     """
-    checks.record("fit", fit, PseudoLikelihoodFit)
+
+    couplings: Array = field(repr=False)
+    fields: Array = field(repr=False)
+    method: Literal["joint", "by_site"]
+    effective_samples: float
+
+
+@checked
+def standard_errors(
+    fit: PseudoLikelihoodFit,
+    states: Any,
+    weights: Any = None,
+    method: Literal["joint", "by_site"] | None = None,
+) -> StandardErrors:
+    """Computes the standard errors of a pseudo-likelihood fit from its `states` (M, L) and `weights` (M,).
+
+    The covariance of the estimates is the sandwich H^-1 K H^-1, where H is the Hessian of the objective and K is
+    sum_m w_m^2 times the covariance of the gradients of single samples. Both are taken in orthonormal contrasts of the
+    colors, where H has no null directions; penalties count as in the zero-sum gauge.
+
+    `method` "joint", the default for symmetric fits, inverts the H of all p = L (C - 1) + L (L - 1)/2 (C - 1)^2
+    parameters. "by_site", the default for asymmetric fits, inverts one matrix of (C - 1) (1 + (L - 1) (C - 1)) after
+    the other, and takes for a coupling the mean of the errors of its two estimates. That bounds the error of their
+    average from above, and is nearly attained since both see the same samples. Used for a symmetric fit, each site
+    carries half of a pair's penalty. A color that no sample shows at a site has errors that the penalty sets: they say
+    nothing about the data.
+
+    ValueError for another number of samples than the fit's, or for a single one, and for a singular Hessian;
+    MemoryError, before anything is allocated, where these matrices do not fit.
+    """
     data = Sequences.of(fit.model.checked_states(states), fit.model.n_colors, weights)
     if data.n_samples != fit.n_samples or data.n_samples < 2:
         raise ValueError(f"states must be the {fit.n_samples} samples of the fit, at least 2, got {data.n_samples}")
-    if method not in (None, "joint", "by_site"):
-        raise ValueError(f'method must be "joint", "by_site" or None, got {method!r}')
-    chosen = method or ("joint" if fit.symmetric else "by_site")
+    chosen: Literal["joint", "by_site"] = method or ("joint" if fit.symmetric else "by_site")
     if chosen == "joint" and not fit.symmetric:
         raise ValueError('method must be "by_site" for a fit with symmetric=False, got "joint"')
     couplings, fields = (_joint if chosen == "joint" else _by_site)(fit, data)
@@ -79,7 +89,7 @@ def _by_site(fit: PseudoLikelihoodFit, data: Sequences) -> tuple[Array, Array]:
 
 
 def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advice: str) -> Array:
-    """H^-1 K H^-1 of the parameters in `places`."""
+    """Returns the covariance H^-1 K H^-1 of the parameters in `places`."""
     size = n_parameters(places)
     try:
         checks.fits_in_memory(f"standard errors of {size} parameters", ARRAYS * float(size) ** 2)
@@ -95,18 +105,18 @@ def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advic
 
 
 def _factor(hessian: Array) -> tuple[Array, bool]:
-    """Cholesky factor; ValueError where its smallest pivot is rounding."""
+    """Returns the Cholesky factor of the Hessian; ValueError where its smallest pivot is rounding error."""
     try:
         factor, lower = cho_factor(hessian)
     except np.linalg.LinAlgError:
         factor, lower = np.zeros((1, 1)), False
     if factor.diagonal().min() ** 2 <= ROUNDING * hessian.diagonal().max():
-        raise ValueError("the Hessian is singular: no sample tells some couplings apart; fit with l2 > 0")
+        raise ValueError("fit must have l2 > 0 here: its Hessian is singular, as no sample tells some couplings apart")
     return factor, lower
 
 
 def _site_errors(covariance: Array, place: NDArray[np.intp], n_colors: int) -> tuple[Array, Array]:
-    """Errors of the fields (C,) and of the couplings (L - 1, C, C) with the other sites, from those of contrasts."""
+    """Returns the errors of a site's fields (C,) and couplings (L - 1, C, C), from the covariance of contrasts."""
     Q = helmert(n_colors)
     field = place[:, 0]
     fields = np.einsum("xa,xc,ac->x", Q, Q, covariance[np.ix_(field, field)])

@@ -1,9 +1,8 @@
-"""Weights of related sequences: each counts as one over the number of sequences that resemble it."""
+"""Weights that make up for related sequences: each counts as one over the number of sequences that resemble it."""
 
 import itertools
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,66 +13,81 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from simulate.core.progress import progress_bar
+from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.potts.batches import States, checked_samples
+from theory.models.results import Result
 
-WORD = 64  # sites
-MOST_COLORS = 1 << 15
-MOST_BLOCKS = 32  # of rows of the triangle of pairs, of equal work: for progress, and more than there are threads
-SMALLEST_BLOCK = 500  # rows on average: to join the clusters of a block takes as long as some rows
+WORD = 64  # sites whose bits share a machine word
+MOST_COLORS = 1 << 15  # so that a color fits into 15 bit planes
+MOST_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than there are threads
+SMALLEST_BLOCK = 500  # rows of a block on average: joining the clusters of a block takes as long as some rows
 PROBE = 4000  # sequences on which the time of a pair is measured
 
 
-@dataclass(frozen=True, eq=False)
-class Similarity:
-    """Which of M sequences resemble each other: two do where at least a share `identity` of their sites agree."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(Result):
+    """Tells which of M sequences resemble each other: two do where at least a share `identity` of their sites agree.
+
+    `counts` (M,) is the number of sequences that resemble each, itself included. `clusters` (M,) is the number of the
+    cluster to which each belongs: two sequences are in one cluster if a chain of resemblances links them.
+    """
 
     identity: float
-    counts: NDArray[np.int64]  # (M,) sequences that resemble each, itself included
-    clusters: NDArray[np.int64]  # (M,) number of the cluster: chains of sequences that resemble each other
+    counts: NDArray[np.int64]
+    clusters: NDArray[np.int64]
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """(M,) 1/counts."""
+        """The weights 1/counts, (M,)."""
         return 1.0 / self.counts
 
     @property
     def effective_number(self) -> float:
-        """Sum of the weights."""
+        """The effective number of sequences: the sum of the weights."""
         return float(self.weights.sum())
 
 
+@checked
 def sequence_weights(
     states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None
 ) -> NDArray[np.float64]:
-    """Weights (M,) of sequences (M, L) of colors: one over the number of those that resemble each, itself included.
+    """Computes weights (M,) of sequences `states` (M, L): one over the number of those that resemble each.
 
-    The reweighting of direct-coupling analysis (arXiv:1110.5223). See `similarity` for what resembles what.
+    Every sequence resembles itself. This is the reweighting of direct-coupling analysis (arXiv:1110.5223); two
+    sequences resemble each other where at least a share `identity` of their sites agree, see `similarity`.
+
+    >>> sequence_weights([[0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [2, 2, 2, 2, 2]], identity=0.8).tolist()
+    [0.5, 0.5, 1.0]
     """
     return similarity(states, identity, n_threads=n_threads, progress=progress).weights
 
 
+@checked
 def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None) -> Similarity:
-    """Compares all pairs of sequences (M, L), exactly, in memory of O(M L) bits and O(M) numbers a thread.
+    """Compares all pairs of sequences `states` (M, L) and says which resemble each other.
 
     Two sequences resemble each other where at most (1 - identity) L of their sites differ, in exact arithmetic with
     `identity` the decimal number as it is written: 0.8 of 5 sites allows one difference, though 1 - 0.8 < 0.2 in
-    floating point. A gap is a color as any other: two gaps agree. The result does not depend on `n_threads`.
-    ValueError for states that are not integers >= 0 of shape (M, L), and for an identity outside (0, 1].
+    floating point. A gap is a color as any other: two gaps agree. The memory is O(M L) bits and O(M) numbers for each
+    thread; the result does not depend on `n_threads`. `progress` labels a progress bar, which is not shown where it is
+    None. ValueError for states that are not integers >= 0 of shape (M, L), and for an identity outside (0, 1].
     """
-    checked = _checked(states)
+    checked = checked_samples("states", states, MOST_COLORS)
     limit = allowed_differences(checked.shape[1], identity)
     threads = int(checks.dimension(n_threads, name="n_threads"))
     planes, M = _bit_planes(checked), len(checked)
-    counts, clusters, blocks = np.ones(M, np.int64), np.arange(M), list(_blocks(M))
+    counts, clusters, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
 
     def compare(block: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         own, forest = np.zeros(M, np.int64), np.arange(M)
         count_similar(planes, *block, limit, own, forest)
         return own, forest
 
-    with ThreadPoolExecutor(threads) as pool, progress_bar(progress, len(blocks), 0) as advance:
-        for own, forest in pool.map(compare, blocks):
+    with progress_bar(progress, len(triangle), 0) as advance:
+        for own, forest in in_threads(compare, triangle, threads):
             counts += own
             clusters = _joined(clusters, forest)
             advance()
@@ -81,31 +95,24 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
 
 
 def allowed_differences(n_sites: int, identity: float) -> int:
-    """Most sites that may differ between sequences that resemble each other: floor((1 - identity) n_sites)."""
+    """Returns how many sites of two sequences that resemble each other may differ: floor((1 - identity) n_sites)."""
     share = checks.between("identity", identity, 0.0, 1.0, closed=(False, True))
     return int((1 - Fraction(str(share))) * n_sites)
 
 
 def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
-    """How long `similarity` of these sequences (M, L) will take on idle cores, from the CPU time of a part of them."""
-    checked = _checked(states)
+    """Predicts the seconds that `similarity` of these sequences (M, L) takes on idle cores, from a part of them."""
+    checked = checked_samples("states", states, MOST_COLORS)
     probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
-    similarity(probe[:2])  # compiles
+    similarity(probe[:2])  # so that the time of compiling is not measured
     start = time.process_time()
     similarity(probe)
     share = len(checked) * (len(checked) - 1) / max(1, len(probe) * (len(probe) - 1))
     return (time.process_time() - start) * max(1.0, share / n_threads)
 
 
-def _checked(states: Any) -> NDArray[np.integer[Any]]:
-    array = checks.colors("states", states, MOST_COLORS)
-    if array.ndim != 2 or not array.size:
-        raise ValueError(f"states must have shape (sequences, sites), both at least 1, got {array.shape}")
-    return array
-
-
-def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-    """(words, bits, M): bit k of a word is one bit of the color of its site k; sites that are not there agree."""
+def _bit_planes(states: States) -> NDArray[np.uint64]:
+    """Returns (words, bits, M): bit k of a word is one bit of the color of its site k; missing sites agree."""
     M, L = states.shape
     bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
     planes = np.zeros((-(-L // WORD), bits, M), np.uint64)
@@ -116,15 +123,15 @@ def _bit_planes(states: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
     return planes
 
 
-def _blocks(M: int) -> Iterator[tuple[int, int]]:
-    """Rows of the triangle of pairs i < j in blocks with about as many pairs each."""
+def _triangle(M: int) -> Iterator[tuple[int, int]]:
+    """Yields rows of the triangle of pairs i < j in blocks with about as many pairs each."""
     n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))
     return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))
 
 
 def _joined(clusters: NDArray[np.int64], forest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Clusters (M,) after the links of a forest (M,) of parents."""
+    """Returns the clusters (M,) after the links of a forest (M,) of parents are added."""
     M = len(clusters)
     ends = np.concatenate([forest, clusters + M])  # nodes: the sequences, then the clusters so far
     graph = coo_array((np.ones(2 * M, np.int8), (np.tile(np.arange(M), 2), ends)), shape=(2 * M, 2 * M))

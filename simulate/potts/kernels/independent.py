@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.threads import in_threads
 from theory.models import Potts, checks
 from theory.models.arrays import Array
 
@@ -96,11 +96,7 @@ class IndependentChains(ABC):
         """`work` on `count` things, in as many slices as there are threads."""
         ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int).tolist()
         parts = [slice(first, last) for first, last in pairwise(ends)]
-        if len(parts) == 1:
-            work(parts[0])
-            return
-        with ThreadPoolExecutor(len(parts)) as threads:
-            list(threads.map(work, parts))
+        list(in_threads(work, parts, len(parts)))
 
     @property
     def _shape(self) -> tuple[int, int]:

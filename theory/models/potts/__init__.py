@@ -1,9 +1,17 @@
-"""Records of generalized Potts models. One sign convention: P(s) = exp(beta S(s))/Z, positive couplings favor."""
+"""Records of generalized Potts models, P(s) = exp(beta S(s))/Z: positive couplings and fields favor a state."""
 
 from theory.models.potts.base import Potts
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel, SquareLatticePotts, curie_weiss
-from theory.models.potts.gauges import color_gauge, rescaled, shifted, zero_sum, zero_sum_blocks
+from theory.models.potts.gauges import (
+    centered,
+    color_gauge,
+    identifiable_colors,
+    rescaled,
+    shifted,
+    zero_sum,
+    zero_sum_blocks,
+)
 from theory.models.potts.graphs import complete_graph, random_color_couplings, random_graph, ring_graph, torus_graph
 from theory.models.potts.many_body import Interaction, ManyBodyPottsModel
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
@@ -16,11 +24,13 @@ __all__ = [
     "Potts",
     "PottsModel",
     "SquareLatticePotts",
+    "centered",
     "color_gauge",
     "complete_graph",
     "contrasts",
     "curie_weiss",
     "helmert",
+    "identifiable_colors",
     "random_color_couplings",
     "random_graph",
     "rescaled",

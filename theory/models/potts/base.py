@@ -1,27 +1,24 @@
-"""What every Potts model offers: scores, local scores and conditionals, from their definitions."""
+"""The base class of all Potts models: scores, local scores and conditional probabilities."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.potts.batches import States, blocks
 
-States = NDArray[np.integer[Any]]
-
-LARGEST = 1e300  # of sums of scores times beta
-
-BLOCK = 2**22  # numbers in an intermediate array: larger batches of states are taken in pieces
+LARGEST = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows
 
 
 class Potts(ABC):
-    """L sites with C colors: P(s) = exp(beta S(s))/Z over states s in {0, ..., C-1}^L.
+    """A model of L sites with C colors: states s in {0, ..., C-1}^L have the probability P(s) = exp(beta S(s))/Z.
 
-    `fields` has shape (L, C). Batches of states have shape (..., L).
+    The score S is minus the energy; `fields` (L, C) are a part of it. Batches of states have shape (..., L).
     """
 
     n_sites: int
@@ -34,33 +31,34 @@ class Potts(ABC):
 
     @abstractmethod
     def _local_scores(self, states: States) -> Array:
-        """What the interactions give to every color at every site, (M, L, C), of states (M, L)."""
+        """Returns what the interactions give to every color at every site of states (M, L), as (M, L, C)."""
 
     @abstractmethod
     def _interaction_score(self, states: States) -> Array:
-        """The interactions' part of S, (M,), of states (M, L)."""
+        """Returns the part of S that comes from interactions, (M,), of states (M, L)."""
 
     def checked_states(self, states: Any) -> States:
-        """`states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
+        """Returns `states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
         return checks.colors("states", states, self.n_colors, self.n_sites)
 
     def score(self, states: Any) -> Array:
-        """S(s), minus the energy, (...,) for states (..., L)."""
+        """Computes S(s), which is minus the energy, of states (..., L), as (...,)."""
         return self._in_blocks(self._block_score, states, ())
 
     def local_scores(self, states: Any) -> Array:
-        """z (..., L, C): z_ia is the part of S that depends on site i, were its color a and the others as they are."""
+        """Computes the local scores z (..., L, C) of states (..., L).
+
+        z_ia is the part of S that depends on site i, if its color were a and the others stayed as they are.
+        """
         return self._in_blocks(self._block_local, states, (self.n_sites, self.n_colors))
 
     def conditionals(self, states: Any) -> Array:
-        """P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C)."""
+        """Computes P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C), at states (..., L)."""
         return np.asarray(np.exp(self.log_conditionals(states)))
 
     def log_conditionals(self, states: Any) -> Array:
-        """Logarithm of `conditionals`, (..., L, C)."""
-        z = self.beta * self.local_scores(states)
-        z -= z.max(axis=-1, keepdims=True)
-        return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
+        """Computes the natural logarithm of the `conditionals`, (..., L, C)."""
+        return np.asarray(log_softmax(self.beta * self.local_scores(states), axis=-1))
 
     def _block_score(self, states: States) -> Array:
         field = np.take_along_axis(self.fields, states.T, axis=1).sum(axis=0)
@@ -69,40 +67,38 @@ class Potts(ABC):
     def _block_local(self, states: States) -> Array:
         return self._local_scores(states) + self.fields
 
-    def _in_blocks(self, function: Any, states: Any, shape: tuple[int, ...]) -> Array:
+    def _in_blocks(self, function: Callable[[States], Array], states: Any, shape: tuple[int, ...]) -> Array:
         checked = self.checked_states(states)
         flat = checked.reshape(-1, self.n_sites)
         out = np.empty((len(flat), *shape))
-        for rows in _blocks(len(flat), max(1, BLOCK // (self.n_sites * self.n_colors))):
+        for rows in blocks(len(flat), self.n_sites * self.n_colors):
             out[rows] = function(flat[rows])
         return out.reshape((*checked.shape[:-1], *shape))
 
 
 def one_hot(states: States, n_colors: int) -> Array:
-    """x_ia = 1 where site i has color a, (..., L, C)."""
+    """Returns x (..., L, C) with x_ia = 1 where site i has color a and 0 elsewhere."""
     return np.eye(n_colors)[states]
 
 
-def checked_fields(fields: Any, n_sites: int, n_colors: int) -> Array:
-    """Fields (L, C), zero where None."""
+def checked_fields(fields: Any, n_sites: int, n_colors: int, source: str) -> Array:
+    """Returns checked fields (L, C), which are zero where None; the arguments named in `source` give L and C."""
     if fields is None:
         fields = np.zeros((n_sites, n_colors))
     checked = checks.finite_array("fields", fields, 2)
     if checked.shape != (n_sites, n_colors):
-        raise ValueError(f"fields must have shape ({n_sites}, {n_colors}) (sites, colors), got {checked.shape}")
+        raise ValueError(
+            f"fields must have shape ({n_sites}, {n_colors}) (sites, colors) as {source}, got {checked.shape}"
+        )
     return checked
 
 
-def require_finite_scores(coupling: float, n_terms: int, fields: Array, beta: float) -> None:
-    """ValueError where sums of `n_terms` couplings of this absolute size, and fields, might overflow."""
+def require_finite_scores(names: str, coupling: float, n_terms: int, fields: Array, beta: float) -> None:
+    """Raises ValueError where sums of `n_terms` couplings of this absolute size, and of fields, might overflow."""
     size = max(1.0, beta)
     field = float(max(fields.max(), -fields.min()))
     if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(LARGEST)):
         raise ValueError(
-            f"couplings and fields must add up to less than {LARGEST:g}, also times beta, got couplings up to "
+            f"{names} and fields must add up to less than {LARGEST:g}, also times beta, got couplings up to "
             f"{coupling:g} and fields up to {field:g} at beta = {beta:g}"
         )
-
-
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, count, size))

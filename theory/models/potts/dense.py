@@ -1,4 +1,4 @@
-"""Pair models with a color matrix of its own for every pair of sites, as of direct-coupling analysis."""
+"""Pair models with a color matrix for every pair of sites, as they are fitted by direct-coupling analysis."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -8,16 +8,17 @@ import numpy as np
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Potts, States, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.base import Potts, checked_fields, one_hot, require_finite_scores
+from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DensePottsModel(Potts):
-    """S(s) = sum_{i<j} J_ij(s_i, s_j) + sum_i h_i(s_i), P = exp(beta S)/Z.
+    """A pair model with S(s) = sum_{i<j} J_ij(s_i, s_j) + sum_i h_i(s_i) and P(s) = exp(beta S)/Z.
 
-    `couplings` (L, L, C, C) with J[i, j] = J[j, i].T and zero blocks J[i, i]. MemoryError with the size in GB, before
-    anything is copied, where they do not fit.
+    `couplings` (L, L, C, C) have J[i, j] = J[j, i].T and zero blocks J[i, i]; `fields` h (L, C) are zero where None.
+    MemoryError with the size in GB, before anything is copied, where the couplings do not fit.
     """
 
     couplings: Any = field(repr=False)
@@ -27,13 +28,16 @@ class DensePottsModel(Potts):
     def __post_init__(self) -> None:
         couplings = _checked_couplings(self.couplings)
         n_sites, _, n_colors, _ = couplings.shape
-        fields, beta = checked_fields(self.fields, n_sites, n_colors), checks.non_negative("beta", self.beta)
-        require_finite_scores(float(max(couplings.max(), -couplings.min())), n_sites, fields, beta)
+        fields, beta = (
+            checked_fields(self.fields, n_sites, n_colors, "couplings"),
+            checks.non_negative("beta", self.beta),
+        )
+        require_finite_scores("couplings", float(max(couplings.max(), -couplings.min())), n_sites, fields, beta)
         set_checked(self, couplings=couplings, fields=fields, beta=beta)
 
     @classmethod
     def of(cls, model: PottsModel | SquareLatticePotts) -> Self:
-        """The same distribution with its couplings J_ij U_ab written out."""
+        """Returns the same distribution with its couplings J_ij U_ab written out."""
         model = model.pair_model if isinstance(model, SquareLatticePotts) else checks.record("model", model, PottsModel)
         n_sites, n_colors = model.n_sites, model.n_colors
         checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
@@ -42,16 +46,16 @@ class DensePottsModel(Potts):
 
     @property
     def n_sites(self) -> int:  # type: ignore[override]
-        """L."""
+        """The number L of sites."""
         return int(self.couplings.shape[0])
 
     @property
     def n_colors(self) -> int:  # type: ignore[override]
-        """C."""
+        """The number C of colors."""
         return int(self.couplings.shape[2])
 
     def at(self, beta: float) -> Self:
-        """The same model at another inverse temperature."""
+        """Returns the same model at another inverse temperature."""
         return type(self)(self.couplings, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:
@@ -63,7 +67,7 @@ class DensePottsModel(Potts):
 
 
 def _checked_couplings(value: Any) -> Array:
-    shape = np.shape(value)
+    shape = checks.real_array("couplings", value).shape
     if len(shape) != 4 or shape[0] != shape[1] or shape[2] != shape[3]:
         raise ValueError(f"couplings must have shape (sites, sites, colors, colors), got {shape}")
     checks.fits_in_memory(f"couplings of {shape[0]} sites and {shape[2]} colors", float(np.prod(shape, dtype=float)))

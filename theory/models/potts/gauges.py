@@ -1,35 +1,49 @@
-"""Transformations of the couplings that leave the distribution as it is, and the zero-sum gauge."""
+"""Transformations of couplings and fields that do not change the distribution, and the zero-sum gauge."""
 
 from typing import Any, overload
 
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.potts.base import LARGEST
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel
 
+LARGEST_SHIFT = 1e150
 
+
+@checked
 def rescaled(model: PottsModel, factor: float) -> PottsModel:
-    """J -> factor J, U -> U/factor; any factor but zero."""
-    checks.record("model", model, PottsModel)
+    """Returns the same distribution with site couplings factor J and color couplings U/factor, for factor != 0."""
     c = checks.real("factor", factor)
     if c == 0:
         raise ValueError("factor must not be zero, got 0")
-    return PottsModel(model.site_couplings * c, model.color_couplings / c, model.fields, model.beta)
+    with np.errstate(over="ignore"):
+        site, color = model.site_couplings * c, model.color_couplings / c
+    if not max(abs(site).max(), abs(color).max()) < LARGEST:
+        raise ValueError(f"factor must keep all couplings below {LARGEST:g}, got {c!r}")
+    return PottsModel(site, color, model.fields, model.beta)
 
 
+@checked
 def shifted(model: PottsModel, constant: float) -> PottsModel:
-    """U -> U + constant."""
-    checks.record("model", model, PottsModel)
-    shift = checks.real("constant", constant)
+    """Returns the same distribution with color couplings U + constant, which shifts all scores alike."""
+    # The scores that a larger constant gives could overflow, and would hold no digit of the couplings.
+    shift = checks.between("constant", constant, -LARGEST_SHIFT, LARGEST_SHIFT, closed=(True, True))
     return PottsModel(model.site_couplings, model.color_couplings + shift, model.fields, model.beta)
 
 
+@checked
 def color_gauge(model: PottsModel, shift: Any) -> PottsModel:
-    """U_ab -> U_ab + v_a + v_b, compensated by h_i[a] -> h_i[a] - (sum_j J_ij) v_a; v = `shift` (C,)."""
-    checks.record("model", model, PottsModel)
+    """Returns the same distribution with color couplings U_ab + v_a + v_b, where v = `shift` (C,).
+
+    The fields make up for it: they become h_i[a] - (sum_j J_ij) v_a.
+    """
     v = checks.finite_array("shift", shift, 1)
+    if abs(v).max() > LARGEST_SHIFT:
+        raise ValueError(f"shift must not exceed {LARGEST_SHIFT:g}, got {abs(v).max():g}")
     if v.shape != (model.n_colors,):
         raise ValueError(f"shift must have shape ({model.n_colors},) (colors), got {v.shape}")
     fields = model.fields - np.outer(model.site_couplings.sum(axis=1), v)
@@ -40,25 +54,35 @@ def color_gauge(model: PottsModel, shift: Any) -> PottsModel:
 def zero_sum(model: PottsModel) -> PottsModel: ...
 @overload
 def zero_sum(model: DensePottsModel) -> DensePottsModel: ...
+@checked
 def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsModel:
-    """The same distribution with couplings whose rows and columns sum to zero, and fields that sum to zero."""
+    """Returns the same distribution with couplings whose rows and columns sum to zero, and fields that sum to zero."""
     if isinstance(model, PottsModel):
         U = model.color_couplings
         fields = model.fields + np.outer(model.site_couplings.sum(axis=1), U.mean(axis=1))
-        return PottsModel(model.site_couplings, zero_sum_blocks(U), _centered(fields), model.beta)
-    checks.record("model", model, DensePottsModel)
+        return PottsModel(model.site_couplings, zero_sum_blocks(U), centered(fields), model.beta)
     fields = model.fields + (model.couplings.mean(axis=3) - model.couplings.mean(axis=(2, 3))[:, :, None]).sum(axis=1)
-    return DensePottsModel(zero_sum_blocks(model.couplings), _centered(fields), model.beta)
+    return DensePottsModel(zero_sum_blocks(model.couplings), centered(fields), model.beta)
 
 
 def zero_sum_blocks(blocks: Any) -> Array:
-    """Blocks (..., C, C) less the means of their rows and columns; ValueError for other shapes."""
-    blocks = np.asarray(blocks)
+    """Returns blocks (..., C, C) less the means of their rows and columns; ValueError for other shapes."""
+    blocks = checks.real_array("blocks", blocks)
     if blocks.ndim < 2 or blocks.shape[-1] != blocks.shape[-2] or blocks.shape[-1] == 0:
         raise ValueError(f"blocks must have shape (..., colors, colors), got {blocks.shape}")
     rows, columns = blocks.mean(axis=-1, keepdims=True), blocks.mean(axis=-2, keepdims=True)
     return np.asarray(blocks - rows - columns + blocks.mean(axis=(-1, -2), keepdims=True))
 
 
-def _centered(fields: Array) -> Array:
+def identifiable_colors(V: Any, fields: bool) -> Array:
+    """Returns the part of color couplings V (..., C, C), with rows for predicted colors, that predictions depend on.
+
+    A softmax does not see a term r_b of V_ab, so the means of the columns go; with `fields` a term c_a is not seen
+    either, since fields make up for it, so the means of the rows go too.
+    """
+    return zero_sum_blocks(V) if fields else np.asarray(V - np.mean(V, axis=-2, keepdims=True))
+
+
+def centered(fields: Array) -> Array:
+    """Returns fields (L, C) less their mean over the colors of each site, on which no distribution depends."""
     return np.asarray(fields - fields.mean(axis=1, keepdims=True))

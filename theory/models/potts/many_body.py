@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.potts.base import Potts, States, checked_fields, require_finite_scores
+from theory.models.potts.base import Potts, checked_fields, require_finite_scores
+from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interaction:
-    """sum_t strengths[t] W[s_i, s_j, ...] over T groups of k distinct sites, `sites` (T, k), k >= 2.
+    """A term sum_t strengths[t] W[s_i, s_j, ...] of a score, over T groups of k >= 2 distinct sites.
 
-    `colors` W (C,)*k is symmetric under every permutation of its arguments.
+    `sites` (T, k) lists the groups, `strengths` (T,) their factors. `colors` W, an array with k axes of length C, is
+    symmetric under every permutation of its arguments.
     """
 
     sites: Any = field(repr=False)
@@ -34,7 +36,7 @@ class Interaction:
 
     @property
     def order(self) -> int:
-        """k, the number of bodies."""
+        """The number k of bodies."""
         return int(self.sites.shape[1])
 
     def __repr__(self) -> str:
@@ -43,7 +45,7 @@ class Interaction:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyBodyPottsModel(Potts):
-    """S(s) = sum of `interactions` + sum_i h_i[s_i], P = exp(beta S)/Z; orders may be mixed.
+    """A model with S(s) = sum of `interactions` + sum_i h_i[s_i] and P(s) = exp(beta S)/Z; orders may be mixed.
 
     A tensor W that is not zero-sum in each argument contains interactions of fewer bodies.
     """
@@ -68,16 +70,16 @@ class ManyBodyPottsModel(Potts):
         most = max(int(each.sites.max()) for each in interactions)
         if most >= n_sites:
             raise ValueError(f"interactions must name sites below n_sites = {n_sites}, got {most}")
-        fields = checked_fields(self.fields, n_sites, n_colors.pop())
+        fields = checked_fields(self.fields, n_sites, n_colors.pop(), "n_sites and interactions")
         beta = checks.non_negative("beta", self.beta)
         with np.errstate(over="ignore"):
             coupling = max(float(abs(each.strengths).max() * abs(each.colors).max()) for each in interactions)
-        require_finite_scores(coupling, sum(len(each.sites) for each in interactions), fields, beta)
+        require_finite_scores("interactions", coupling, sum(len(each.sites) for each in interactions), fields, beta)
         set_checked(self, n_sites=n_sites, interactions=interactions, fields=fields, beta=beta)
 
     @property
     def n_colors(self) -> int:  # type: ignore[override]
-        """C."""
+        """The number C of colors."""
         return len(self.interactions[0].colors)
 
     @property
@@ -86,7 +88,7 @@ class ManyBodyPottsModel(Potts):
         return max(each.order for each in self.interactions)
 
     def at(self, beta: float) -> Self:
-        """The same model at another inverse temperature."""
+        """Returns the same model at another inverse temperature."""
         return type(self)(self.n_sites, self.interactions, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:
@@ -107,8 +109,8 @@ class ManyBodyPottsModel(Potts):
 
 
 def _groups(sites: Any) -> NDArray[np.int64]:
-    groups = np.array(sites)
-    if groups.ndim != 2 or groups.size == 0 or groups.shape[1] < 2 or groups.dtype.kind not in "iu":
+    groups = checks.integer_array("sites", sites)
+    if groups.ndim != 2 or groups.size == 0 or groups.shape[1] < 2:
         raise ValueError(
             f"sites must be integers of shape (groups, bodies), two bodies or more, got {groups.shape} {groups.dtype}"
         )
@@ -127,7 +129,7 @@ def _symmetric_tensor(colors: Any, order: int) -> Array:
     tensor = checks.finite_array("colors", colors, order)
     if len(set(tensor.shape)) > 1:
         raise ValueError(f"colors must have {order} axes of the same length, got shape {tensor.shape}")
-    # exchanges of neighboring axes generate all permutations
+    # Exchanges of neighboring axes generate all permutations.
     gap = max(float(abs(tensor - tensor.swapaxes(axis, axis + 1)).max()) for axis in range(order - 1))
     if gap > SYMMETRY * abs(tensor).max():
         raise ValueError(f"colors must be symmetric under permutations of its axes, got a difference of {gap}")

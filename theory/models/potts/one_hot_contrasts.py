@@ -1,6 +1,5 @@
 """Colors as numbers: orthonormal contrasts of the one-hot vectors, and the record of their mean and covariance."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -8,38 +7,45 @@ from typing import Any, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.composed import Empirical
 from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
-from theory.models.potts.base import BLOCK
+from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 
 
+@checked
 def helmert(n_colors: int) -> Array:
-    """Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero."""
+    """Returns Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero.
+
+    >>> helmert(3).round(3).tolist()
+    [[0.707, 0.408], [-0.707, 0.408], [0.0, -0.816]]
+    """
     C = int(checks.dimension(n_colors, least=2, name="n_colors"))
+    checks.fits_in_memory(f"contrasts of {C} colors", 4 * float(C) ** 2)
     order = np.arange(1, C)
     columns = np.triu(np.ones((C, C - 1))) - np.eye(C, C - 1, -1) * order
     return np.asarray(columns / np.sqrt(order * (order + 1)))
 
 
+@checked
 def contrasts(states: Any, n_colors: int) -> Array:
-    """Numbers (M, L (C-1)) of states (M, L): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
+    """Turns states (M, L) into numbers (M, L (C-1)): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
 
-    The one-hot vectors less their mean 1/C, without their null direction: distances between colors are kept.
+    They are the coordinates of the one-hot vectors in Helmert's basis, which leaves out the direction in which one-hot
+    vectors do not vary and keeps distances between colors.
     """
     table = helmert(n_colors)
-    colors = checks.colors("states", states, n_colors)
-    if colors.ndim != 2:
-        raise ValueError(f"states must have shape (samples, sites), got {colors.shape}")
+    colors = checked_samples("states", states, n_colors, least=0)
     return np.asarray(table[colors].reshape(len(colors), colors.shape[1] * (n_colors - 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class ContrastPopulation:
-    """Mean and covariance of the contrasts of L >= 2 sites with C colors.
+    """The mean and the covariance of the contrasts of L >= 2 sites with C colors.
 
-    `covariance` is of dimension L (C-1), ordered as by `contrasts`; no site may have a single color only. `mean`
-    (L (C-1),) is zero where None, as it is where all colors are alike.
+    `covariance` is a covariance record of dimension L (C-1), in the order of `contrasts`; every site must vary. `mean`
+    (L (C-1),) is zero where None, as it is for models in which all colors are alike.
     """
 
     covariance: Covariance
@@ -64,40 +70,45 @@ class ContrastPopulation:
 
     @classmethod
     def from_states(cls, states: Any, n_colors: int, weights: Any = None) -> Self:
-        """Moments of states (M, L), a sample or all states of a model, counted by `weights` (M,), equal where None.
+        """Computes the moments of states (M, L), a sample or all states of a model, with weights (M,).
 
-        MemoryError, before anything is computed, where the covariance does not fit.
+        The weights are divided by their sum, and are equal where None. MemoryError, before anything is computed, where
+        the covariance does not fit.
         """
-        colors = checks.colors("states", states, n_colors)
-        weights = checked_weights(weights, len(colors))
+        n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
+        colors = checked_samples("states", states, n_colors)
+        weights = normalized_weights(weights, len(colors))
         d = contrasts(colors[:1], n_colors).shape[1]
         checks.fits_in_memory(f"the covariance of {d} contrasts", 4 * d**2)
         mean, second = np.zeros(d), np.zeros((d, d))
-        for rows in _blocks(len(colors), max(1, BLOCK // d)):
+        for rows in blocks(len(colors), d):
             x = contrasts(colors[rows], n_colors)
             mean += weights[rows] @ x
             second += x.T @ (weights[rows, None] * x)
         covariance = second - np.outer(mean, mean)
-        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(second)  # what rounding leaves of a constant
+        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(
+            second
+        )  # what rounding leaves of a variance of zero
         covariance[exact_zero] = covariance[:, exact_zero] = 0.0
         return cls(Empirical(covariance), n_colors, mean)
 
     @property
     def n_sites(self) -> int:
-        """L."""
+        """The number L of sites."""
         return self.covariance.size // (self.n_colors - 1)
 
     @property
     def variances(self) -> Array:
-        """(L,): the variance of a site's one-hot vector, that is, of its contrasts together."""
+        """The variance of each site's one-hot vector, summed over its contrasts, (L,)."""
         return frozen(self.covariance.variances.reshape(-1, self.n_colors - 1).sum(axis=1))
 
     @cached_property
     def conditional_modes(self) -> tuple[Array, Array]:
-        """What linear prediction of each site from the others needs, for u = (L-1)(C-1): two arrays (L, u).
+        """The eigenvalues and loadings by which each site is predicted linearly from the others, two arrays (L, u).
 
-        The eigenvalues of the others' covariance Sxx = sum_k w_k v_k v_k^T, and the squared lengths |v_k^T Sxy|^2 of
-        their covariance with the site. Costs L decompositions, once.
+        For site i, Sxx = sum_k w_k v_k v_k^T is the covariance of the u = (L-1)(C-1) contrasts of the other sites and
+        Sxy their covariance with the site. The arrays are w_k and the squared lengths |v_k^T Sxy|^2. L matrices are
+        decomposed once.
         """
         eigenvalues, loadings = [], []
         for i in range(self.n_sites):
@@ -107,19 +118,3 @@ class ContrastPopulation:
             eigenvalues.append(without_rounding(w))
             loadings.append(((v.T @ self.covariance.matrix[others, own]) ** 2).sum(axis=1))
         return frozen(np.array(eigenvalues)), frozen(np.array(loadings))
-
-
-def checked_weights(weights: Any, count: int) -> Array:
-    """Weights (M,) that sum to one, equal where None; ValueError where none is positive or one is negative."""
-    if count == 0:
-        raise ValueError("states must hold at least one state, got none")
-    given = checks.finite_array("weights", np.ones(count) if weights is None else weights, 1)
-    if given.shape != (count,):
-        raise ValueError(f"weights must have shape ({count},), one for each state, got {given.shape}")
-    if given.min() < 0 or given.max() <= 0:
-        raise ValueError(f"weights must be >= 0 and not all zero, got a minimum of {given.min()}")
-    return np.asarray(given / given.sum())
-
-
-def _blocks(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, count, size))
