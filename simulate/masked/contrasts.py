@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 
+@checked
 def contrasts(X: Any) -> Array:
     """n - 1 orthonormal contrasts (n-1, d) of the n rows: Helmert's, each row minus the mean of the rows before it.
 

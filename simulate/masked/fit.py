@@ -13,8 +13,10 @@ from simulate.masked.primal import primal
 from simulate.masked.regressions import Regressions
 from simulate.masked.spectral import spectral
 from theory.models import Covariance
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,7 @@ INTERPOLATING = 1e-6  # lam over the mean square of X below which the d x d inve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MaskedFit:
+class MaskedFit(Result):
     """Every coordinate predicted from the others: argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2 (arXiv:2601.23208).
 
     Errors are mean squares per coordinate, without a factor 1/2. `loo_residuals` and the test errors are computed when
@@ -92,8 +94,9 @@ class MaskedFit:
         )
 
 
+@checked
 def fit(X: Any, lam: float) -> MaskedFit:
-    """Masked ridge regression of every column of X (n, d) on all others.
+    """Masked ridge regression of every column of a data matrix X (n, d) on all others, from one factorization.
 
     X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
     X minus its means if n is well above d. `lam` = 0 gives least squares,
@@ -101,6 +104,15 @@ def fit(X: Any, lam: float) -> MaskedFit:
     n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
     ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50 to
     1e50, and for lam outside [0, 1e100].
+
+    >>> from theory.models import AR1
+    >>> from simulate.masked import sample
+    >>> X = sample(AR1(d=5, correlation=0.7), 200, np.random.default_rng(0))
+    >>> found = fit(X, lam=0.01)
+    >>> found.predictor.shape, found.method
+    ((5, 5), 'primal')
+    >>> bool((found.train_error < found.loo_error).all())
+    True
     """
     data = checks.data_matrix("X", X)
     lam = checks.ridge(lam)

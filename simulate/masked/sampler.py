@@ -8,13 +8,12 @@ import math
 from collections.abc import Callable
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
-from simulate.core.streams import require_generator
 from theory.models import (
     AR1,
     Blocks,
@@ -29,27 +28,31 @@ from theory.models import (
     TridiagonalPrecision,
     TwoLevel,
 )
-from theory.models import checks as theory_checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import dimension, fits_in_memory
 
+Inputs = Literal["gaussian", "rademacher", "uniform", "student"]  # laws of the independent factors, see `sample`
 STUDENT_DEGREES = 5  # the fourth moment exists (kurtosis 9), the fifth does not
 
 
-def sample(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """n independent rows (n, d) with mean 0 and the given covariance.
+@checked
+def sample(covariance: Covariance, n: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """Draw n independent rows (n, d) with mean 0 and the given covariance.
 
     `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
     "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
-    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`).
+    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`);
+    MemoryError for more rows than the memory holds.
+
+    >>> from simulate.core import stream
+    >>> sample(AR1(d=4, correlation=0.7), 1000, stream(0, "docstring")).shape
+    (1000, 4)
     """
-    theory_checks.record("covariance", covariance, Covariance)
-    require_generator(rng)
-    if inputs != "gaussian" and inputs not in FACTORS:
-        raise ValueError(f"inputs must be one of {['gaussian', *FACTORS]}, got {inputs!r}")
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
+    n = int(dimension(n, name="n"))
     if not covariance.is_finite:
         raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
+    fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)
     if inputs == "gaussian":
         return _gaussian(covariance, n, rng)
     return _root(covariance, FACTORS[inputs](rng, (n, int(covariance.d))))
@@ -67,7 +70,7 @@ def _student(rng: Generator, shape: tuple[int, int]) -> Array:
     return np.asarray(rng.standard_t(STUDENT_DEGREES, size=shape)) * math.sqrt(1 - 2 / STUDENT_DEGREES)
 
 
-FACTORS: dict[str, Callable[[Generator, tuple[int, int]], Array]] = {
+FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
     "rademacher": _signs,
     "student": _student,
     "uniform": _uniform,

@@ -10,16 +10,19 @@ from numpy.typing import ArrayLike
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.conventions import sample_ratio
 from theory.models.frames import table
+from theory.models.results import SolverResult
 from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class LearningCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(SolverResult):
     """Masked ridge errors on the grid `lams` (rows) by `alphas` (columns); arrays have shape (n_lams, n_alphas)."""
 
     covariance: Covariance
@@ -30,9 +33,6 @@ class LearningCurve:
     df2: Array = field(repr=False)
     mean_test_error: Array = field(repr=False)
     mean_train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
     _factor: Array = field(repr=False)
 
     @cached_property
@@ -55,14 +55,23 @@ class LearningCurve:
         return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
 
 
+@checked
 def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:
     """Test and train errors on the grid of sample ratios `alphas` = n/d and ridges `lams` > 0, formulas of `solve`.
 
-    Means over coordinates are computed at once, errors per coordinate when asked for. Raises ConvergenceError.
+    Means over coordinates are computed at once, errors per coordinate when asked for; one eigendecomposition serves all
+    points. ValueError for an empty grid or an entry that is not positive. Raises ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])
+    >>> curve.mean_test_error.round(4)
+    array([[0.9137, 1.2671, 0.6232],
+           [0.759 , 0.624 , 0.4816]])
     """
     alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
+    sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    spectrum = covariance.spectrum
     ridge = solve_effective_ridge(spectrum, alpha, lam)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
     factor = variance_factor(at, alpha)
@@ -71,10 +80,20 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     test = np.concatenate(means) * factor
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)
-    evidence = (ridge.residual, ridge.iterations, ridge.converged)
     kappa, df1, df2, mean_test, mean_train = (values.reshape(shape) for values in arrays)
     return LearningCurve(
-        covariance, alphas, lams, kappa, df1, df2, mean_test, mean_train, *evidence, factor.reshape(shape)
+        covariance,
+        alphas,
+        lams,
+        kappa,
+        df1,
+        df2,
+        mean_test,
+        mean_train,
+        factor.reshape(shape),
+        residual=ridge.residual,
+        iterations=ridge.iterations,
+        converged=ridge.converged,
     )
 
 

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.models import Covariance
+from theory.models import Covariance, MaskedRegression
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class MaskedRidgeSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedRidgeSolution(SolverResult):
     """Errors of masked ridge regression, squared, per coordinate, without a factor 1/2 and with the irreducible part.
 
     `test_error` and `train_error` have shape (d,); in the limit d -> infinity one entry a class of coordinates, and a
@@ -31,9 +32,6 @@ class MaskedRidgeSolution:
     df2: float | Array
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def mean_test_error(self) -> float:
@@ -72,3 +70,14 @@ def per_coordinate(covariance: Covariance, values: Array) -> Array:
     if not covariance.is_finite:
         return values
     return np.broadcast_to(values, (*values.shape[:-1], covariance.size))
+
+
+def masked_regression(covariance: Covariance | MaskedRegression, alpha: float | None) -> MaskedRegression:
+    """The record of a problem that is given as one, or as a covariance and a sample ratio; ValueError for a mixture."""
+    if isinstance(covariance, MaskedRegression):
+        if alpha is not None:
+            raise ValueError(f"alpha must be left out beside a MaskedRegression, which has its own, got {alpha!r}")
+        return covariance
+    if alpha is None:
+        raise ValueError("alpha is needed beside a covariance")
+    return MaskedRegression(covariance, alpha)

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
         SpikeThreshold,
         SymmetricOutlier,
         optimal_spike_ridge,
+        outlier,
         spike_outlier,
         spike_outliers,
         spike_threshold,
+        symmetric_outlier,
         symmetric_part_outlier,
+        threshold,
     )
     from theory.random_matrix.spectral.law import SpectralLaw
     from theory.random_matrix.spectral.laws import (
@@ -51,6 +54,7 @@ __all__ = [
     "effective_ridge",
     "minor_moments",
     "optimal_spike_ridge",
+    "outlier",
     "predictor_density",
     "predictor_edges",
     "predictor_law",
@@ -61,8 +65,10 @@ __all__ = [
     "spike_outlier",
     "spike_outliers",
     "spike_threshold",
+    "symmetric_outlier",
     "symmetric_part_outlier",
     "tangent_step",
+    "threshold",
 ]
 
 _ROOMS = ("theory.random_matrix.bbp", "theory.random_matrix.spectral.laws")

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.masked.errors import variance_factor
-from theory.masked.masks.classes import AllMasks, Response, RowClasses
+from theory.masked.masks.classes import AllMasks, Response, RowClasses, row_classes
 from theory.masked.masks.population import Population, Resolvent
 from theory.models.arrays import Array
-from theory.numerics import solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
@@ -25,6 +25,21 @@ class Point:
     residual: float
     iterations: int
     converged: bool
+
+
+def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n_masks: int | None) -> list[Point]:
+    """The solved equations at every sample ratio; ConvergenceError where a number leaves the floating-point range."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what that leaves behind is refused below
+        if n_masks is None:
+            points = all_masks(of, alphas, lam, mask_rate)
+        else:
+            classes = row_classes(n_masks, mask_rate)
+            points = [finite_masks(of, float(alpha), lam, mask_rate, classes) for alpha in alphas]
+    for alpha, point in zip(alphas, points, strict=True):
+        if not np.isfinite([*point.first, *point.test_error, *point.train_error]).all():
+            failed = Solution(point, "diverged", point.residual, 0.0, point.iterations)
+            raise ConvergenceError(_problem(alpha, lam, mask_rate), failed, "take a less extreme alpha or lam")
+    return points
 
 
 def rates(mask_rate: float) -> tuple[float, float]:
@@ -67,7 +82,7 @@ def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, cla
         method="newton",
         jacobian=jacobian,
         max_iter=100,
-        problem=f"random masks at alpha = {alpha:.6g}, lam = {lam:.6g}, mask_rate = {mask_rate:.6g}",
+        problem=_problem(alpha, lam, mask_rate),
     )
     response, at, _, gram = at_traces(solution.value)
     weights = np.stack([np.ones(2), response.rows], axis=1)
@@ -94,6 +109,10 @@ def all_masks(of: Population, alphas: Array, lam: float, mask_rate: float) -> li
         raised = np.array([[factor * (1 + cross), factor * (damping**2 + cross)], [1.0, 1.0]])
         points.append(_point(np.array([damping, 1.0]), at, raised, mask_rate, evidence))
     return points
+
+
+def _problem(alpha: float, lam: float, mask_rate: float) -> str:
+    return f"random masks at alpha = {alpha:.6g}, lam = {lam:.6g}, mask_rate = {mask_rate:.6g}"
 
 
 def _point(first: Array, at: Resolvent, raised: Array, mask_rate: float, evidence: tuple[float, int, bool]) -> Point:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.models import Covariance, Spectrum
 from theory.models.arrays import Array
@@ -17,7 +18,7 @@ class Spans:
     rows: Array = field(repr=False)
 
     @classmethod
-    def of(cls, covariance: Covariance, spans: Array) -> "Spans":
+    def of(cls, covariance: Covariance, spans: NDArray[np.intp]) -> "Spans":
         """`spans` (spans, b): coordinates."""
         d = covariance.size
         modes = Spectrum(covariance.eigenvalues, np.full(d, 1 / d))
