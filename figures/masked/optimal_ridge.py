@@ -1,13 +1,14 @@
 """Test error against the ridge with its optimum, and the optimally regularized learning curve."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
 from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, Blocks, Covariance, GOEPrecision, MaskedRidge
+from theory.models import AR1, Blocks, Covariance, GOEPrecision, MaskedRegression, MaskedRidge
 
 COVARIANCES: dict[str, Covariance] = {
     "AR(1), $r = 0.6$": AR1(np.inf, 0.6),
@@ -26,13 +27,18 @@ def against_lam(covariance: Covariance, alpha: float) -> Callable[[float], Maske
 
 
 def optimum(covariance: Covariance, alpha: float, color: int) -> Curve:
-    lam = lambda: [masked.optimal_ridge(covariance, alpha).lam]  # noqa: E731
-    return Curve(model=against_lam(covariance, alpha), replicate=NONE, line=(), points=lam, color=color)
+    return Curve(
+        model=against_lam(covariance, alpha),
+        replicate=NONE,
+        line=(),
+        points=lambda: [masked.optimal_ridge(covariance, alpha).lam],
+        color=color,
+    )
 
 
 def tuned(covariance: Covariance) -> Curve:
     return Curve(
-        model=lambda alpha: alpha, theory=lambda alpha: masked.optimal_ridge(covariance, alpha).mean_test_error
+        model=partial(MaskedRegression, covariance), theory=lambda model: masked.optimal_ridge(model).mean_test_error
     )
 
 
