@@ -11,7 +11,9 @@ from theory.models.arrays import Array
 
 @checked
 def contrasts(X: Any) -> Array:
-    """n - 1 orthonormal contrasts (n-1, d) of the n rows: Helmert's, each row minus the mean of the rows before it.
+    """Take n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
+
+    These are Helmert's contrasts, each scaled to unit length.
 
     Their second moments are those of X minus its column means. Independent Gaussian rows with any mean become
     independent rows with mean 0, whereas centered rows sum to zero: near interpolation their GCV error tends to 0 with

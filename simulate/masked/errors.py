@@ -10,7 +10,7 @@ from theory.models.arrays import Array
 
 
 def error_on(predictor: Array, target: Covariance | Any) -> Array:
-    """Squared error (d,) of each masked coordinate on `target`.
+    """Squared error (d,) of each masked coordinate, predicted by the rows of `predictor` (d, d), on `target`.
 
     A `Covariance` record: the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of test
     rows (m, d), also when it is square: wrap a covariance matrix as `Empirical(matrix)`.

@@ -40,7 +40,7 @@ class MaskedPath(Result):
         return errors.error_on(self.predictor(i), target)
 
     def mean_test_errors(self, target: Covariance | Any) -> Array:
-        """(n_lams,), means over the coordinates of `test_error`; two matrix products for each lam."""
+        """Means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
         return np.array([self.test_error(i, target).mean() for i in range(len(self.lams))])
 
     def _index(self, i: int) -> int:
@@ -60,11 +60,11 @@ class MaskedPath(Result):
         return np.asarray(self.gcv_error.mean(axis=1))
 
     def best(self) -> int:
-        """Index of the smallest mean GCV error."""
+        """Index in `lams` of the smallest mean GCV error."""
         return int(self.mean_gcv_error.argmin())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row for each lam: mean train and GCV errors and the effective ridge."""
+        """A table with a row for each lam: mean train and GCV errors and the effective ridge."""
         return table(
             lam=self.lams,
             mean_train_error=self.mean_train_error,
@@ -82,7 +82,9 @@ class MaskedPath(Result):
 
 @checked
 def fit_path(X: Any, lams: Any) -> MaskedPath:
-    """The masked regressions of X (n, d) for every lam of `lams`; X and each lam as in `fit`, lam = 0 included.
+    """Masked ridge regressions of X (n, d) at every ridge of `lams`, from one eigendecomposition.
+
+    X and each lam are as in `fit`, lam = 0 included.
 
     Eigenvectors resolve 1e-15 of the largest column's mean square: give columns of very different size to `fit`.
     ValueError as `fit`, and for `lams` that is empty or not a list of numbers.

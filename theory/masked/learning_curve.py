@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(SolverResult):
-    """Masked ridge errors on the grid `lams` (rows) by `alphas` (columns); arrays have shape (n_lams, n_alphas)."""
+    """Errors of masked ridge regression on the grid of `lams` (rows) by `alphas` (columns).
+
+    Arrays have shape (n_lams, n_alphas); conventions are those of `MaskedRidge`. `residual` and `iterations` are the
+    worst of all points.
+    """
 
     covariance: Covariance
     alphas: Array
@@ -37,7 +41,7 @@ class LearningCurve(SolverResult):
 
     @cached_property
     def test_error(self) -> Array:
-        """Per coordinate, (n_lams, n_alphas, d), or one entry a class of coordinates in the limit d -> infinity."""
+        """Test error of each coordinate, (n_lams, n_alphas, d); one entry a class of coordinates for d -> infinity."""
         kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
         errors = [population_errors(spectrum, block) for block in _blocks(kappa, len(spectrum.weights))]
         errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factor[..., None]
@@ -45,11 +49,11 @@ class LearningCurve(SolverResult):
 
     @property
     def train_error(self) -> Array:
-        """Per coordinate, shaped as `test_error`."""
+        """Train error of each coordinate, shaped as `test_error`."""
         return np.asarray((self.lams[:, None] / self.effective_ridge)[..., None] ** 2 * self.test_error)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a point, with columns lam, alpha, effective_ridge, df1, df2, mean_test_error, mean_train_error."""
+        """A table with a row for each point: lam, alpha, effective_ridge, df1, df2 and the two mean errors."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
         return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
@@ -57,7 +61,7 @@ class LearningCurve(SolverResult):
 
 @checked
 def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:
-    """Test and train errors on the grid of sample ratios `alphas` = n/d and ridges `lams` > 0, formulas of `solve`.
+    """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
     Means over coordinates are computed at once, errors per coordinate when asked for; one eigendecomposition serves all
     points. ValueError for an empty grid or an entry that is not positive. Raises ConvergenceError.

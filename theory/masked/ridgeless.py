@@ -60,7 +60,10 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeakHeight(Result):
-    """Leading order of the interpolation peak at alpha = 1 as lam -> 0."""
+    """Leading order of the interpolation peak at alpha = 1 as lam -> 0.
+
+    `test_error` has shape (d,), or one entry a class of coordinates in the limit d -> infinity.
+    """
 
     lam: float
     effective_ridge: float
@@ -70,7 +73,9 @@ class PeakHeight(Result):
 
 @checked
 def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
-    """kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
+    """Height of the interpolation peak at alpha = 1 for a small ridge: a square-root law (arXiv:2601.23208).
+
+    kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
 
     From kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). A law for lam tau << 1: the errors of `solve` are
     larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. To be trusted to

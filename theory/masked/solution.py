@@ -35,26 +35,26 @@ class MaskedRidgeSolution(SolverResult):
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `test_error` over the coordinates; for d -> infinity over classes with their shares."""
         return self._mean(self.test_error)
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `train_error` over the coordinates, likewise."""
         return self._mean(self.train_error)
 
     @property
     def total_test_error(self) -> float:
-        """Sum over coordinates, infinite with d."""
+        """Sum of `test_error` over all d coordinates; infinite in the limit d -> infinity."""
         return self.covariance.d * self.mean_test_error
 
     @property
     def total_train_error(self) -> float:
-        """Sum over coordinates, infinite with d; zero stays zero."""
+        """Sum of `train_error` over all d coordinates; infinite in the limit, but zero where every error is zero."""
         return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )
@@ -66,7 +66,7 @@ class MaskedRidgeSolution(SolverResult):
 
 
 def per_coordinate(covariance: Covariance, values: Array) -> Array:
-    """Values of shape (..., c) spread over the d coordinates of a finite covariance."""
+    """Spread values (..., c) over the d coordinates of a finite covariance; in the limit they stay one a class."""
     if not covariance.is_finite:
         return values
     return np.broadcast_to(values, (*values.shape[:-1], covariance.size))

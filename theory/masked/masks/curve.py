@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MaskCurve(SolverResult):
-    """Mean errors on the grid `mask_rates` (rows) by `alphas` (columns); arrays have shape (n_rates, n_alphas)."""
+    """Mean errors under random masks on the grid of `mask_rates` (rows) by `alphas` (columns).
+
+    Arrays have shape (n_rates, n_alphas). `residual` and `iterations` are the worst of all points.
+    """
 
     covariance: Covariance = field(repr=False)
     alphas: Array
@@ -34,7 +37,7 @@ class MaskCurve(SolverResult):
     mean_train_error: Array = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a point, with columns mask_rate, alpha, mean_test_error, mean_train_error."""
+        """A table with a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""
         rate, alpha = (grid.ravel() for grid in np.meshgrid(self.mask_rates, self.alphas, indexing="ij"))
         return table(
             mask_rate=rate,
@@ -48,7 +51,15 @@ class MaskCurve(SolverResult):
 def mask_curve(
     covariance: Covariance, alphas: ArrayLike, lam: float, mask_rates: ArrayLike, n_masks: int | None = None
 ) -> MaskCurve:
-    """The mean errors of `random_masks` on a grid; `iterations` and `residual` are the worst of all points."""
+    """Compute the mean errors of `random_masks` on a grid of mask rates and sample ratios.
+
+    One population serves all points, and for infinitely many masks one spectrum a mask rate. ValueError and
+    ConvergenceError as `random_masks`.
+
+    >>> from theory.models import AR1
+    >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)
+    array([[0.8863, 0.716 ]])
+    """
     alphas = checks.finite_array("alphas", np.atleast_1d(alphas), 1)
     rates = checks.finite_array("mask_rates", np.atleast_1d(mask_rates), 1)
     for rate in rates:

@@ -43,12 +43,12 @@ def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n
 
 
 def rates(mask_rate: float) -> tuple[float, float]:
-    """(a, b): E z z' = a Sigma + b Delta for inputs z of which a fraction mask_rate is set to zero."""
+    """The weights (a, b) in E z z' = a Sigma + b Delta for inputs z of which a fraction mask_rate is set to zero."""
     return (1 - mask_rate) ** 2, mask_rate * (1 - mask_rate)
 
 
 def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, classes: RowClasses | AllMasks) -> Point:
-    """Newton's method for the traces t_c = tr T_c G / n of T = (a Sigma, b Delta).
+    """Solve for the traces t_c = tr T_c G / n of T = (a Sigma, b Delta) by Newton's method, and find the errors there.
 
     The map from the traces to those of the G they define is increasing and concave (G is a parallel sum in the damping
     factors of the classes), so from above its root Newton's iterates fall to it monotonically; lam G <= 1 starts them.
@@ -92,7 +92,7 @@ def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, cla
 
 
 def all_masks(of: Population, alphas: Array, lam: float, mask_rate: float) -> list[Point]:
-    """Infinitely many masks at every sample ratio, by the effective ridge of one spectrum.
+    """Solve the limit of infinitely many masks at every sample ratio, by the effective ridge of one spectrum.
 
     The masks act as a diagonal ridge L = b Delta + lam: with Sigma' = L^-1/2 a Sigma L^-1/2 the damping K of a sample
     is the effective ridge of Sigma' at unit ridge, K = 1 + tr Sigma' (Sigma'/K + 1)^-1 / n.
@@ -116,7 +116,10 @@ def _problem(alpha: float, lam: float, mask_rate: float) -> str:
 
 
 def _point(first: Array, at: Resolvent, raised: Array, mask_rate: float, evidence: tuple[float, int, bool]) -> Point:
-    """`raised` (2, 2): weights of a Sigma and b Delta in G B G, for B of the test (first column) and train error."""
+    """The errors at a solved point; `raised` (2, 2) are the weights of a Sigma and b Delta in the equivalent of G B G.
+
+    Their first column is for the B of the test error, the second for that of the train error.
+    """
     odds = mask_rate / (1 - mask_rate)
     shown, mask_noise = at.errors()
     test, train = (x * shown + y * odds * mask_noise for x, y in raised.T)

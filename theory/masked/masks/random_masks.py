@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomMasksSolution(SolverResult):
-    """Squared errors of each masked coordinate, whose inputs are masked too, averaged over samples and masks.
+    """Squared errors of each masked coordinate, predicted from inputs that are masked too.
+
+    They are averaged over samples and masks, without a factor 1/2 and with the irreducible part.
 
     Shapes as in `MaskedRidgeSolution`: (d,), or one entry a class of coordinates for d -> infinity. The predictor is
     that of the population at the ridge `effective_ridge` and with `diagonal_ridge` diag Sigma added to Sigma.
@@ -40,33 +42,33 @@ class RandomMasksSolution(SolverResult):
 
     @property
     def rows_per_coordinate(self) -> float:
-        """(sample, mask) pairs over d for each regression, alpha n_masks mask_rate; the peak is near 1."""
+        """Rows of each regression over d, alpha n_masks mask_rate: pairs of a sample and a mask; the peak is near 1."""
         return math.inf if self.n_masks is None else self.alpha * self.n_masks * self.mask_rate
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `test_error` over the coordinates."""
         return mean_over_coordinates(self.covariance, self.test_error)
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `train_error` over the coordinates."""
         return mean_over_coordinates(self.covariance, self.train_error)
 
     @property
     def total_test_error(self) -> float:
-        """Sum over coordinates, infinite with d."""
+        """Sum of `test_error` over all d coordinates; infinite in the limit d -> infinity."""
         return self.covariance.d * self.mean_test_error
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )
 
     @cached_property
     def predictor(self) -> Array:
-        """(d, d) deterministic equivalent of the predictor of masked inputs, zero diagonal."""
+        """Deterministic equivalent (d, d) of the predictor of masked inputs, with a zero diagonal."""
         G = inverse(self.covariance.matrix, 1.0, self.diagonal_ridge, self.effective_ridge)
         rows = -G / np.diagonal(G)[:, None] / (1 - self.mask_rate)
         np.fill_diagonal(rows, 0.0)
@@ -125,5 +127,5 @@ def _solution(model: RandomMasks, point: Point) -> RandomMasksSolution:
 
 
 def mean_over_coordinates(covariance: Covariance, errors: Array) -> float:
-    """Of errors per coordinate, or per class of coordinates for d -> infinity."""
+    """Mean of errors per coordinate, or per class of coordinates for d -> infinity."""
     return float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

@@ -25,7 +25,10 @@ ENTRIES = 4_000_000  # of a temporary, in numbers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanMaskSolution(SolverResult):
-    """Errors of a masked span of b coordinates, in the order given; squared, without a factor 1/2."""
+    """Squared errors of the b coordinates of a masked span, in the order given, without a factor 1/2.
+
+    `error_matrix` (b, b) is the covariance of the residuals on a new sample, whose diagonal is `test_error`.
+    """
 
     covariance: Covariance = field(repr=False)
     alpha: float
@@ -37,26 +40,26 @@ class SpanMaskSolution(SolverResult):
 
     @property
     def test_error(self) -> Array:
-        """(b,), diagonal of `error_matrix`."""
+        """Test error of each masked coordinate, (b,): the diagonal of `error_matrix`."""
         return np.diagonal(self.error_matrix)
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over the masked coordinates."""
+        """Mean of `test_error` over the masked coordinates."""
         return float(self.test_error.mean())
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over the masked coordinates."""
+        """Mean of `train_error` over the masked coordinates."""
         return float(self.train_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a masked coordinate: test and train error."""
+        """A table of test and train errors with a row for each masked coordinate."""
         return table(coordinate=np.array(self.span), test_error=self.test_error, train_error=self.train_error)
 
     @cached_property
     def predictor(self) -> Array:
-        """(b, d) deterministic equivalent of the predictor of the span; zero on the span itself."""
+        """Deterministic equivalent (b, d) of the predictor of the span, zero on the span itself."""
         span, vectors = list(self.span), self.covariance.eigenvectors
         rows = (vectors[span] / (self.covariance.eigenvalues + self.effective_ridge)) @ vectors.T
         predictor = -np.asarray(np.linalg.solve(rows[:, span], rows), float)
@@ -81,7 +84,7 @@ class SpanWindowsSolution(SolverResult):
         return float(self.test_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a window: its first coordinate and its mean test error."""
+        """A table with a row for each window: its first coordinate and its mean test error."""
         return table(start=self.step * np.arange(len(self.test_error)), test_error=self.test_error)
 
 
@@ -127,7 +130,7 @@ def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
 
 @checked
 def span_windows(covariance: Covariance, alpha: float, lam: float, length: int, *, exact_size: bool = False) -> Array:
-    """(d - length + 1,) mean test error per masked coordinate of every window of `length` consecutive coordinates.
+    """Mean test errors, (d - length + 1,), of every window of `length` consecutive coordinates, each masked by itself.
 
     The `test_error` of `solve` of `SpanWindows` of the arguments: the formulas of `span_mask` for all windows at once.
     Their mean is the error of a window placed at random.

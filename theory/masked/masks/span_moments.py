@@ -19,7 +19,7 @@ class Spans:
 
     @classmethod
     def of(cls, covariance: Covariance, spans: NDArray[np.intp]) -> "Spans":
-        """`spans` (spans, b): coordinates."""
+        """The spans whose coordinates are the rows of `spans`, (spans, b)."""
         d = covariance.size
         modes = Spectrum(covariance.eigenvalues, np.full(d, 1 / d))
         return cls(modes, covariance.eigenvectors[spans])
