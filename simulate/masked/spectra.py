@@ -43,9 +43,9 @@ def correlation_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: 
 def eigenvalues_of_predictor(predictor: Array, shrinkage: Array) -> Array:
     """Eigenvalues (d,) of a fitted joint predictor A = 1 - diag(Q)^-1 Q, ascending.
 
-    They are those of the symmetric matrix diag(Q)^1/2 A diag(Q)^-1/2. predictor: (d, d); shrinkage: (d,), lam diag(Q) as
-    a fit returns it, or diag(Q) times any positive constant. ValueError where the scaled matrix is not symmetric: then
-    the two do not belong together.
+    They are those of the symmetric matrix diag(Q)^1/2 A diag(Q)^-1/2. predictor: (d, d); shrinkage: (d,), lam diag(Q)
+    as a fit returns it, or diag(Q) times any positive constant. ValueError where the scaled matrix is not symmetric:
+    then the two do not belong together.
     """
     predictor, shrinkage = finite_array("predictor", predictor, 2), finite_array("shrinkage", shrinkage, 1)
     if predictor.shape != 2 * shrinkage.shape:
