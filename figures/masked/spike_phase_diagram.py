@@ -9,7 +9,7 @@ import numpy as np
 from figures.core import NONE, Curve, Experiment, Panel
 from figures.masked.spiked_noise import NAMES, finite_threshold, half_chain, pairs_and_blocks, scaled_chain, two_level
 from theory.models import Covariance, SpikedData, SpikeMethod
-from theory.random_matrix import optimal_spike_ridge, threshold
+from theory.random_matrix import optimal_ridge, threshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def over_pca(data: SpikedData) -> float:
 
 
 def best(noise: Callable[[], Covariance]) -> list[float]:
-    lam = optimal_spike_ridge(noise(), None, alpha=1.0).lam
+    lam = optimal_ridge(SpikedData(noise(), alpha=1.0)).lam
     return [lam] if 1e-3 <= lam <= 100 else []
 
 

@@ -63,6 +63,7 @@ THEORY = {
     "span_windows": Example(masked.span_windows, PROBLEM | {"length": 2, "exact_size": True}),
     "teacher_student": Example(masked.teacher_student, {"model": TeacherStudent(SIGMA, 1.5, 0.1)}),
     "outlier": Example(random_matrix.outlier, {"data": SPIKE}),
+    "optimal_spike_ridge": Example(random_matrix.optimal_ridge, {"data": SpikedData(TwoLevel(10), alpha=2.0)}),
     "threshold": Example(random_matrix.threshold, {"data": SPIKE}),
     "symmetric_outlier": Example(random_matrix.symmetric_outlier, {"data": SPIKE}),
 }

@@ -30,7 +30,7 @@ from theory.models import (
     TeacherStudent,
     TwoLevel,
 )
-from theory.random_matrix import spike_outlier, spike_threshold, symmetric_part_outlier
+from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold, symmetric_part_outlier
 
 SIGMA = AR1(12, 0.6)
 RECORDS = {
@@ -168,6 +168,10 @@ def test_spikes_by_record_are_those_by_arguments(method, lam):
         assert random_matrix.threshold(data).value == critical
         assert random_matrix.threshold(replace(data, strength=None)).value == critical
     if method == "ssr":
+        for strength in (None, 2.5):
+            best = random_matrix.optimal_ridge(SpikedData(TwoLevel(math.inf), strength=strength, alpha=2.0))
+            short = optimal_spike_ridge(TwoLevel(math.inf), None, alpha=2.0, strength=strength)
+            assert (best.lam, best.value, best.objective) == (short.lam, short.value, short.objective)
         part = random_matrix.symmetric_outlier(SpikedData(TwoLevel(math.inf), strength=6.0, alpha=1.0, lam=1.0))
         short = symmetric_part_outlier(TwoLevel(math.inf), None, strength=6.0, alpha=1.0, lam=1.0)
         assert part.eigenvalue == short.eigenvalue
@@ -177,7 +181,6 @@ def test_spikes_by_record_are_those_by_arguments(method, lam):
     ("changes", "message"),
     [
         ({"method": "svd"}, "method must be one of"),
-        ({"lam": None}, "lam is needed for method 'ssr'"),
         ({"method": "pca"}, "lam is for method 'ssr' only"),
         ({"lam": -1.0}, "lam must"),
         ({"strength": 0.0}, "strength must"),
@@ -200,6 +203,11 @@ def test_an_outlier_needs_a_strength_and_the_symmetric_part_a_ridge():
             function(SpikedData(Isotropic(math.inf), alpha=1.0, lam=0.1))
         with pytest.raises(ValueError, match=r"data must be a record of theory\.models"):
             function(Isotropic(math.inf))
+    for function in (random_matrix.outlier, random_matrix.threshold, random_matrix.symmetric_outlier):
+        with pytest.raises(ValueError, match="lam is needed for method 'ssr'"):
+            function(SpikedData(Isotropic(math.inf), strength=1.0, alpha=1.0))
+    with pytest.raises(ValueError, match="data must leave the ridge open"):
+        random_matrix.optimal_ridge(SpikedData(Isotropic(math.inf), alpha=1.0, lam=0.1))
     with pytest.raises(ValueError, match="method must be 'ssr'"):
         random_matrix.symmetric_outlier(SpikedData(Isotropic(math.inf), strength=1.0, alpha=1.0, method="pca"))
     assert sample(SIGMA, 3, stream(0)).shape == (3, 12)

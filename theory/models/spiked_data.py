@@ -22,7 +22,8 @@ class SpikedData:
     `strength` > 0, or None where it is what is asked for (`random_matrix.threshold`). `method`:
 
     - "ssr": the joint predictor of masked ridge regression, of the ridge `lam` in (1/n) |X_k - X_-k a|^2 + lam |a|^2,
-      as in MaskedRidge; lam = 0 is its limit, which a simulation cannot draw;
+      as in MaskedRidge; lam = 0 is its limit, which a simulation cannot draw, and None leaves it open, to be found by
+      `random_matrix.optimal_ridge`;
     - "pca": the sample covariance C = X'X/n; "correlation_pca": C scaled to a unit diagonal; "diagonal_deleted_pca":
       C without its diagonal, the limit lam -> infinity of "ssr". These take no `lam`.
 
@@ -43,9 +44,8 @@ class SpikedData:
         set_checked(self, alpha=sample_ratio("alpha", self.alpha))
         checks.choice("method", self.method, get_args(SpikeMethod))
         if self.method == "ssr":
-            if self.lam is None:
-                raise ValueError("lam is needed for method 'ssr'")
-            set_checked(self, lam=checks.non_negative("lam", self.lam))
+            if self.lam is not None:
+                set_checked(self, lam=checks.non_negative("lam", self.lam))
         elif self.lam is not None:
             given = f"lam = {checks.shown(self.lam)} with method {self.method!r}"
             raise ValueError(f"lam is for method 'ssr' only, got {given}")

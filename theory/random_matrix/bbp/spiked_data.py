@@ -2,6 +2,7 @@
 
 from theory.models import SpikedData
 from theory.models.arguments import checked
+from theory.random_matrix.bbp.optimal_ridge import SpikeRidge, optimal_spike_ridge
 from theory.random_matrix.bbp.outlier import SpikeOutlier, spike_outlier
 from theory.random_matrix.bbp.symmetric_part import SymmetricOutlier, symmetric_part_outlier
 from theory.random_matrix.bbp.threshold import SpikeThreshold, spike_threshold
@@ -18,6 +19,7 @@ def threshold(data: SpikedData) -> SpikeThreshold:
     >>> f"{threshold(SpikedData(Isotropic(float('inf')), alpha=4.0, method='pca')).value:.6f}"  # sqrt(d/n)
     '0.500000'
     """
+    _require_ridge(data)
     return spike_threshold(data.noise, data.direction, alpha=data.alpha, method=data.method, lam=data.lam)
 
 
@@ -32,6 +34,7 @@ def outlier(data: SpikedData) -> SpikeOutlier:
     >>> f"{found.eigenvalue:.4f} {found.overlap:.4f}"  # (1 + s)(1 + d/(n s)) and (1 - d/(n s^2))/(1 + d/(n s)), s = 1
     '2.5000 0.6000'
     """
+    _require_ridge(data)
     return spike_outlier(
         data.noise,
         data.direction,
@@ -49,9 +52,28 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     ValueError without a strength, for another method than "ssr", and where noise and coordinates do not commute.
     """
     strength = _strength(data)
+    _require_ridge(data)
     if data.lam is None:
         raise ValueError(f"method must be 'ssr' for the symmetric part of the predictor, got {data.method!r}")
     return symmetric_part_outlier(data.noise, data.direction, strength=strength, alpha=data.alpha, lam=data.lam)
+
+
+@checked
+def optimal_ridge(data: SpikedData) -> SpikeRidge:
+    """Ridge at which masked regression sees the spike of `data` best: `optimal_spike_ridge` of its record.
+
+    A strength in the record asks for the largest overlap, none for the least threshold. ValueError for another method
+    than "ssr", and for a record with a ridge of its own.
+    """
+    if data.method != "ssr" or data.lam is not None:
+        given = f"method {data.method!r} and lam = {data.lam}"
+        raise ValueError(f"data must leave the ridge open, with method 'ssr' and lam = None, got {given}")
+    return optimal_spike_ridge(data.noise, data.direction, alpha=data.alpha, strength=data.strength)
+
+
+def _require_ridge(data: SpikedData) -> None:
+    if data.method == "ssr" and data.lam is None:
+        raise ValueError("lam is needed for method 'ssr', got None: `optimal_ridge` finds one")
 
 
 def _strength(data: SpikedData) -> float:
