@@ -18,6 +18,11 @@ def contrasts(X: Any) -> Array:
     Their second moments are those of X minus its column means. Independent Gaussian rows with any mean become
     independent rows with mean 0, whereas centered rows sum to zero: near interpolation their GCV error tends to 0 with
     the training error, since one row is always free. ValueError as `fit`, and for a single row.
+
+    >>> X = np.random.default_rng(0).standard_normal((10, 3)) + 100
+    >>> rows = contrasts(X)
+    >>> rows.shape, bool(np.allclose(rows.T @ rows, (X - X.mean(axis=0)).T @ X))
+    ((9, 3), True)
     """
     data = checks.data_matrix("X", X)
     if len(data) < 2:

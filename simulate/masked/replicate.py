@@ -22,7 +22,17 @@ MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWi
 
 @checked
 def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Population error of the fitted predictors, averaged over the masked coordinates."""
+    """Population error of the fitted predictors of one data set, averaged over the masked coordinates.
+
+    What `theory.masked.solve(model).mean_test_error` predicts. ValueError for another record, or a size d that its
+    covariance cannot have.
+
+    >>> from simulate.core import stream
+    >>> from theory.models import AR1
+    >>> model = MaskedRidge(AR1(d=40, correlation=0.7), alpha=2.0, lam=0.01)
+    >>> 0.5 < mean_test_error(model, 40, stream(0, "docstring")) < 0.8
+    True
+    """
     if isinstance(model, MaskedRidge | MaskedRegression):
         covariance, fitted = _fitted(model, d, rng, inputs)
         return fitted.mean_test_error(covariance)
@@ -31,7 +41,7 @@ def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs
 
 @checked
 def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean squared residual on the rows that were fitted, averaged over the masked coordinates."""
+    """Mean squared residual on the rows of one data set that were fitted, averaged over the masked coordinates."""
     if isinstance(model, MaskedRidge | MaskedRegression):
         return _fitted(model, d, rng, inputs)[1].mean_train_error
     return float(_errors_under_masks(model, d, rng, inputs)[1].mean())
@@ -41,7 +51,7 @@ def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Input
 def coordinate_test_errors(
     model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> Array:
-    """Population error of each masked coordinate, (d,)."""
+    """Population error of each masked coordinate, (d,), of one data set."""
     if isinstance(model, RandomMasks):
         return np.asarray(coordinate_errors(model, d, rng, inputs)[0])
     covariance, fitted = _fitted(model, d, rng, inputs)
@@ -57,7 +67,7 @@ def effective_ridge(
 
 
 def _errors_under_masks(model: RandomMasks | SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs) -> Array:
-    """(2, coordinates or windows): test and train error."""
+    """Test and train errors, (2, coordinates or windows)."""
     if isinstance(model, RandomMasks):
         return coordinate_errors(model, d, rng, inputs)
     return span_errors(model, d, rng, inputs)

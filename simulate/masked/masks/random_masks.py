@@ -96,7 +96,7 @@ def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float
 
 @checked
 def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """(2, d): test and train error of each coordinate, of one data set with its masks."""
+    """Test and train errors of each coordinate, (2, d), of one data set with its masks."""
     covariance, X = draw(model, d, rng, inputs)
     if model.n_masks is None:
         fitted = fit_expected_masks(X, model.lam, model.mask_rate)

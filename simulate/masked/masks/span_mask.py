@@ -38,7 +38,7 @@ def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array
 
 @checked
 def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """(2, spans): test and train error per masked coordinate of the span, or of each window, of one data set."""
+    """Test and train errors per masked coordinate of the span or of each window, (2, spans), of one data set."""
     covariance, X = draw(model, d, rng, inputs)
     model = replace(model, covariance=covariance)  # checks the span, and places the windows, at this size
     C, Sigma, errors = X.T @ X / len(X), covariance.matrix, []
@@ -51,13 +51,13 @@ def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: I
 
 @checked
 def span_test_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean over the windows and their coordinates."""
+    """Test error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[0].mean())
 
 
 @checked
 def span_train_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean over the windows and their coordinates."""
+    """Train error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[1].mean())
 
 
@@ -68,7 +68,7 @@ def _spans(model: SpanMask | SpanWindows) -> list[NDArray[np.intp]]:
 
 
 def _errors(a: Array, moments: Array, span: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
-    """(b,) mean squares of x_B - a x_out under the second moments of x."""
+    """Mean squares (b,) of x_B - a x_out under the second moments of x."""
     explained = a @ moments[np.ix_(others, others)]
     return np.asarray(
         np.diagonal(moments)[span]
