@@ -1,48 +1,70 @@
-"""One answer from the shell, and what a wrong request is told."""
+"""`python -m theory`: one answer of any subject from the shell, errors that name what is allowed, readable help."""
 
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from theory import masked
-from theory.__main__ import FAMILIES, FUNCTIONS, main
-from theory.models import AR1, MaskedRidge
+from theory import glm, masked, potts, random_matrix, requests, topics
+from theory.__main__ import main
+from theory.models import (
+    AR1,
+    Isotropic,
+    MaskedRidge,
+    Masking,
+    PottsModel,
+    RandomFeatures,
+    SquareLatticePotts,
+    TopicModel,
+    TwoLevel,
+)
 
 SOLVE = ["masked.solve", "AR1", "d=400", "correlation=0.7", "alpha=2", "lam=0.01"]
-EXAMPLES = {
+FAMILIES = {
     "AR1": "d=20 correlation=0.5",
     "Blocks": "d=20 block_size=5 correlation=0.5",
     "Diagonal": "variances=0.5,1,2",
+    "Empirical": "matrix=2,1,0;1,2,1;0,1,2",
     "Equicorrelated": "d=20 correlation=0.5",
     "GOEPrecision": "d=20 nu=4",
     "GaussianFreeField": "d=25 mass=0.5 dimension=2",
     "Isotropic": "d=20",
     "PowerLaw": "d=20 exponent=1.2 rotation=3",
+    "Scaled AR1": "d=3 correlation=0.5 scales=0.5,1,2",
+    "Spiked Isotropic": "d=2 directions=1,0 strengths=2",
     "TridiagonalPrecision": "d=20 diagonal=2 off_diagonal=0.5",
     "TwoLevel": "d=20 low=0.5",
     "Wishart": "d=20 aspect=2",
 }
-ARGUMENTS = {
+FUNCTIONS = {
     "masked.solve": "alpha=2 lam=0.1 exact_size=true",
     "masked.ridgeless": "alpha=0.5",
     "masked.optimal_ridge": "alpha=1",
     "masked.peak_height": "lam=1e-6",
-    "masked.replica": "alpha=2 lam=0.1 coordinate=2",
+    "masked.replica": "alpha=2 lam=0.1 coordinate=1",
     "masked.teacher_student": "alpha=2 lam=0.1 noise=0.2",
     "masked.random_masks": "alpha=2 lam=0.1 mask_rate=0.2",
-    "masked.span_mask": "alpha=2 lam=0.1 span=0,1",
+    "masked.span_mask": "alpha=2 lam=0.1 span=0",
+    "masked.learning_curve": "alphas=0.5,1,2 lams=0.1",
     "random_matrix.spike_threshold": "alpha=2 lam=0.1",
-    "random_matrix.spike_outlier": "alpha=2 lam=0.1 strength=30",
+    "random_matrix.outlier": "alpha=2 lam=0.1 strength=30",
 }
+
+
+def answer(text, capsys):
+    assert main([*text.split(), "--json"]) == 0
+    # NaN and Infinity are not JSON
+    return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
 
 
 def test_the_answer_of_the_readme():
     result = subprocess.run([sys.executable, "-m", "theory", *SOLVE], capture_output=True, text=True, check=True)
-    point = masked.solve(MaskedRidge(AR1(400, 0.7), 2.0, 0.01))
+    model = MaskedRidge(AR1(400, 0.7), 2.0, 0.01)
+    point = masked.solve(model)
     lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[1:])
-    assert result.stdout.startswith("AR1(d=400, correlation=0.7)\n")
+    assert result.stdout.startswith(f"{model!r}\n")  # which says the convention of lam
     assert float(lines["mean_test_error"]) == pytest.approx(point.mean_test_error, rel=1e-11)
     assert float(lines["effective_ridge"]) == pytest.approx(point.effective_ridge, rel=1e-11)
     assert lines["converged"] == "True"
@@ -51,42 +73,66 @@ def test_the_answer_of_the_readme():
 
 
 def test_json(capsys):
-    assert main([*SOLVE, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    found = answer(" ".join(SOLVE), capsys)
     point = masked.solve(MaskedRidge(AR1(400, 0.7), 2.0, 0.01))
-    assert answer["mean_test_error"] == point.mean_test_error
-    assert answer["converged"] is True
-    assert answer["test_error"]["size"] == 400
-    assert answer["test_error"]["max"] == point.test_error.max()
+    assert found["mean_test_error"] == point.mean_test_error
+    assert found["converged"] is True
+    assert found["test_error"]["size"] == 400
+    assert found["test_error"]["max"] == point.test_error.max()
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_function_of_every_family(function, family, capsys):
-    arguments = [function, family, *EXAMPLES[family].split(), *ARGUMENTS[function].split()]
-    assert main(arguments) == 0
-    assert ("overlap" if "outlier" in function else "edge" if "spike" in function else "test_error") in (
-        capsys.readouterr().out
-    )
-    assert main([*arguments, "--json"]) == 0
-    json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN and Infinity are not JSON
+def test_functions_of_a_covariance_take_every_family(function, family, capsys):
+    text = f"{function} {family} {FAMILIES[family]} {FUNCTIONS[function]}"
+    assert main(text.split()) == 0
+    shown = capsys.readouterr().out
+    assert ("overlap" if "outlier" in function else "edge" if "spike" in function else "test_error") in shown
+    answer(text, capsys)
 
 
 def test_masks_and_spikes(capsys):
-    def answer(text):
-        assert main([*text.split(), "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    few = answer("masked.random_masks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3")
+    few = answer("masked.random_masks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3", capsys)
     assert few["n_masks"] == 3
     assert few["mean_test_error"] == masked.random_masks(AR1(20, 0.5), 2.0, 0.1, 0.2, 3).mean_test_error
-    one = answer("masked.span_mask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4")
+    record = "masked.solve RandomMasks AR1 d=20 correlation=0.5 alpha=2 lam=0.1 mask_rate=0.2 n_masks=3"
+    assert answer(record, capsys) == few
+    one = answer("masked.span_mask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4", capsys)
     assert one["mean_test_error"] == masked.span_mask(AR1(20, 0.5), 2.0, 0.1, [4]).mean_test_error
-    pca = answer("random_matrix.spike_threshold Isotropic d=inf alpha=4 method=pca")
+    assert answer("masked.solve SpanMask AR1 d=20 correlation=0.5 alpha=2 lam=0.1 span=4", capsys) == one
+    pca = answer("random_matrix.spike_threshold Isotropic d=inf alpha=4 method=pca", capsys)
     assert pca["value"] == pytest.approx(0.5, rel=1e-9)  # sqrt(d/n)
-    seen = answer("random_matrix.spike_outlier Isotropic d=inf alpha=4 strength=1 method=pca")
+    seen = answer("random_matrix.spike_outlier Isotropic d=inf alpha=4 strength=1 method=pca", capsys)
     assert seen["eigenvalue"] == pytest.approx(2.5, rel=1e-9)  # (1 + theta)(1 + d/(n theta))
     assert seen["overlap"] == pytest.approx(0.6, rel=1e-9)  # (1 - d/(n theta^2))/(1 + d/(n theta))
+    assert answer("random_matrix.outlier SpikedData Isotropic d=inf alpha=4 strength=1 method=pca", capsys) == seen
+    localized = answer("random_matrix.outlier Isotropic d=4 direction=0.6,0.8,0,0 alpha=4 strength=9 lam=.1", capsys)
+    u = np.array([0.6, 0.8, 0, 0])
+    direct = random_matrix.spike_outlier(Isotropic(4), u, strength=9.0, alpha=4.0, lam=0.1)
+    assert localized["eigenvalue"] == pytest.approx(direct.eigenvalue, rel=1e-12)
+
+
+def test_every_subject_answers(capsys):
+    ridge = answer("masked.ridgeless MaskedRegression AR1 d=inf correlation=0.7 alpha=2", capsys)
+    assert ridge["mean_test_error"] == masked.ridgeless(AR1(np.inf, 0.7), 2.0).mean_test_error
+    kappa = answer("random_matrix.effective_ridge TwoLevel d=inf alpha=2 lam=0.1", capsys)
+    assert kappa["value"] == random_matrix.effective_ridge(TwoLevel(np.inf), 2.0, 0.1).value
+    floor = answer("potts.masked_loss_floor SquareLatticePotts rows=2 columns=3 n_colors=2 beta=0.4", capsys)
+    assert floor["value"] == potts.masked_loss_floor(SquareLatticePotts(2, 3, 2, 0.4))
+    text = "potts.masked_loss_floor PottsModel site_couplings=0,1;1,0 color_couplings=1,0;0,1 beta=0.7"
+    pair = PottsModel(site_couplings=np.array([[0, 1], [1, 0]]), color_couplings=np.eye(2), beta=0.7)
+    assert answer(text, capsys)["value"] == potts.masked_loss_floor(pair)
+    text = "glm.solve RandomFeatures activation=relu samples_per_input=3 features_per_input=1.8 loss=square lam=0.1"
+    features = RandomFeatures(activation="relu", samples_per_input=3, features_per_input=1.8, loss="square", lam=0.1)
+    assert answer(text, capsys)["test_error"] == pytest.approx(glm.solve(features).test_error, rel=1e-12)
+    text = "topics.stage2_optimum n_topics=4 words_per_topic=5 topics_per_document=2"
+    text += " selected=0.15 kept=0.1 randomized=0.1"
+    optimum = topics.stage2_optimum(
+        TopicModel(n_topics=4, words_per_topic=5, topics_per_document=2),
+        Masking(selected=0.15, kept=0.1, randomized=0.1),
+    )
+    assert answer(text, capsys)["loss"] == pytest.approx(optimum.loss, rel=1e-12)
+    assert answer("potts.onsager_energy beta=0.4", capsys)["value"] == potts.onsager_energy(0.4)
 
 
 def test_infinite_systems(capsys):
@@ -99,16 +145,23 @@ def test_infinite_systems(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("masked.slove AR1", "argument FUNCTION: invalid choice: 'masked.slove' (choose from "),
-        ("masked.solve AR2", "argument FAMILY: invalid choice: 'AR2' (choose from "),
-        ("masked.solve", "the following arguments are required: FAMILY"),
+        ("masked.slove AR1", "unknown function 'masked.slove'; did you mean masked.solve"),
+        ("nonsense", "unknown function 'nonsense'; subjects are masked, random_matrix, potts, glm, topics"),
         (
-            "masked.solve AR1 d=4 rho=0.5",
-            "unknown argument 'rho=0.5': masked.solve AR1 takes NAME=VALUE with d correlat",
+            "masked.solve AR2",
+            "masked.solve needs a record for model, one of MaskedRidge, MaskedRegression, Rand",
         ),
-        ("masked.solve AR1 0.5", "unknown argument '0.5'"),
+        ("masked.solve AR2", "AR1, Blocks, Diagonal"),
+        ("masked.solve AR2", "got 'AR2'"),
+        ("masked.solve", "masked.solve needs a record for model, one of MaskedRidge"),
+        (
+            "masked.solve AR1 d=4 correlation=0.5 alpha=1 lam=1 rho=0.5",
+            "unknown argument 'rho=0.5': masked.solve tak",
+        ),
+        ("masked.solve AR1 d=4 correlation=0.5 alpha=1 lam=1 0.5", "unknown argument '0.5'"),
         ("masked.solve AR1 d=4 d=5", "d is given twice"),
-        ("masked.solve AR1 d=4", "missing correlation, alpha, lam: masked.solve AR1 takes d correlation alpha lam"),
+        ("masked.solve AR1 d=4", "missing correlation: AR1 takes d correlation"),
+        ("masked.solve AR1 d=4 correlation=0.5", "missing alpha, lam: MaskedRidge takes covariance alpha lam"),
         ("masked.solve AR1 d=x correlation=0.5 alpha=1 lam=1", "d must be a number, got 'x'"),
         ("masked.solve AR1 d=4 correlation=1.5 alpha=1 lam=1", "correlation must lie in (-1, 1), got 1.5"),
         ("masked.solve AR1 d=4 correlation=0.5 alpha=1 lam=0", "lam must be positive, got 0; for lam -> 0 see"),
@@ -123,11 +176,14 @@ def test_infinite_systems(capsys):
         ),
         ("masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=1 coordinate=4", "coordinate must lie in 0..3"),
         ("random_matrix.spike_threshold Isotropic d=inf alpha=1", "lam is needed for method 'ssr'"),
-        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of ['ssr', 'pca'"),
+        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of"),
+        ("random_matrix.outlier Isotropic d=inf alpha=1 method=ica", "method must be one of ssr, pca, correlation_pca"),
         ("masked.random_masks Isotropic d=9 alpha=1 lam=1 mask_rate=1", "mask_rate must lie in [0, 1)"),
         ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=4", "span must lie in 0..3"),
+        ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=a", "span must be a list of numbers such as 0.5,1,2"),
         ("masked.ridgeless AR1 d=4 correlation=0.5 alpha=1", "alpha must differ from rank(Sigma)/d = 1"),
         ("masked.optimal_ridge PowerLaw d=inf exponent=2 alpha=1", "covariance must have a finite mean variance"),
+        ("masked.solve Isotropic d=4 alpha=1 lam=1 --jsn", "unrecognized arguments: --jsn"),
     ],
 )
 def test_a_wrong_request_is_told_what_is_allowed(arguments, message, capsys):
@@ -138,21 +194,50 @@ def test_a_wrong_request_is_told_what_is_allowed(arguments, message, capsys):
 
 
 def test_help_lists_what_there_is(capsys):
-    with pytest.raises(SystemExit) as exit_code:
-        main(["--help"])
-    assert exit_code.value.code == 0
-    output = capsys.readouterr().out
-    for name in (*FUNCTIONS, *FAMILIES, "d correlation", "[coordinate=0]", "d=inf"):
-        assert name in output
+    assert main(["--help"]) == 0
+    general = capsys.readouterr().out
+    assert all(name in general for name in requests.functions())
+    assert max(map(len, general.splitlines())) <= 120
+    for subject in requests.SUBJECTS:
+        assert main([subject, "--help"]) == 0
+        listed = capsys.readouterr().out
+        assert main([subject]) == 0
+        assert capsys.readouterr().out == listed
+        for name in requests.functions():
+            assert (f"{name}\n" in listed) == name.startswith(f"{subject}.")
+    assert main([]) == 2
+    assert capsys.readouterr().out == general
 
 
-def test_a_solve_that_fails_exits_with_one(monkeypatch, capsys):
-    from theory import ConvergenceError
-    from theory.numerics import Solution
+def test_help_of_a_function_shows_its_records(capsys):
+    assert main(["masked.solve", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "deterministic equivalents" in shown  # its docstring
+    assert "  RandomMasks             covariance alpha lam mask_rate [n_masks=None]\n" in shown
 
-    def fail(*_, **__):
-        raise ConvergenceError("toy", Solution(1.0, "max_iter", 0.5, 1e-12, 3))
 
-    monkeypatch.setattr(masked, "solve", fail)
-    assert main(SOLVE) == 1
-    assert "theory: toy: max_iter after 3 iterations" in capsys.readouterr().err
+@pytest.mark.parametrize("name", requests.functions())
+def test_every_function_explains_itself_and_refuses_to_guess(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert len(capsys.readouterr().out) > 60
+    with pytest.raises(SystemExit):
+        main([name])
+    assert "needs a record for" in (error := capsys.readouterr().err) or "missing" in error
+
+
+def test_functions_are_found_not_listed():
+    """Every public function whose first argument is a record is served."""
+    for name in ("glm.solve", "topics.sectors", "potts.enumerate_states", "masked.learning_curve"):
+        assert name in requests.functions()
+    assert "topics.fit" not in requests.functions()
+    served = {name for name in requests.functions() if name.startswith("masked.")}
+    assert served == {f"masked.{name}" for name in masked.__all__ if name.islower()} - {
+        "masked.closed_forms",
+        "masked.high_precision",
+    }
+
+
+def test_a_solve_that_fails_exits_with_one(capsys):
+    text = "masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=0.001 max_iter=1"
+    assert main(text.split()) == 1
+    assert "max_iter after 1 iteration" in capsys.readouterr().err

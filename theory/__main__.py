@@ -5,198 +5,131 @@ import dataclasses
 import inspect
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from theory import ConvergenceError, masked, models, random_matrix
-from theory.models import Covariance, MaskedRidge, TeacherStudent
+from theory import requests
+from theory.models.errors import MaskedSSLError
+from theory.requests import SUBJECTS, Request, candidates, functions, parameters_of, usage
 
+EVIDENCE = ("residual", "iterations", "converged")  # shown last
 
-def _solve(covariance: Covariance, alpha: float, lam: float, exact_size: bool = False) -> Any:
-    return masked.solve(MaskedRidge(covariance, alpha, lam), exact_size=exact_size)
+GENERAL = """usage: python -m theory FUNCTION [RECORD ...] [NAME=VALUE ...] [--json]
 
+{doc}
 
-def _replica(covariance: Covariance, alpha: float, lam: float, coordinate: int = 0) -> Any:
-    return masked.replica(MaskedRidge(covariance, alpha, lam), coordinate=coordinate)
+FUNCTION is SUBJECT.NAME. RECORD names the model where several would do, and a record inside it: MaskedRidge AR1, or AR1
+alone, for which the first model that holds a covariance is taken. d=inf is the limit d -> infinity where a family has
+one; variances=0.5,1,2 is a list; coupling=0,1;1,0 a matrix. --json prints JSON.
 
-
-def _teacher_student(
-    covariance: Covariance, alpha: float, lam: float, noise: float = 0.0, signal_power: float = 1.0
-) -> Any:
-    return masked.teacher_student(TeacherStudent(covariance, alpha, lam, noise, signal_power))
-
-
-def _span_mask(covariance: Covariance, alpha: float, lam: float, span: Any, exact_size: bool = False) -> Any:
-    return masked.span_mask(covariance, alpha, lam, np.atleast_1d(span).tolist(), exact_size=exact_size)
-
-
-def _spike_threshold(covariance: Covariance, alpha: float, method: str = "ssr", lam: float | None = None) -> Any:
-    return random_matrix.spike_threshold(covariance, None, alpha=alpha, method=method, lam=lam)
-
-
-def _spike_outlier(
-    covariance: Covariance, alpha: float, strength: float, method: str = "ssr", lam: float | None = None
-) -> Any:
-    return random_matrix.spike_outlier(covariance, None, strength=strength, alpha=alpha, method=method, lam=lam)
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "masked.solve": _solve,
-    "masked.ridgeless": masked.ridgeless,
-    "masked.optimal_ridge": masked.optimal_ridge,
-    "masked.peak_height": masked.peak_height,
-    "masked.replica": _replica,
-    "masked.teacher_student": _teacher_student,
-    "masked.random_masks": masked.random_masks,
-    "masked.span_mask": _span_mask,
-    "random_matrix.spike_threshold": _spike_threshold,
-    "random_matrix.spike_outlier": _spike_outlier,
-}
-FAMILIES: dict[str, Callable[..., Covariance]] = {  # those that a few numbers describe
-    family.__name__: family
-    for family in (
-        models.AR1,
-        models.Blocks,
-        models.Diagonal,
-        models.Equicorrelated,
-        models.GOEPrecision,
-        models.GaussianFreeField,
-        models.Isotropic,
-        models.PowerLaw,
-        models.TridiagonalPrecision,
-        models.TwoLevel,
-        models.Wishart,
-    )
-}
+python -m theory SUBJECT --help    what the functions of one subject compute
+python -m theory FUNCTION --help   one function, its records and their fields
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0, 1 for a solve that did not converge, 2 for a request that makes no sense."""
-    parser = _parser()
-    request = parser.parse_args(argv)
-    function, family = FUNCTIONS[request.function], FAMILIES[request.family]
-    own, shared = _signature(function, skip=1), _signature(family)
-    arguments = _arguments(request.argument, shared | own, f"{request.function} {request.family}", parser.error)
+    """Answer one request; the exit status is 0, 1 for a solve that failed, 2 for a request that makes no sense."""
+    parser = argparse.ArgumentParser(prog="python -m theory", add_help=False, usage=GENERAL.splitlines()[0][7:])
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_intermixed_args(argv)
+    name, *words = asked.words or [""]
     try:
-        covariance = family(**{name: arguments[name] for name in shared if name in arguments})
-        answer = function(covariance, **{name: arguments[name] for name in own if name in arguments})
+        if asked.help or not name or (name in SUBJECTS and not words):
+            print(help_text(name))
+            return 0 if asked.help or name else 2
+        request = Request.of(name, words)
+        answer = request.function(**request.arguments)
         fields = _fields(answer)
-    except ConvergenceError as failure:
+    except MaskedSSLError as failure:
         print(f"theory: {failure}", file=sys.stderr)
         return 1
     except (ValueError, TypeError) as error:
         parser.error(str(error))
     except MemoryError as error:
         parser.error(f"{error}; a large d needs a family whose spectrum is known, or d=inf")
-    print(json.dumps(fields) if request.json else _table(covariance, fields))
+    print(json.dumps(fields) if asked.json else _table(request, fields))
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    described = {**FUNCTIONS, **FAMILIES}
-    usages = {name: _usage(_signature(call, skip=int(name in FUNCTIONS))) for name, call in described.items()}
-    rows = ["functions:", *(f"  {name:30}{usages[name]}" for name in FUNCTIONS)]
-    rows += ["", "families:", *(f"  {name:30}{usages[name]}" for name in FAMILIES)]
-    rows += [
-        "",
-        "d=inf is the limit d -> infinity where the family has one; variances=0.5,1,2 is a list.",
-        "spike_*: a family of noise and a delocalized spike; method=ssr, pca, correlation_pca or diagonal_deleted_pca.",
-    ]
-    parser = argparse.ArgumentParser(
-        prog="python -m theory",
-        description=(__doc__ or "").replace("\n", " "),
-        epilog="\n".join(rows),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("function", choices=FUNCTIONS, metavar="FUNCTION", help="what to compute, see below")
-    parser.add_argument("family", choices=FAMILIES, metavar="FAMILY", help="population covariance, see below")
-    parser.add_argument("argument", nargs="*", metavar="NAME=VALUE", help="of the family and of the function")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser
+def help_text(name: str) -> str:
+    """The general help, that of a subject, or that of a function."""
+    if not name:
+        listed = [
+            textwrap.fill(", ".join(_of(one)), 116, initial_indent="  ", subsequent_indent="  ") for one in SUBJECTS
+        ]
+        return "\n".join([GENERAL.format(doc=__doc__), *listed])
+    if name in SUBJECTS:
+        return "\n".join(f"{one}\n    {_first_sentence(call)}" for one, call in _of(name).items())
+    call = requests.function_named(name)
+    subject = name.partition(".")[0]
+    lines = [f"python -m theory {name} {usage(parameters_of(call, subject))}", "", inspect.getdoc(call) or ""]
+    for argument, one in parameters_of(call, subject).items():
+        if candidates(one.annotation):
+            lines += ["", f"records for {argument}:"]
+            lines += [f"  {record.__name__:24}{usage(parameters_of(record))}" for record in candidates(one.annotation)]
+    return "\n".join(lines)
 
 
-def _signature(call: Callable[..., Any], skip: int = 0) -> dict[str, inspect.Parameter]:
-    return dict(list(inspect.signature(call).parameters.items())[skip:])
+def _of(subject: str) -> dict[str, Callable[..., Any]]:
+    return {name: call for name, call in functions().items() if name.startswith(f"{subject}.")}
 
 
-def _usage(parameters: dict[str, inspect.Parameter]) -> str:
-    return " ".join(
-        name if parameter.default is inspect.Parameter.empty else f"[{name}={parameter.default}]"
-        for name, parameter in parameters.items()
-    )
-
-
-def _arguments(
-    texts: Sequence[str], allowed: dict[str, inspect.Parameter], what: str, fail: Callable[[str], NoReturn]
-) -> dict[str, Any]:
-    """Every NAME=VALUE as a number, a list of numbers or a truth value; `fail` reports what is wrong or missing."""
-    given: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or name not in allowed:
-            fail(f"unknown argument {text!r}: {what} takes NAME=VALUE with {_usage(allowed)}")
-        if name in given:
-            fail(f"{name} is given twice")
-        try:
-            given[name] = _value(value, type(allowed[name].default))
-        except ValueError as error:
-            fail(f"{name} must be {error}, got {value!r}")
-    missing = [name for name, parameter in allowed.items() if parameter.default is parameter.empty]
-    missing = [name for name in missing if name not in given]
-    if missing:
-        fail(f"missing {', '.join(missing)}: {what} takes {_usage(allowed)}")
-    return given
-
-
-def _value(text: str, kind: type) -> Any:
-    """The value of `text`, of the type of the default where that is one of these."""
-    if kind is str:
-        return text
-    if kind is bool:
-        if text.lower() not in ("true", "false", "1", "0"):
-            raise ValueError("true or false")
-        return text.lower() in ("true", "1")
-    try:
-        numbers = [int(part) if part.strip().lstrip("+-").isdigit() else float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError("a number") from None
-    if kind is int and not (len(numbers) == 1 and isinstance(numbers[0], int)):
-        raise ValueError("an integer")
-    return numbers[0] if len(numbers) == 1 else numbers
+def _first_sentence(call: Callable[..., Any]) -> str:
+    return (inspect.getdoc(call) or "").split("\n\n")[0].replace("\n", " ")
 
 
 def _fields(answer: Any) -> dict[str, Any]:
     """The fields and properties of a result that JSON can hold; arrays as mean, min, max and size."""
-    names = [field.name for field in dataclasses.fields(answer)]
+    if not dataclasses.is_dataclass(answer) or isinstance(answer, type):
+        return {"value": _plain(answer)}
+    names = [field.name for field in dataclasses.fields(answer) if not field.name.startswith("_")]
     names += [name for name, value in inspect.getmembers(type(answer)) if isinstance(value, property)]
-    values = {name: getattr(answer, name) for name in names}
-    return {name: _plain(value) for name, value in values.items() if not isinstance(value, Covariance)}
+    names = [*(name for name in names if name not in EVIDENCE), *(name for name in EVIDENCE if name in names)]
+    values = {name: getattr(answer, name) for name in dict.fromkeys(names)}
+    return {name: _plain(value) for name, value in values.items() if not _is_record(value)}
+
+
+def _is_record(value: Any) -> bool:
+    return type(value).__module__.startswith("theory.models.")
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iuf" or not value.size:
+            return {"size": value.size}
         summary = {"mean": value.mean(), "min": value.min(), "max": value.max()}
         return {name: _plain(float(number)) for name, number in summary.items()} | {"size": value.size}
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    # JSON has no infinity
-    return value if value is None or isinstance(value, bool | int | str) or np.isfinite(value) else str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, float):
+        return value if np.isfinite(value) else str(value)  # JSON has no infinity
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _table(covariance: Covariance, fields: dict[str, Any]) -> str:
+def _table(request: Request, fields: dict[str, Any]) -> str:
+    models = [repr(value) for value in request.arguments.values() if _is_record(value)]
     width = max(map(len, fields))
-    return "\n".join([repr(covariance), *(f"{name:{width}}  {_shown(value)}" for name, value in fields.items())])
+    return "\n".join([*models, *(f"{name:{width}}  {_shown(value)}" for name, value in fields.items())])
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and set(value) == {"mean", "min", "max", "size"}:
         if value["size"] == 1:
             return _shown(value["mean"])
         return "mean {} in [{}, {}], {} values".format(
             *(_shown(value[name]) for name in ("mean", "min", "max", "size"))
         )
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(one)}" for name, one in value.items())
     if isinstance(value, list):
         return "[" + ", ".join(map(_shown, value)) + "]"
     return f"{value:.12g}" if isinstance(value, float) else str(value)

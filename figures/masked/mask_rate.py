@@ -5,20 +5,15 @@ from functools import partial
 import numpy as np
 
 from figures.core import Experiment, Panel
-from simulate.masked.masks import RandomMasks, random_masks_test_error
+from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, MaskedRidge
+from theory.models import AR1, RandomMasks
 
 COVARIANCE = AR1(np.inf, 0.6)
 
 
 def problem(rate: float, alpha: float, lam: float) -> RandomMasks:
-    return RandomMasks(MaskedRidge(COVARIANCE, alpha, lam), rate)
-
-
-def test_error(model: RandomMasks) -> float:
-    ridge = model.ridge
-    return masked.random_masks(ridge.covariance, ridge.alpha, ridge.lam, model.mask_rate).mean_test_error
+    return RandomMasks(COVARIANCE, alpha, lam, rate)
 
 
 EXPERIMENT = Experiment(
@@ -33,8 +28,8 @@ EXPERIMENT = Experiment(
             curves={rf"$\alpha = {alpha}$": partial(problem, alpha=alpha, lam=0.01) for alpha in (0.5, 1.0, 2.0, 4.0)},
         ),
     ],
-    theory=test_error,
-    replicate=random_masks_test_error,
+    theory=lambda model: masked.solve(model).mean_test_error,
+    replicate=mean_test_error,
     line=np.concatenate([np.linspace(0, 0.1, 31), np.linspace(0.11, 0.95, 85)]),
     points=(0.0, 0.05, 0.15, 0.3, 0.5, 0.8),
     d=50,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import Curve, Experiment, Panel
-from simulate.masked.masks import RandomMasks, random_masks_test_error
+from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, MaskedRidge
+from theory.models import AR1, RandomMasks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +22,11 @@ COUNTS = np.unique(np.geomspace(1, 300, 120).round())
 
 
 def problem(n_masks: float, alpha: float, rate: float, lam: float) -> RandomMasks:
-    return RandomMasks(MaskedRidge(COVARIANCE, alpha, lam), rate, round(n_masks))
+    return RandomMasks(COVARIANCE, alpha, lam, rate, round(n_masks))
 
 
 def test_error(model: RandomMasks) -> float:
-    ridge = model.ridge
-    return masked.random_masks(ridge.covariance, ridge.alpha, ridge.lam, model.mask_rate, model.n_masks).mean_test_error
+    return masked.solve(model).mean_test_error
 
 
 def peak(make: Callable[[float], RandomMasks]) -> list[float]:
@@ -50,7 +49,7 @@ EXPERIMENT = Experiment(
     title="A finite number of masks a sample, AR(1), $r = 0.6$",
     panels=[Panel(title=title, curves=curves(*setting)) for title, setting in SETTINGS.items()],
     theory=test_error,
-    replicate=random_masks_test_error,
+    replicate=mean_test_error,
     line=COUNTS,
     points=(1, 2, 4, 8, 16, 32),
     d=40,

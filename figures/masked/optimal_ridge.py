@@ -1,13 +1,14 @@
 """Test error against the ridge with its optimum, and the optimally regularized learning curve."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
 from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, Blocks, Covariance, GOEPrecision, MaskedRidge
+from theory.models import AR1, Blocks, Covariance, GOEPrecision, MaskedRegression, MaskedRidge
 
 COVARIANCES: dict[str, Covariance] = {
     "AR(1), $r = 0.6$": AR1(np.inf, 0.6),
@@ -31,7 +32,7 @@ def with_optimum(covariance: Covariance, alpha: float) -> Curve:
 
 def tuned(covariance: Covariance) -> Curve:
     return Curve(
-        model=lambda alpha: alpha, theory=lambda alpha: masked.optimal_ridge(covariance, alpha).mean_test_error
+        model=partial(MaskedRegression, covariance), theory=lambda model: masked.optimal_ridge(model).mean_test_error
     )
 
 

@@ -6,25 +6,23 @@ from functools import partial
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.masked.spiked_noise import measured_eigenvalue, predicted, two_level, well_above_threshold
-from simulate.masked.outliers import SpikedData
+from figures.masked.spiked_noise import two_level, well_above_threshold
+from simulate.masked import top_eigenvalue
+from theory import random_matrix
+from theory.models import SpikedData, SpikeMethod
 
 STRENGTHS = (1.0, 2.5, 6.0)
 
 
-def position(data: SpikedData) -> float:
-    return predicted(data).eigenvalue
+def model(method: SpikeMethod, lam: float | None, strength: float, alpha: float) -> SpikedData:
+    return SpikedData(two_level(), strength=strength, alpha=alpha, method=method, lam=lam)
 
 
 def edge(data: SpikedData) -> float:
-    return predicted(data).edge
+    return random_matrix.outlier(data).edge
 
 
-def model(method: str, lam: float | None, strength: float, alpha: float) -> SpikedData:
-    return SpikedData(two_level(), strength, alpha, method, lam)
-
-
-def curves(method: str, lam: float | None) -> dict[str, Curve | Callable[[float], SpikedData]]:
+def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve | Callable[[float], SpikedData]]:
     flows: dict[str, Curve | Callable[[float], SpikedData]] = {
         rf"$\theta = {strength}$": partial(model, method, lam, strength) for strength in STRENGTHS
     }
@@ -38,8 +36,8 @@ EXPERIMENT = Experiment(
         Panel(title=r"masked predictor, $\lambda = 1$", curves=curves("ssr", 1.0), ylabel="largest eigenvalue of $A$"),
         Panel(title="PCA", curves=curves("pca", None), ylabel="largest eigenvalue of $C$", yscale="log"),
     ],
-    theory=position,
-    replicate=measured_eigenvalue,
+    theory=lambda data: random_matrix.outlier(data).eigenvalue,
+    replicate=top_eigenvalue,
     judged=well_above_threshold,
     d=200,
     replicates=20,

@@ -7,9 +7,9 @@ from numpy.random import Generator
 
 from figures.core import Context, Experiment, Panel, row
 from simulate.core import Estimate, Task, stream
-from simulate.masked.spectra import predictor_eigenvalues
+from simulate.masked import predictor_eigenvalues
 from theory import random_matrix
-from theory.models import AR1, MaskedRidge, Scaled, Spiked, TwoLevel
+from theory.models import AR1, MaskedRidge, Scaled, Spiked, SpikedData, TwoLevel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +54,8 @@ def compute(context: Context) -> list[dict[str, Any]]:
     law = random_matrix.predictor_law(MaskedRidge(TwoLevel(d), ALPHA, LAM))
     for curve, strength in STRENGTHS.items():
         rows += spectrum(context, SPIKE, curve, spiked(d, strength), law, d)
-        outlier = random_matrix.spike_outlier(
-            TwoLevel(d), np.full(d, d**-0.5), strength=strength, alpha=ALPHA, method="ssr", lam=LAM
-        )
+        data = SpikedData(TwoLevel(d), np.full(d, d**-0.5), strength=strength, alpha=ALPHA, lam=LAM)
+        outlier = random_matrix.outlier(data)
         if outlier.detected:
             rows.append(row("predicted outlier", outlier.eigenvalue, panel=SPIKE, theory=0.0, d=d))
     return rows

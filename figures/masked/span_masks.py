@@ -5,23 +5,21 @@ from functools import partial
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment
-from simulate.masked.masks import SpanMask, span_test_error
+from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, MaskedRidge
+from theory.models import AR1, SpanWindows
 
 COVARIANCE = AR1(100, 0.8)
 LENGTHS = (1, 2, 5, 10, 20, 40)
 ALPHAS = (0.5, 1.0, 2.0)
 
 
-def problem(length: float, alpha: float) -> SpanMask:
-    return SpanMask(MaskedRidge(COVARIANCE, alpha, 0.05), round(length))
+def problem(length: float, alpha: float) -> SpanWindows:
+    return SpanWindows(COVARIANCE, alpha, 0.05, round(length))
 
 
-def test_error(model: SpanMask, exact_size: bool) -> float:
-    ridge = model.ridge
-    errors = masked.span_windows(ridge.covariance, ridge.alpha, ridge.lam, model.length, exact_size=exact_size)
-    return float(errors.mean())
+def test_error(model: SpanWindows, exact_size: bool) -> float:
+    return masked.solve(model, exact_size=exact_size).mean_test_error
 
 
 def uncorrected(alpha: float, color: int) -> Curve:
@@ -34,7 +32,7 @@ EXPERIMENT = Experiment(
     curves={rf"$\alpha = {alpha}$": Curve(model=partial(problem, alpha=alpha), style="-") for alpha in ALPHAS}
     | {f"_whole {alpha}": uncorrected(alpha, color) for color, alpha in enumerate(ALPHAS)},
     theory=partial(test_error, exact_size=True),
-    replicate=span_test_error,
+    replicate=mean_test_error,
     line=np.unique(np.geomspace(1, 40, 25).round()),
     points=LENGTHS,
     d=100,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import NONE, Experiment, Panel
-from figures.masked.spiked_noise import NAMES, threshold
-from simulate.masked.outliers import SpikedData
-from theory.models import Covariance, Isotropic, TwoLevel
+from figures.masked.spiked_noise import NAMES, finite_threshold
+from theory.models import Covariance, Isotropic, SpikedData, SpikeMethod, TwoLevel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,15 +19,16 @@ COUNTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 60, 100)
 QUIET = "quiet coordinates of two-level noise"
 
 
-def model(noise: Covariance, method: str, lam: float | None, count: float) -> SpikedData:
+def model(noise: Covariance, method: SpikeMethod, lam: float | None, count: float) -> SpikedData:
     """Equal entries on the first coordinates: those of low variance in two-level noise."""
     u = np.zeros(D)
     u[: int(count)] = 1 / np.sqrt(int(count))
-    return SpikedData(noise, 1.0, 1.0, method, lam, u)
+    return SpikedData(noise, u, alpha=1.0, method=method, lam=lam)
 
 
 def curves(noise: Covariance, lam: float) -> dict[str, Callable[[float], SpikedData]]:
-    ways = {rf"masked, $\lambda = {lam}$": ("ssr", lam)} | {name: (method, None) for method, name in NAMES.items()}
+    ways: dict[str, tuple[SpikeMethod, float | None]] = {rf"masked, $\lambda = {lam}$": ("ssr", lam)}
+    ways |= {name: (method, None) for method, name in NAMES.items()}
     return {name: partial(model, noise, *way) for name, way in ways.items()}
 
 
@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
         Panel(title="isotropic noise", curves=curves(Isotropic(D), 0.05), ylim=(0.9, 10)),
         Panel(title=QUIET, curves=curves(TwoLevel(D), 0.001), ylim=(0.2, 20)),
     ],
-    theory=threshold,
+    theory=finite_threshold,
     replicate=NONE,
     extrapolate=False,
     d=D,

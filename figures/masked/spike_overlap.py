@@ -7,32 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import Experiment, Panel
-from figures.masked.spiked_noise import (
-    NAMES,
-    measured_overlap,
-    pairs_and_blocks,
-    predicted,
-    two_level,
-    well_above_threshold,
-)
-from simulate.masked.outliers import SpikedData
-from theory.models import Covariance
+from figures.masked.spiked_noise import NAMES, pairs_and_blocks, two_level, well_above_threshold
+from simulate.masked import top_overlap
+from theory import random_matrix
+from theory.models import Covariance, SpikedData, SpikeMethod
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
 
-def overlap(data: SpikedData) -> float:
-    return predicted(data).overlap
-
-
-def model(noise: Callable[[], Covariance], alpha: float, method: str, lam: float | None, strength: float) -> SpikedData:
-    return SpikedData(noise(), strength, alpha, method, lam)
+def model(
+    noise: Callable[[], Covariance], alpha: float, method: SpikeMethod, lam: float | None, strength: float
+) -> SpikedData:
+    return SpikedData(noise(), strength=strength, alpha=alpha, method=method, lam=lam)
 
 
 def curves(noise: Callable[[], Covariance], alpha: float, lam: float) -> dict[str, Callable[[float], SpikedData]]:
-    ways = {"masked regression": ("ssr", lam)} | {name: (method, None) for method, name in NAMES.items()}
+    ways: dict[str, tuple[SpikeMethod, float | None]] = {"masked regression": ("ssr", lam)}
+    ways |= {name: (method, None) for method, name in NAMES.items()}
     return {name: partial(model, noise, alpha, *way) for name, way in ways.items()}
 
 
@@ -55,13 +48,15 @@ EXPERIMENT = Experiment(
         Panel(
             title=r"pairs and blocks, $\alpha = 2$, $\lambda = .01$",
             curves=curves(pairs_and_blocks, 2.0, 0.01),
-            theory_at=lambda data, d: overlap(data),  # more pairs and blocks of the same kind: the same theory
+            theory_at=lambda data, d: (
+                random_matrix.outlier(data).overlap
+            ),  # more pairs and blocks of the same kind: the same theory
             line=np.linspace(0.02, 8, 121),
             points=(1.0, 3.0, 5.5, 7.5),
         ),
     ],
-    theory=overlap,
-    replicate=measured_overlap,
+    theory=lambda data: random_matrix.outlier(data).overlap,
+    replicate=top_overlap,
     judged=well_above_threshold,
     d=200,
     replicates=30,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.masked.spiked_noise import NAMES, half_chain, pairs_and_blocks, scaled_chain, threshold, two_level
-from simulate.masked.outliers import SpikedData
-from theory.models import Covariance
-from theory.random_matrix import optimal_spike_ridge
+from figures.masked.spiked_noise import NAMES, finite_threshold, half_chain, pairs_and_blocks, scaled_chain, two_level
+from theory.models import Covariance, SpikedData, SpikeMethod
+from theory.random_matrix import optimal_ridge, threshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,27 +25,27 @@ LAMS = (0.001, 1.0)
 LEGEND = "two variances"  # the panel with room for that of the methods
 
 
-def against_alpha(noise: Callable[[], Covariance], method: str, lam: float | None, alpha: float) -> SpikedData:
-    return SpikedData(noise(), 1.0, alpha, method, lam)
+def against_alpha(noise: Callable[[], Covariance], method: SpikeMethod, lam: float | None, alpha: float) -> SpikedData:
+    return SpikedData(noise(), alpha=alpha, method=method, lam=lam)
 
 
 def against_lam(noise: Callable[[], Covariance], lam: float) -> SpikedData:
-    return SpikedData(noise(), 1.0, 1.0, "ssr", lam)
+    return SpikedData(noise(), alpha=1.0, lam=lam)
 
 
 def over_pca(data: SpikedData) -> float:
     """Threshold over the least of the three kinds of PCA."""
-    others = (SpikedData(data.noise, 1.0, data.alpha, method) for method in NAMES)
-    return (threshold(data) or np.inf) / min(threshold(other) or np.inf for other in others)
+    others = (SpikedData(data.noise, alpha=data.alpha, method=method) for method in NAMES)
+    return threshold(data).value / min(threshold(other).value for other in others)
 
 
 def best(noise: Callable[[], Covariance]) -> list[float]:
-    lam = optimal_spike_ridge(noise(), None, alpha=1.0).lam
+    lam = optimal_ridge(SpikedData(noise(), alpha=1.0)).lam
     return [lam] if 1e-3 <= lam <= 100 else []
 
 
 def methods(noise: Callable[[], Covariance]) -> dict[str, Callable[[float], SpikedData]]:
-    ways: dict[str, tuple[str, float | None]] = {rf"masked, $\lambda = {lam}$": ("ssr", lam) for lam in LAMS}
+    ways: dict[str, tuple[SpikeMethod, float | None]] = {rf"masked, $\lambda = {lam}$": ("ssr", lam) for lam in LAMS}
     ways |= {name: (method, None) for method, name in NAMES.items()}
     return {name: partial(against_alpha, noise, *way) for name, way in ways.items()}
 
@@ -89,7 +88,7 @@ EXPERIMENT = Experiment(
             ylim=(0.4, 25),
         ),
     ],
-    theory=threshold,
+    theory=finite_threshold,
     replicate=NONE,
     points=(),
     xscale="log",

@@ -1,17 +1,19 @@
-"""What the experiments on spikes share: noises of every kind, and theory and measurement of a `SpikedData` record."""
+"""What the experiments on spikes share: noises of every kind, and where a measurement of a spike may be judged."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import block_diag
 
-from simulate.masked.outliers import SpikedData, top_outlier
-from theory.models import AR1, Blocks, Covariance, Empirical, Equicorrelated, Scaled, TwoLevel
-from theory.random_matrix import SpikeOutlier, spike_outlier, spike_threshold
+from theory.models import AR1, Blocks, Covariance, Empirical, Equicorrelated, Scaled, SpikedData, SpikeMethod, TwoLevel
+from theory.random_matrix import threshold
 
-NAMES = {"pca": "PCA", "correlation_pca": "correlation PCA", "diagonal_deleted_pca": "no-diagonal PCA"}
+NAMES: dict[SpikeMethod, str] = {
+    "pca": "PCA",
+    "correlation_pca": "correlation PCA",
+    "diagonal_deleted_pca": "no-diagonal PCA",
+}
 
 
 @cache
@@ -26,11 +28,29 @@ def half_chain() -> Covariance:
     return Empirical(block_diag(AR1(50, 0.8).matrix, np.eye(50)))
 
 
+@dataclass(frozen=True)
+class PairsAndBlocks(Covariance):
+    """Unit variances, half the coordinates in pairs correlated by .95, half in tens by .5; d a multiple of 20."""
+
+    d: int = 20
+
+    def __post_init__(self) -> None:
+        if self.d < 20 or self.d % 20:
+            raise ValueError(f"d must be a multiple of 20, got {self.d!r}")
+
+    def _matrix(self) -> np.ndarray:
+        ten = np.asarray(Equicorrelated(10, 0.5).matrix)
+        return np.asarray(block_diag(*(self.d // 20) * [Blocks(10, 2, 0.95).matrix, ten]))
+
+    def resized(self, d: int | float) -> "PairsAndBlocks":
+        """The record of this size, one for all replicates: it keeps the eigenvectors that it has computed."""
+        return pairs_and_blocks(int(d))
+
+
 @cache
-def pairs_and_blocks(d: int = 20) -> Covariance:
-    """Unit variances, half the coordinates in pairs correlated by .95, half in tens correlated by .5."""
-    ten = np.asarray(Equicorrelated(10, 0.5).matrix)
-    return Empirical(block_diag(*(d // 20) * [Blocks(10, 2, 0.95).matrix, ten]))
+def pairs_and_blocks(d: int = 20) -> PairsAndBlocks:
+    """Pairs and blocks at size d."""
+    return PairsAndBlocks(d)
 
 
 @cache
@@ -39,35 +59,12 @@ def two_level() -> Covariance:
     return TwoLevel(np.inf)
 
 
-def predicted(data: SpikedData) -> SpikeOutlier:
-    """The record of theory."""
-    return spike_outlier(
-        data.noise, data.direction, strength=data.strength, alpha=data.alpha, method=data.method, lam=data.lam
-    )
-
-
 def well_above_threshold(data: SpikedData) -> bool:
     """Where corrections are of order 1/d: nearer, and below, they are powers of d that no extrapolation removes."""
-    return data.strength > 1.3 * predicted(data).threshold
+    return data.strength is not None and data.strength > 1.3 * threshold(data).value
 
 
-def threshold(data: SpikedData) -> float | None:
-    """The threshold of the theory whatever the strength; None where there is none."""
-    found = spike_threshold(data.noise, data.direction, alpha=data.alpha, method=data.method, lam=data.lam).value
+def finite_threshold(data: SpikedData) -> float | None:
+    """The threshold of the theory; None, which is not drawn, where no strength suffices."""
+    found = threshold(data).value
     return found if np.isfinite(found) else None
-
-
-def measured(data: SpikedData, d: int, rng: Generator) -> np.ndarray:
-    """(eigenvalue, overlap, left overlap) with the noise at size d."""
-    noise = pairs_and_blocks(d) if data.noise is not two_level() and data.noise.d == 20 else data.noise
-    return top_outlier(replace(data, noise=noise), d, rng)
-
-
-def measured_eigenvalue(data: SpikedData, d: int, rng: Generator) -> float:
-    """The top eigenvalue alone."""
-    return float(measured(data, d, rng)[0])
-
-
-def measured_overlap(data: SpikedData, d: int, rng: Generator) -> float:
-    """The right overlap alone."""
-    return float(measured(data, d, rng)[1])

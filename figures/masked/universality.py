@@ -5,14 +5,19 @@ from functools import partial
 import numpy as np
 
 from figures.core import Curve, Experiment
-from simulate.masked import mean_test_error
+from simulate.masked import Inputs, mean_test_error
 from theory import masked
 from theory.models import AR1, MaskedRidge
 
-LAWS = {"Gaussian": "gaussian", "Rademacher": "rademacher", "Student, 5 d.o.f.": "student", "uniform": "uniform"}
+LAWS: dict[str, Inputs] = {
+    "Gaussian": "gaussian",
+    "Rademacher": "rademacher",
+    "Student, 5 d.o.f.": "student",
+    "uniform": "uniform",
+}
 
 
-def inputs(law: str, line: np.ndarray) -> Curve:
+def inputs(law: Inputs, line: np.ndarray) -> Curve:
     return Curve(
         model=lambda alpha: MaskedRidge(AR1(np.inf, 0.7), alpha, 0.01),
         replicate=partial(mean_test_error, inputs=law),

@@ -1,7 +1,12 @@
-"""Masked self-supervised ridge regression, measured: fits of data, samplers of inputs, replicates for sweeps."""
+"""Masked self-supervised ridge regression, measured: fits of data, samplers of inputs, replicates for sweeps.
+
+A replicate takes the record that theory takes: `mean_test_error(MaskedRidge(...), d, rng)`, and likewise `RandomMasks`,
+`SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedData` of `theory.models`.
+"""
 
 from simulate.masked.contrasts import contrasts
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
     coordinate_test_errors,
@@ -9,19 +14,28 @@ from simulate.masked.replicate import (
     mean_test_error,
     mean_train_error,
 )
-from simulate.masked.sampler import sample
+from simulate.masked.sampler import Inputs, sample
+from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenvalues, predictor_eigenvalues
 from simulate.masked.teacher_student import teacher_student_error
 
 __all__ = [
+    "Inputs",
     "MaskedFit",
     "MaskedPath",
     "contrasts",
     "coordinate_test_errors",
+    "correlation_eigenvalues",
+    "covariance_eigenvalues",
     "effective_ridge",
     "fit",
     "fit_path",
     "mean_test_error",
     "mean_train_error",
+    "predictor_eigenvalues",
     "sample",
+    "symmetric_outlier",
     "teacher_student_error",
+    "top_eigenvalue",
+    "top_outlier",
+    "top_overlap",
 ]

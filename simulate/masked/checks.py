@@ -1,13 +1,13 @@
-"""Users' arrays and numbers are checked once, here."""
+"""Users' data matrices are checked once, here."""
 
 from typing import Any
 
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.models.checks import between
+from theory.models.checks import between, shown
 
-# within these the products that make up an error, C/lam^2 the smallest, neither overflow nor vanish
+# Within these the products that make up an error, C/lam^2 the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
 LARGEST_RIDGE = 1e100
 
@@ -19,7 +19,8 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {matrix.shape}")
     if columns is not None and matrix.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, one for each coordinate, got {matrix.shape[1]}")
-    power = np.einsum("ij,ij->j", matrix, matrix)  # without a temporary: NaN and inf carry through
+    with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest number, refused below
+        power = np.einsum("ij,ij->j", matrix, matrix)  # without a temporary: NaN and inf carry through
     if not ((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all():
         _raise_not_finite(name, matrix)
         _raise_not_representable(name, matrix)
@@ -38,8 +39,9 @@ def _real_numbers(name: str, data: Any) -> Array:
         )
     try:
         given = np.asarray(data)
-    except ValueError:
-        raise ValueError(f"{name} must be a rectangular array, got rows of different lengths") from None
+    except Exception:  # ragged lists, or an object whose conversion raises anything
+        what = "rows of different lengths" if isinstance(data, list | tuple) else shown(data)
+        raise ValueError(f"{name} must be a rectangular array of real numbers, got {what}") from None
     if given.dtype.kind not in "buif":
         raise ValueError(f"{name} must contain real numbers, got dtype {given.dtype}")
     return np.array(given, dtype=np.float64, order="C")

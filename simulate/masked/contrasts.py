@@ -5,15 +5,24 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 
+@checked
 def contrasts(X: Any) -> Array:
-    """n - 1 orthonormal contrasts (n-1, d) of the n rows: Helmert's, each row minus the mean of the rows before it.
+    """Take n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
+
+    These are Helmert's contrasts, each scaled to unit length.
 
     Their second moments are those of X minus its column means. Independent Gaussian rows with any mean become
     independent rows with mean 0, whereas centered rows sum to zero: near interpolation their GCV error tends to 0 with
     the training error, since one row is always free. ValueError as `fit`, and for a single row.
+
+    >>> X = np.random.default_rng(0).standard_normal((10, 3)) + 100
+    >>> rows = contrasts(X)
+    >>> rows.shape, bool(np.allclose(rows.T @ rows, (X - X.mean(axis=0)).T @ X))
+    ((9, 3), True)
     """
     data = checks.data_matrix("X", X)
     if len(data) < 2:

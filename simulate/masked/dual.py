@@ -10,10 +10,10 @@ from theory.models.arrays import Array
 
 
 def dual(X: Array, lam: float) -> Regressions | None:
-    """The regressions, at 2 n^2 d + n^3/3 + n d^2 flops; None where they cannot be trusted. lam = 0: minimum norm.
+    """The regressions by the n x n inverse, at 2 n^2 d + n^3/3 + n d^2 flops; None where they cannot be trusted.
 
-    With G = (XX'/n + lam)^-1 and H = X'GX/n, lam Q = I - H (the null-space projector of X at lam = 0), so
-    A_kj = H_kj/(1 - H_kk).
+    lam = 0 gives the solutions of minimum norm. With G = (XX'/n + lam)^-1 and H = X'GX/n, lam Q = I - H (the null-space
+    projector of X at lam = 0), so A_kj = H_kj/(1 - H_kk).
     """
     n = len(X)
     factor = _trusted_factor(X, lam)
@@ -59,7 +59,7 @@ def _trusted_factor(X: Array, lam: float) -> Array | None:
 
 
 def _energies(factor: Array, whitened: Array) -> Array:
-    """|G X_k|^2/n for every coordinate; overwrites `whitened`."""
+    """The squared lengths |G X_k|^2/n of every coordinate k; overwrites `whitened`."""
     solved = blas.dtrsm(1.0, factor, whitened, side=1, lower=1, overwrite_b=1).T
     return np.asarray(np.einsum("ij,ij->j", solved, solved)) / len(factor)
 
@@ -70,7 +70,7 @@ def _inverse_diagonal(factor: Array) -> Array:
 
 
 def _leave_one_out(X: Array, factor: Array, shrinkage: Array) -> Array:
-    """Residuals over 1 - hat with the common factor lam cancelled, so that lam = 0 is no exception."""
+    """Leave-one-out residuals (n, d): residuals over 1 - hat, with a factor lam canceled, which lam = 0 needs."""
     solved, _ = lapack.dpotrs(factor, X, lower=1)
     free = np.outer(_inverse_diagonal(factor), shrinkage)
     return np.asarray(solved / (free + solved**2 / len(X)))

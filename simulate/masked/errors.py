@@ -10,7 +10,7 @@ from theory.models.arrays import Array
 
 
 def error_on(predictor: Array, target: Covariance | Any) -> Array:
-    """Squared error (d,) of each masked coordinate on `target`.
+    """Squared error (d,) of each masked coordinate, predicted by the rows of `predictor` (d, d), on `target`.
 
     A `Covariance` record: the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of test
     rows (m, d), also when it is square: wrap a covariance matrix as `Empirical(matrix)`.
@@ -18,10 +18,10 @@ def error_on(predictor: Array, target: Covariance | Any) -> Array:
     """
     d = len(predictor)
     if not isinstance(target, Covariance):
-        rows = checks.data_matrix("X_test", target, columns=d)
+        rows = checks.data_matrix("target", target, columns=d)
         residuals = rows - rows @ predictor.T
         return np.asarray(np.einsum("ij,ij->j", residuals, residuals)) / len(rows)
     if target.d != d:
-        raise ValueError(f"covariance must have d = {d} as the data that were fitted, got d = {target.d}")
+        raise ValueError(f"target must have d = {d} as the data that were fitted, got d = {target.d}")
     residual_covariance = target.matrix - predictor @ target.matrix
     return np.asarray(np.diagonal(residual_covariance) - np.einsum("ij,ij->i", residual_covariance, predictor))

@@ -13,8 +13,10 @@ from simulate.masked.primal import primal
 from simulate.masked.regressions import Regressions
 from simulate.masked.spectral import spectral
 from theory.models import Covariance
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +26,11 @@ INTERPOLATING = 1e-6  # lam over the mean square of X below which the d x d inve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MaskedFit:
-    """Every coordinate predicted from the others: argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2 (arXiv:2601.23208).
+class MaskedFit(Result):
+    """The d masked ridge regressions of a data matrix: argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2 (arXiv:2601.23208).
 
-    Errors are mean squares per coordinate, without a factor 1/2. `loo_residuals` and the test errors are computed when
-    asked for.
+    Every coordinate is predicted from all others. Errors are mean squares per coordinate, without a factor 1/2.
+    `loo_residuals` and the test errors are computed when asked for.
     """
 
     predictor: Array  # (d, d), row k holds the coefficients for coordinate k; zero diagonal
@@ -44,18 +46,18 @@ class MaskedFit:
 
     @cached_property
     def loo_residuals(self) -> Array:
-        """(n, d): X_ik minus its prediction by the regression of k refitted without row i, n lam kept."""
+        """Residuals (n, d) of X_ik against the regression of k refitted without row i, with n lam kept."""
         residuals = self._leave_one_out()
         residuals.setflags(write=False)
         return residuals
 
     @cached_property
     def loo_error(self) -> Array:
-        """(d,), mean squares of the leave-one-out residuals."""
+        """Mean squares of the leave-one-out residuals, (d,)."""
         return np.asarray(np.einsum("ij,ij->j", self.loo_residuals, self.loo_residuals)) / self.n
 
     def test_error(self, target: Covariance | Any) -> Array:
-        """(d,): exact population error if `target` is a Covariance record, else the error on the test rows (m, d).
+        """Error (d,) on new data: exact on the population of a Covariance record, else on test rows `target` (m, d).
 
         A square array is rows too: wrap a covariance matrix as `Empirical(matrix)`. ValueError for another size.
         """
@@ -67,16 +69,16 @@ class MaskedFit:
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over the coordinates."""
+        """Mean of `train_error` over the coordinates."""
         return float(self.train_error.mean())
 
     @property
     def mean_gcv_error(self) -> float:
-        """Mean over the coordinates."""
+        """Mean of `gcv_error` over the coordinates."""
         return float(self.gcv_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a coordinate: train, GCV and leave-one-out error."""
+        """A table of train, GCV and leave-one-out errors with a row for each coordinate."""
         return table(
             coordinate=np.arange(self.d),
             train_error=self.train_error,
@@ -92,8 +94,9 @@ class MaskedFit:
         )
 
 
+@checked
 def fit(X: Any, lam: float) -> MaskedFit:
-    """Masked ridge regression of every column of X (n, d) on all others.
+    """Masked ridge regression of every column of a data matrix X (n, d) on all others, from one factorization.
 
     X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
     X minus its means if n is well above d. `lam` = 0 gives least squares,
@@ -101,6 +104,15 @@ def fit(X: Any, lam: float) -> MaskedFit:
     n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
     ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50 to
     1e50, and for lam outside [0, 1e100].
+
+    >>> from theory.models import AR1
+    >>> from simulate.masked import sample
+    >>> X = sample(AR1(d=5, correlation=0.7), 200, np.random.default_rng(0))
+    >>> found = fit(X, lam=0.01)
+    >>> found.predictor.shape, found.method
+    ((5, 5), 'primal')
+    >>> bool((found.train_error < found.loo_error).all())
+    True
     """
     data = checks.data_matrix("X", X)
     lam = checks.ridge(lam)
@@ -123,7 +135,7 @@ def fit(X: Any, lam: float) -> MaskedFit:
 
 
 def _fast_route(X: Array, lam: float) -> Regressions | None:
-    """By the Cholesky factorization that costs least, or None where rounding would show."""
+    """The regressions by the Cholesky factorization that costs least, or None where rounding would show."""
     n, d = X.shape
     if n < DUAL_BELOW * d or (n < d and lam < INTERPOLATING * np.vdot(X, X) / X.size):
         return dual(X, lam)

@@ -1,72 +1,50 @@
 """Spiked data, measured: the top eigenvalue of four methods and the overlap of its eigenvectors with the spike."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
+from simulate.masked.draw import at_size, sample_size
 from simulate.masked.fit import fit
-from simulate.masked.sampler import sample
-from theory.models import Covariance, Spiked
+from simulate.masked.sampler import Inputs, sample
+from theory.models import Spiked, SpikedData, SpikeMethod
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-METHODS = ("ssr", "pca", "correlation_pca", "diagonal_deleted_pca")
 
-
-@dataclass(frozen=True, eq=False)
-class SpikedData:
-    """n = alpha d rows x ~ N(0, noise + strength u u^T), and the method that looks for u.
-
-    `direction`: (d,), of unit length; None: a new random one in every replicate. `lam` is the ridge of "ssr".
-    """
-
-    noise: Covariance
-    strength: float
-    alpha: float
-    method: str = "ssr"
-    lam: float | None = None
-    direction: Array | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {list(METHODS)}, got {self.method!r}")
-        if (self.lam is not None) != (self.method == "ssr"):
-            raise ValueError(f"lam must be given for method 'ssr' and only there, got lam = {self.lam!r}")
-
-
-def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """(eigenvalue, overlap, left overlap): (u . v)^2 of the normalized right and left top eigenvectors v."""
+@checked
+def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """(3,): top eigenvalue of the method's matrix, and (u . v)^2 of its normalized right and left eigenvectors v."""
     u, X = _draw(data, d, rng, inputs)
     eigenvalue, right, left = top_eigenvectors(X, data.method, data.lam)
     return np.array([eigenvalue, (u @ right) ** 2, (u @ left) ** 2])
 
 
-def top_eigenvalue(data: SpikedData, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """The largest eigenvalue."""
+@checked
+def top_eigenvalue(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Largest eigenvalue of the matrix of the method."""
     return float(top_outlier(data, d, rng, inputs)[0])
 
 
-def top_overlap(data: SpikedData, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """(u . v)^2 of the normalized right top eigenvector v."""
+@checked
+def top_overlap(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Squared overlap (u . v)^2 of the normalized right top eigenvector v with the direction u of the spike."""
     return float(top_outlier(data, d, rng, inputs)[1])
 
 
-def left_overlap(data: SpikedData, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """The same for the left one."""
-    return float(top_outlier(data, d, rng, inputs)[2])
-
-
-def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """(eigenvalue, overlap) at the top of the symmetric part (A + A^T)/2 of the fitted predictor."""
+@checked
+def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """(2,): top eigenvalue of the symmetric part (A + A^T)/2 of the fitted predictor, and its eigenvector's overlap."""
     u, X = _draw(data, d, rng, inputs)
     predictor = fit(X, _ridge(data.lam)).predictor
     eigenvalue, vector = _top((predictor + predictor.T) / 2)
     return np.array([eigenvalue, (u @ vector) ** 2])
 
 
-def top_eigenvectors(X: Array, method: str, lam: float | None = None) -> tuple[float, Array, Array]:
+@checked
+def top_eigenvectors(X: Array, method: SpikeMethod, lam: float | None = None) -> tuple[float, Array, Array]:
     """Largest eigenvalue with its unit right and left eigenvectors, in the coordinates of the rows X (n, d).
 
     All four matrices are D^-1 times a symmetric one up to a shift, so that of the similar symmetric one serves.
@@ -77,7 +55,7 @@ def top_eigenvectors(X: Array, method: str, lam: float | None = None) -> tuple[f
     return eigenvalue, right / np.linalg.norm(right), left / np.linalg.norm(left)
 
 
-def _symmetric(X: Array, method: str, lam: float | None) -> tuple[Array, Array]:
+def _symmetric(X: Array, method: SpikeMethod, lam: float | None) -> tuple[Array, Array]:
     """diag(scale) M diag(scale)^-1, symmetric, and the scale: roots of diag Q for ssr, of 1/diag C for correlations."""
     if method == "ssr":
         fitted = fit(X, _ridge(lam))
@@ -105,10 +83,13 @@ def _top(matrix: Array) -> tuple[float, Array]:
     return float(values[0]), vectors[:, 0]
 
 
-def _draw(data: SpikedData, d: int, rng: Generator, inputs: str) -> tuple[Array, Array]:
-    noise = data.noise if data.noise.d == d else data.noise.resized(d)
+def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
+    """The direction of the spike and n = round(alpha d) rows."""
+    if data.strength is None:
+        raise ValueError("strength must be a positive number to draw spiked data, got None")
+    n, noise = sample_size(data.alpha, d), at_size(data.noise, d)
     u: Any = data.direction
     if u is None:
         u = rng.standard_normal(d)
         u /= np.linalg.norm(u)
-    return u, sample(Spiked(noise, u, data.strength), round(data.alpha * d), rng, inputs)
+    return u, sample(Spiked(noise, u, data.strength), n, rng, inputs)

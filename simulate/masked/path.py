@@ -7,15 +7,18 @@ import numpy as np
 
 from simulate.masked import checks, errors, spectral
 from theory.models import Covariance
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import integer, shown
 from theory.models.frames import table
+from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MaskedPath:
+class MaskedPath(Result):
     """The masked regressions of `MaskedFit` at every ridge strength of `lams`, in the order given."""
 
     lams: Array  # (n_lams,)
@@ -28,27 +31,44 @@ class MaskedPath:
     _modes: spectral.Modes = field(repr=False)
 
     def predictor(self, i: int) -> Array:
-        """(d, d) joint predictor at lams[i], by one matrix product."""
+        """Joint predictor (d, d) at lams[i], by one matrix product."""
+        i = self._index(i)
         return spectral.predictor(self._modes, float(self.lams[i]))
 
     def test_error(self, i: int, target: Covariance | Any) -> Array:
-        """(d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
+        """Error (d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
         return errors.error_on(self.predictor(i), target)
 
     def mean_test_errors(self, target: Covariance | Any) -> Array:
-        """(n_lams,), means over the coordinates of `test_error`; two matrix products for each lam."""
+        """Means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
         return np.array([self.test_error(i, target).mean() for i in range(len(self.lams))])
 
+    def _index(self, i: int) -> int:
+        i, count = integer("i", i), len(self.lams)
+        if not -count <= i < count:
+            raise ValueError(f"i must lie in 0..{count - 1}, an index of lams, got {shown(i)}")
+        return i
+
+    @property
+    def mean_train_error(self) -> Array:
+        """Mean of `train_error` over the coordinates, (n_lams,)."""
+        return np.asarray(self.train_error.mean(axis=1))
+
+    @property
+    def mean_gcv_error(self) -> Array:
+        """Mean of `gcv_error` over the coordinates, (n_lams,)."""
+        return np.asarray(self.gcv_error.mean(axis=1))
+
     def best(self) -> int:
-        """Index of the smallest mean GCV error."""
-        return int(self.gcv_error.mean(axis=1).argmin())
+        """Index in `lams` of the smallest mean GCV error."""
+        return int(self.mean_gcv_error.argmin())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row for each lam: mean train and GCV errors and the effective ridge."""
+        """A table with a row for each lam: mean train and GCV errors and the effective ridge."""
         return table(
             lam=self.lams,
-            mean_train_error=self.train_error.mean(axis=1),
-            mean_gcv_error=self.gcv_error.mean(axis=1),
+            mean_train_error=self.mean_train_error,
+            mean_gcv_error=self.mean_gcv_error,
             effective_ridge=self.effective_ridge,
         )
 
@@ -56,18 +76,29 @@ class MaskedPath:
         best = self.best()
         return (
             f"MaskedPath(n={self.n}, d={self.d}, {len(self.lams)} lams in [{self.lams.min():g}, {self.lams.max():g}], "
-            f"best lam={self.lams[best]:g} with mean_gcv_error={self.gcv_error[best].mean():.6g})"
+            f"best lam={self.lams[best]:g} with mean_gcv_error={self.mean_gcv_error[best]:.6g})"
         )
 
 
+@checked
 def fit_path(X: Any, lams: Any) -> MaskedPath:
-    """The masked regressions of X (n, d) for every lam of `lams`; X and each lam as in `fit`, lam = 0 included.
+    """Masked ridge regressions of X (n, d) at every ridge of `lams`, from one eigendecomposition.
+
+    X and each lam are as in `fit`, lam = 0 included.
 
     Eigenvectors resolve 1e-15 of the largest column's mean square: give columns of very different size to `fit`.
     ValueError as `fit`, and for `lams` that is empty or not a list of numbers.
+
+    >>> X = np.random.default_rng(0).standard_normal((20, 4))
+    >>> path = fit_path(X, lams=[0.01, 0.1, 1.0])
+    >>> path.train_error.shape, bool((np.diff(path.mean_train_error) > 0).all())
+    ((3, 4), True)
     """
     data = checks.data_matrix("X", X)
-    values = np.asarray(lams)
+    try:
+        values = np.asarray(lams)
+    except Exception:  # ragged lists, or an object whose conversion raises anything
+        raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
     if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
         raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
     strengths = np.array([checks.ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])

@@ -11,7 +11,7 @@ from theory.models.arrays import Array
 
 
 def primal(X: Array, lam: float) -> Regressions | None:
-    """The regressions, at n d^2 + d^3 flops; None where X'X/n + lam is too ill-conditioned to be trusted.
+    """The regressions by the d x d inverse, at n d^2 + d^3 flops; None where rounding would show.
 
     Rounding is multiplied by (C_kk + lam) Q_kk, the variance inflation of coordinate k, and by 1/fit_share.
     """
@@ -48,7 +48,10 @@ def primal(X: Array, lam: float) -> Regressions | None:
 
 
 def _leave_one_out(X: Array, lam: float, predictor: Array, inverse_diagonal: Array) -> Array:
-    """Residuals over 1 - hat, where the hat matrix of the other coordinates is XQX'/n - (XQ)_k (XQ)_k'/(n Q_kk)."""
+    """Leave-one-out residuals (n, d): residuals over 1 - hat.
+
+    The hat matrix of the coordinates other than k is XQX'/n - (XQ)_k (XQ)_k'/(n Q_kk).
+    """
     residuals = X - X @ predictor.T
     free = 1 - (residuals * X) @ inverse_diagonal / len(X)
     if free.min() < 1 / DIGITS:  # the leverages are too close to one for this difference

@@ -30,12 +30,12 @@ class Regressions:
 
 
 def gcv_errors(n: int, train_error: Array, fit_share: Array, left: float) -> Array:
-    """train/(1 - df/n)^2, (d,), with n - df = left + fit_share for each coordinate, left = lam tr G."""
+    """GCV errors train/(1 - df/n)^2, (d,), with n - df = left + fit_share for each coordinate and left = lam tr G."""
     return np.asarray(train_error * (n / (left + fit_share)) ** 2)
 
 
 def predictor_from_triangle(symmetric: Array, scale: Array) -> tuple[Array, Array]:
-    """diag(scale) times a symmetric matrix without its diagonal, in place, and its squared row norms (d,).
+    """Multiply the rows of a symmetric matrix without its diagonal by `scale`, in place; also their squared norms (d,).
 
     Only the upper triangle of `symmetric` (C order) is read. One pass in blocks of rows, the last block first: the
     rows above it are still unscaled when it copies its lower part from them.

@@ -1,49 +1,80 @@
 """One replicate of each measured quantity: draw n = round(alpha d) rows, fit them, average exactly over test inputs.
 
-Every replicate is (model, d, rng) -> value for a `MaskedRidge` model, whose covariance is resized where its d differs;
-`inputs` is the law of the factors (see `sample`), to be fixed with functools.partial.
+Every replicate is (model, d, rng) -> value for a record of masked regression, the same that `theory.masked.solve`
+takes: `MaskedRidge`, `MaskedRegression` (fitted at lam = 0), `RandomMasks`, `SpanMask` or `SpanWindows`. The covariance
+is resized where its d differs; `inputs` is the law of the factors (see `sample`), to be fixed with functools.partial.
 """
 
+import numpy as np
 from numpy.random import Generator
 
+from simulate.masked.draw import draw
 from simulate.masked.fit import MaskedFit, fit
-from simulate.masked.sampler import sample
-from theory.models import Covariance, MaskedRidge, TeacherStudent
+from simulate.masked.masks.random_masks import coordinate_errors
+from simulate.masked.masks.span_mask import span_errors
+from simulate.masked.sampler import Inputs
+from theory.models import Covariance, MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-
-def mean_test_error(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """Population error of the fitted joint predictor, averaged over the masked coordinates."""
-    covariance, fitted = _fitted(model, d, rng, inputs)
-    return fitted.mean_test_error(covariance)
+MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows
 
 
-def mean_train_error(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """Mean squared residual on the n rows, averaged over the masked coordinates."""
-    return _fitted(model, d, rng, inputs)[1].mean_train_error
+@checked
+def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Population error of the fitted predictors of one data set, averaged over the masked coordinates.
+
+    What `theory.masked.solve(model).mean_test_error` predicts. ValueError for another record, or a size d that its
+    covariance cannot have.
+
+    >>> from simulate.core import stream
+    >>> from theory.models import AR1
+    >>> model = MaskedRidge(AR1(d=40, correlation=0.7), alpha=2.0, lam=0.01)
+    >>> 0.5 < mean_test_error(model, 40, stream(0, "docstring")) < 0.8
+    True
+    """
+    if isinstance(model, MaskedRidge | MaskedRegression):
+        covariance, fitted = _fitted(model, d, rng, inputs)
+        return fitted.mean_test_error(covariance)
+    return float(_errors_under_masks(model, d, rng, inputs)[0].mean())
 
 
-def coordinate_test_errors(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """Population error of each masked coordinate, (d,)."""
+@checked
+def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Mean squared residual on the rows of one data set that were fitted, averaged over the masked coordinates."""
+    if isinstance(model, MaskedRidge | MaskedRegression):
+        return _fitted(model, d, rng, inputs)[1].mean_train_error
+    return float(_errors_under_masks(model, d, rng, inputs)[1].mean())
+
+
+@checked
+def coordinate_test_errors(
+    model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
+) -> Array:
+    """Population error of each masked coordinate, (d,), of one data set."""
+    if isinstance(model, RandomMasks):
+        return np.asarray(coordinate_errors(model, d, rng, inputs)[0])
     covariance, fitted = _fitted(model, d, rng, inputs)
     return fitted.test_error(covariance)
 
 
-def effective_ridge(model: MaskedRidge, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """kappa = n/tr (XX'/n + lam)^-1 of the rows drawn."""
+@checked
+def effective_ridge(
+    model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian"
+) -> float:
+    """Effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn."""
     return _fitted(model, d, rng, inputs)[1].effective_ridge
 
 
-def draw(model: MaskedRidge | TeacherStudent, d: int, rng: Generator, inputs: str) -> tuple[Covariance, Array]:
-    """The covariance at size d and n = round(alpha d) rows of it; ValueError for n < 1 or a size it cannot have."""
-    # a record of the same size keeps the matrix and the eigenvectors that it has cached
-    covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
-    n = round(model.alpha * d)
-    if n < 1:
-        raise ValueError(f"alpha * d must round to at least 1 sample, got alpha = {model.alpha}, d = {d}")
-    return covariance, sample(covariance, n, rng, inputs)
+def _errors_under_masks(model: RandomMasks | SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs) -> Array:
+    """Test and train errors, (2, coordinates or windows)."""
+    if isinstance(model, RandomMasks):
+        return coordinate_errors(model, d, rng, inputs)
+    return span_errors(model, d, rng, inputs)
 
 
-def _fitted(model: MaskedRidge, d: int, rng: Generator, inputs: str) -> tuple[Covariance, MaskedFit]:
+def _fitted(
+    model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs
+) -> tuple[Covariance, MaskedFit]:
     covariance, X = draw(model, d, rng, inputs)
-    return covariance, fit(X, model.lam)
+    return covariance, fit(X, 0.0 if isinstance(model, MaskedRegression) else model.lam)

@@ -8,13 +8,12 @@ import math
 from collections.abc import Callable
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
-from simulate.core.streams import require_generator
 from theory.models import (
     AR1,
     Blocks,
@@ -29,27 +28,31 @@ from theory.models import (
     TridiagonalPrecision,
     TwoLevel,
 )
-from theory.models import checks as theory_checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import dimension, fits_in_memory
 
+Inputs = Literal["gaussian", "rademacher", "uniform", "student"]  # laws of the independent factors, see `sample`
 STUDENT_DEGREES = 5  # the fourth moment exists (kurtosis 9), the fifth does not
 
 
-def sample(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """n independent rows (n, d) with mean 0 and the given covariance.
+@checked
+def sample(covariance: Covariance, n: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """Draw n independent rows (n, d) with mean 0 and the given covariance.
 
     `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
     "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
-    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`).
+    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`);
+    MemoryError for more rows than the memory holds.
+
+    >>> from simulate.core import stream
+    >>> sample(AR1(d=4, correlation=0.7), 1000, stream(0, "docstring")).shape
+    (1000, 4)
     """
-    theory_checks.record("covariance", covariance, Covariance)
-    require_generator(rng)
-    if inputs != "gaussian" and inputs not in FACTORS:
-        raise ValueError(f"inputs must be one of {['gaussian', *FACTORS]}, got {inputs!r}")
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
+    n = int(dimension(n, name="n"))
     if not covariance.is_finite:
         raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
+    fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)
     if inputs == "gaussian":
         return _gaussian(covariance, n, rng)
     return _root(covariance, FACTORS[inputs](rng, (n, int(covariance.d))))
@@ -67,7 +70,7 @@ def _student(rng: Generator, shape: tuple[int, int]) -> Array:
     return np.asarray(rng.standard_t(STUDENT_DEGREES, size=shape)) * math.sqrt(1 - 2 / STUDENT_DEGREES)
 
 
-FACTORS: dict[str, Callable[[Generator, tuple[int, int]], Array]] = {
+FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
     "rademacher": _signs,
     "student": _student,
     "uniform": _uniform,
@@ -76,7 +79,7 @@ FACTORS: dict[str, Callable[[Generator, tuple[int, int]], Array]] = {
 
 @singledispatch
 def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
-    """Any record: by its eigenvectors, which it caches; a singular covariance is no exception."""
+    """Gaussian rows of any record, by its eigenvectors, which it caches; a singular covariance is no exception."""
     noise = rng.standard_normal((n, len(covariance.eigenvalues)))
     noise *= np.sqrt(covariance.eigenvalues)
     return np.asarray(noise @ covariance.eigenvectors.T)
@@ -84,7 +87,7 @@ def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
 
 @singledispatch
 def _root(covariance: Any, noise: Array) -> Array:
-    """noise @ Sigma^(1/2) for any record."""
+    """The product noise @ Sigma^(1/2), by the eigenvectors of any record."""
     return np.asarray((noise @ covariance.eigenvectors) * np.sqrt(covariance.eigenvalues) @ covariance.eigenvectors.T)
 
 
@@ -104,7 +107,7 @@ def _power_law_root(covariance: PowerLaw, noise: Array) -> Array:
 
 @_root.register
 def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
-    """Each row as a field on the lattice, every wave number multiplied by the root of its variance."""
+    """The root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
     shape = (covariance.side,) * covariance.dimension
     axes = tuple(range(1, covariance.dimension + 1))
     roots = np.sqrt(covariance.mode_grid()[..., : covariance.side // 2 + 1])
@@ -116,7 +119,7 @@ def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
 @_root.register(Equicorrelated)
 @_root.register(Blocks)
 def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
-    """Within a block the root has one eigenvalue for the mean and one for the deviations from it."""
+    """The root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
     r, size = covariance.correlation, covariance.block_size if isinstance(covariance, Blocks) else int(covariance.d)
     blocks = noise.reshape(len(noise), -1, size)
     means = blocks.mean(axis=2, keepdims=True)
@@ -134,13 +137,13 @@ def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
 @_gaussian.register(Equicorrelated)
 @_gaussian.register(Blocks)
 def _by_root(covariance: Covariance, n: int, rng: Generator) -> Array:
-    """Families whose symmetric root costs no more than another map."""
+    """Gaussian rows of families whose symmetric root costs no more than another map."""
     return np.asarray(_root(covariance, rng.standard_normal((n, int(covariance.d)))))
 
 
 @_gaussian.register
 def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
-    """x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
+    """Gaussian rows by the recursion x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
     r = covariance.correlation
     columns = rng.standard_normal((int(covariance.d), n))
     columns[1:] *= np.sqrt(1 - r * r)
@@ -151,7 +154,7 @@ def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _markov(covariance: TridiagonalPrecision, n: int, rng: Generator) -> Array:
-    """x = U^-1 z with the bidiagonal Cholesky factor of the precision U'U."""
+    """Gaussian rows x = U^-1 z, U the bidiagonal Cholesky factor of the precision U'U."""
     d = int(covariance.d)
     noise = rng.standard_normal((n, d))
     bands = np.full((2, d), covariance.off_diagonal)
@@ -168,7 +171,7 @@ def _scaled(covariance: Scaled, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _spiked(covariance: Spiked, n: int, rng: Generator) -> Array:
-    """A row of the base plus an independent Gaussian amplitude along each spike."""
+    """Gaussian rows of the base, plus an independent amplitude along each spike."""
     rows = _gaussian(covariance.base, n, rng)
     strengths = np.asarray(covariance.strengths)
     amplitudes = rng.standard_normal((n, len(strengths))) * np.sqrt(strengths)

@@ -22,7 +22,7 @@ RESOLVED = 1e-7  # below this share of the largest eigenvalue, the Gram matrix n
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Non-zero eigenvalues (r,) of X'X/n, their vectors (d, r) in columns, and the diagonal (d,) of the projector P."""
+    """Modes of X'X/n: non-zero eigenvalues (r,), vectors (d, r) in columns, and the diagonal (d,) of the projector."""
 
     n: int
     eigenvalues: Array
@@ -31,13 +31,13 @@ class Modes:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """(d,), whether a coordinate is free."""
+        """Whether each coordinate is free, (d,)."""
         return np.asarray(self.null > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Diagonals:
-    """What follows from diagonals, for several ridge strengths: (n_lams, d), the effective ridge (n_lams,)."""
+    """What follows from diagonals at several ridge strengths: errors and shrinkage (n_lams, d), effective ridges."""
 
     diagonal: Array  # Q_kk, infinite for a free coordinate at lam = 0
     shrinkage: Array  # lam Q_kk
@@ -70,7 +70,7 @@ def diagonals(modes: Modes, lams: Array) -> Diagonals:
 
 
 def predictor(modes: Modes, lam: float) -> Array:
-    """(d, d), by one matrix product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
+    """The joint predictor (d, d), by one matrix product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
 
     The first loses digits where lam Q_kk is small, the second where it is near 1 or, at lam = 0, Q_kk infinite.
     """
@@ -146,7 +146,7 @@ def _singular_modes(X: Array) -> Modes:
 
 
 def _singular_values(X: Array) -> tuple[Array, Array, Array, Array]:
-    """Of X/sqrt(n): left vectors (n, r), singular values (r,), right vectors (d, r), diagonal (d,) of P."""
+    """Singular values (r,) of X/sqrt(n) with left vectors (n, r), right vectors (d, r) and the diagonal (d,) of P."""
     n, d = X.shape
     left, singular, right = svd(X / np.sqrt(n), full_matrices=n < d, check_finite=False)
     rank = int(np.sum(singular > max(n, d) * EPS * singular[0]))

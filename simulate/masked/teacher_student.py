@@ -3,12 +3,15 @@
 import numpy as np
 from numpy.random import Generator
 
-from simulate.masked.replicate import draw
+from simulate.masked.draw import draw
+from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
 from theory.models import TeacherStudent
+from theory.models.arguments import checked
 
 
-def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: str = "gaussian") -> float:
+@checked
+def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
     """One replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
 
     The student misses w by lam Q w - Q X'noise/n. With C = X'X/n = V s V' that averages to

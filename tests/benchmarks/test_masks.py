@@ -10,10 +10,9 @@ import pytest
 
 from simulate.core import stream
 from simulate.masked import masks
-from simulate.masked.masks import RandomMasks, SpanMask
 from tests.benchmarks.timing import seconds
 from theory import masked
-from theory.models import AR1, Blocks, MaskedRidge, Scaled, TwoLevel
+from theory.models import AR1, Blocks, RandomMasks, Scaled, SpanWindows, TwoLevel
 
 pytest.importorskip("pytest_benchmark")
 
@@ -47,7 +46,7 @@ def test_random_masks_from_a_fresh_record(benchmark, show, name, n_masks):
 @pytest.mark.parametrize("n_masks", [None, 1, 7])
 def test_random_masks_beside_one_simulated_data_set(benchmark, show, n_masks):
     covariance = COVARIANCES["scaled AR1 d=300"]()
-    model = RandomMasks(MaskedRidge(covariance, ALPHA, LAM), RATE, n_masks)
+    model = RandomMasks(covariance, ALPHA, LAM, RATE, n_masks)
     benchmark.pedantic(masked.random_masks, args=(covariance, ALPHA, LAM, RATE, n_masks), rounds=3, warmup_rounds=1)
     ours = benchmark.stats.stats.min
     one = seconds(lambda: masks.coordinate_errors(model, D, stream(0, "bench")), 1)
@@ -68,7 +67,7 @@ def test_curve_over_sample_ratios_beside_its_points(benchmark, show):
 def test_all_windows_beside_one_simulated_data_set(benchmark, show, length, exact_size):
     covariance = COVARIANCES["AR1 d=300"]()
     _ = covariance.eigenvectors
-    model = SpanMask(MaskedRidge(covariance, ALPHA, LAM), length)
+    model = SpanWindows(covariance, ALPHA, LAM, length)
     windows = lambda: masked.span_windows(covariance, ALPHA, LAM, length, exact_size=exact_size)  # noqa: E731
     benchmark.pedantic(windows, rounds=3, warmup_rounds=1)
     ours = benchmark.stats.stats.min

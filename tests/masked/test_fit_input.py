@@ -60,13 +60,13 @@ def test_paths_that_are_no_list(lams):
 
 def test_populations_and_test_rows_of_another_size():
     result = fit(GOOD, 0.1)
-    with pytest.raises(ValueError, match="covariance must have d = 4 as the data that were fitted, got d = 5"):
+    with pytest.raises(ValueError, match="target must have d = 4 as the data that were fitted, got d = 5"):
         result.test_error(AR1(5, 0.5))
     with pytest.raises(ValueError, match="got d = inf"):
         result.test_error(AR1(np.inf, 0.5))
-    with pytest.raises(ValueError, match="X_test must have 4 columns, one for each coordinate, got 3"):
+    with pytest.raises(ValueError, match="target must have 4 columns, one for each coordinate, got 3"):
         result.test_error(GOOD[:, :3])
-    with pytest.raises(ValueError, match="X_test must be finite, got nan at row 2, column 3"):
+    with pytest.raises(ValueError, match="target must be finite, got nan at row 2, column 3"):
         result.mean_test_error(with_cell(np.nan))
 
 

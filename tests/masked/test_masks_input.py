@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from simulate.core import stream
-from simulate.masked.masks import RandomMasks, SpanMask, span_errors
+from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, MaskedRidge, PowerLaw
+from theory.models import AR1, PowerLaw, RandomMasks, SpanMask, SpanWindows
 
 SIGMA = AR1(10, 0.5)
-MODEL = MaskedRidge(SIGMA, 1.0, 0.1)
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1, 1.5, math.nan, math.inf, "much", None])
@@ -29,7 +28,7 @@ def test_numbers_of_masks(count):
     with pytest.raises(ValueError, match="n_masks must be an integer"):
         masked.mask_curve(SIGMA, [1.0], 0.1, [0.1], count)
     with pytest.raises(ValueError, match="n_masks must be an integer"):
-        RandomMasks(MODEL, 0.2, count)
+        RandomMasks(SIGMA, 1.0, 0.1, 0.2, count)
 
 
 def test_whole_numbers_of_any_type_count():
@@ -41,9 +40,9 @@ def test_finitely_many_masks_that_hide_nothing():
     with pytest.raises(ValueError, match="mask_rate must be positive with a finite number of masks"):
         masked.random_masks(SIGMA, 1.0, 0.1, 0.0, 3)
     with pytest.raises(ValueError, match="mask_rate must be positive"):
-        RandomMasks(MODEL, 0.0, 3)
+        RandomMasks(SIGMA, 1.0, 0.1, 0.0, 3)
     with pytest.raises(ValueError, match=r"mask_rate must lie in \[0, 1\)"):
-        RandomMasks(MODEL, 1.0)
+        RandomMasks(SIGMA, 1.0, 0.1, 1.0)
 
 
 @pytest.mark.parametrize("lam", [0, -1, math.nan])
@@ -56,7 +55,7 @@ def test_ridges_and_ratios(alpha, lam):
         lambda: masked.span_mask(SIGMA, alpha, lam, [1]),
         lambda: masked.span_windows(SIGMA, alpha, lam, 2),
     ):
-        with pytest.raises(ValueError, match=r"(lam|alpha|alphas) must be"):
+        with pytest.raises(ValueError, match=r"(lam|alpha|alphas) must"):
             call()
 
 
@@ -73,11 +72,11 @@ def test_a_covariance_without_variance():
         ([1, 2, 1], "must not repeat"),
         ([3, 10], r"must lie in 0..9, got 3..10"),
         ([-1], r"must lie in 0..9"),
-        ([1.5], "span must be an integer"),
-        ([True], "span must be an integer"),
-        ([math.nan], "span must be an integer"),
+        ([1.5], r"span\[0\] must be an integer"),
+        ([1, True], r"span\[1\] must be an integer"),
+        ([math.nan], r"span\[0\] must be an integer"),
         (3, "must be a sequence"),
-        ("ab", "span must be an integer"),
+        ("ab", "span must be a sequence"),
     ],
 )
 def test_spans(span, message):
@@ -90,7 +89,7 @@ def test_lengths(length):
     with pytest.raises(ValueError, match="length must be"):
         masked.span_windows(SIGMA, 1.0, 0.1, length)
     with pytest.raises(ValueError, match="length must be"):
-        span_errors(SpanMask(MODEL, length), 10, stream(0))
+        SpanWindows(SIGMA, 1.0, 0.1, length)
 
 
 def test_spans_need_a_finite_size():
@@ -100,3 +99,10 @@ def test_spans_need_a_finite_size():
         masked.span_windows(AR1(math.inf, 0.5), 1.0, 0.1, 2)
     with pytest.raises(ValueError, match="is the limit d -> infinity"):
         _ = masked.random_masks(AR1(math.inf, 0.5), 1.0, 0.1, 0.2).predictor
+
+
+def test_a_simulated_size_must_hold_the_span():
+    with pytest.raises(ValueError, match=r"span must lie in 0..7, got 8..8"):
+        mean_test_error(SpanMask(SIGMA, 1.0, 0.1, [8]), 8, stream(0))
+    with pytest.raises(ValueError, match="length must be below d = 4"):
+        mean_test_error(SpanWindows(SIGMA, 1.0, 0.1, 5), 4, stream(0))

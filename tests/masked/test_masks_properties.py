@@ -175,9 +175,17 @@ def test_a_curve_repeats_the_points():
 def test_rows_per_coordinate():
     assert masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4).rows_per_coordinate == 2.0
     assert masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25).rows_per_coordinate == math.inf
-    assert repr(masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4)).startswith(
-        "RandomMasksSolution(alpha=2.0, lam=0.1"
-    )
+    assert repr(masked.random_masks(AR1(9, 0.5), 2.0, 0.1, 0.25, 4)).startswith("RandomMasksSolution(alpha=2, lam=0.1")
+
+
+@pytest.mark.parametrize("n_masks", [3, None])
+def test_the_total_is_the_sum_over_coordinates(n_masks):
+    covariance = Scaled(AR1(9, 0.5), np.linspace(0.5, 2, 9))
+    point = masked.random_masks(covariance, 2.0, 0.1, 0.25, n_masks)
+    assert point.total_test_error == pytest.approx(point.test_error.sum(), rel=1e-13)
+    assert point.mean_test_error == pytest.approx(point.test_error.sum() / 9, rel=1e-13)
+    assert point.mean_train_error == pytest.approx(point.train_error.sum() / 9, rel=1e-13)
+    assert masked.random_masks(AR1(math.inf, 0.5), 2.0, 0.1, 0.25, n_masks).total_test_error == math.inf
 
 
 def test_solutions_as_tables():

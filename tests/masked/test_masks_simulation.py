@@ -8,9 +8,8 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, replicate_values, stream
 from simulate.masked import masks, sample
-from simulate.masked.masks import RandomMasks, SpanMask
 from theory import masked
-from theory.models import AR1, MaskedRidge, Scaled, TwoLevel
+from theory.models import AR1, RandomMasks, Scaled, SpanWindows, TwoLevel
 
 LIMIT = AR1(np.inf, 0.6)
 SETTINGS = {"p=.3": (0.3, 2.0, 0.01), "p=.15": (0.15, 1.0, 0.05)}  # mask_rate, alpha, lam
@@ -98,7 +97,7 @@ def test_spans_are_regressed_on_their_complement():
 
 @pytest.mark.parametrize("n_masks", [None, 3])
 def test_one_and_two_workers_give_the_same_bits(n_masks):
-    model = RandomMasks(MaskedRidge(AR1(12, 0.6), 1.0, 0.1), 0.2, n_masks)
+    model = RandomMasks(AR1(12, 0.6), 1.0, 0.1, 0.2, n_masks)
     one, two = (replicate_values(masks.coordinate_errors, model, 12, 5, seed=3, n_jobs=jobs) for jobs in (1, 2))
     assert one.shape == (5, 2, 12)
     np.testing.assert_array_equal(one, two)
@@ -112,21 +111,20 @@ def measured(model, d, replicates):
     return np.array([masks.coordinate_errors(model, d, stream(0, *names, r)).mean(axis=1) for r in range(replicates)])
 
 
-def in_the_limit(model, quantity, d=30, replicates=150):
+def in_the_limit(model, quantity, d=30, replicates=220):
     """From d and 2d: the correction is 1/d."""
     return extrapolate(*(Estimate.of(measured(model, size, replicates)[:, quantity]) for size in (d, 2 * d)))
 
 
 def theory(model):
-    ridge = model.ridge
-    return masked.random_masks(ridge.covariance, ridge.alpha, ridge.lam, model.mask_rate, model.n_masks)
+    return masked.solve(model)
 
 
 @pytest.mark.parametrize("n_masks", [2, 4, pytest.param(16, marks=pytest.mark.slow), None])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_random_masks(agrees, setting, n_masks):
     rate, alpha, lam = SETTINGS[setting]
-    model = RandomMasks(MaskedRidge(LIMIT, alpha, lam), rate, n_masks)
+    model = RandomMasks(LIMIT, alpha, lam, rate, n_masks)
     agrees(in_the_limit(model, 0), theory(model).mean_test_error, resolves=0.05)
     if n_masks != 2:  # where the train error is not close to zero
         agrees(in_the_limit(model, 1), theory(model).mean_train_error, resolves=0.25 if n_masks == 4 else 0.1)
@@ -134,7 +132,7 @@ def test_random_masks(agrees, setting, n_masks):
 
 def test_a_wrong_formula_would_be_seen(agrees):
     rate, alpha, lam = SETTINGS["p=.3"]
-    model = RandomMasks(MaskedRidge(LIMIT, alpha, lam), rate, 4)
+    model = RandomMasks(LIMIT, alpha, lam, rate, 4)
     with pytest.raises(AssertionError, match="off by"):
         agrees(in_the_limit(model, 0), theory(model).mean_test_error * 1.05, resolves=0.05)
     without_noise_rows = masked.random_masks(LIMIT, alpha, lam, rate).mean_test_error
@@ -147,7 +145,7 @@ def test_a_wrong_formula_would_be_seen(agrees):
 def test_one_mask_a_sample_is_off_by_one_over_d(agrees, setting):
     """The gap at d = 40 (n p = 6 and 24 rows a regression) is a finite-size effect and extrapolates away."""
     rate, alpha, lam = SETTINGS[setting]
-    model = RandomMasks(MaskedRidge(LIMIT, alpha, lam), rate, 1)
+    model = RandomMasks(LIMIT, alpha, lam, rate, 1)
     predicted = theory(model).mean_test_error
     agrees(in_the_limit(model, 0, d=40, replicates=400), predicted, resolves=0.05)
     small, large = (Estimate.of(measured(model, d, 400)[:, 0]) for d in (40, 80))
@@ -161,7 +159,7 @@ def test_unequal_coordinates(agrees, kind, n_masks):
     """At its own size: of each coordinate, and of the mean; relative bias of order 1/d."""
     d = 60
     covariance = Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)) if kind == "scaled" else TwoLevel(d)
-    model = RandomMasks(MaskedRidge(covariance, 1.5, 0.1), 0.25, n_masks)
+    model = RandomMasks(covariance, 1.5, 0.1, 0.25, n_masks)
     found = theory(model).test_error
     draws = np.array([masks.coordinate_errors(model, d, stream(0, kind, str(n_masks), r))[0] for r in range(200)])
     for k in (5, 30, 55):
@@ -174,7 +172,7 @@ def test_unequal_coordinates(agrees, kind, n_masks):
 def test_spans(agrees, alpha, length):
     """At their own size, windows side by side."""
     d = 60
-    model = SpanMask(MaskedRidge(AR1(d, 0.8), alpha, 0.05), length, step=length)
+    model = SpanWindows(AR1(d, 0.8), alpha, 0.05, length, step=length)
     exact = masked.span_windows(AR1(d, 0.8), alpha, 0.05, length, exact_size=True)[::length].mean()
     draws = np.array([masks.span_errors(model, d, stream(0, "span", alpha, length, r)).mean(1) for r in range(200)])
     agrees(Estimate.of(draws[:, 0]), exact, resolves=0.05, bias=0.5 / d * exact)

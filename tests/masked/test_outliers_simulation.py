@@ -8,8 +8,8 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
-from simulate.masked.outliers import SpikedData, symmetric_outlier, top_eigenvectors, top_outlier
-from theory.models import AR1, Blocks, Empirical, Scaled, TwoLevel
+from simulate.masked.outliers import symmetric_outlier, top_eigenvectors, top_outlier
+from theory.models import AR1, Blocks, Empirical, Scaled, SpikedData, TwoLevel
 from theory.random_matrix import spike_outlier
 
 INF = math.inf
@@ -24,7 +24,7 @@ DELOCALIZED = [  # method, lam, strength, relative errors to be seen: eigenvalue
 
 @cache
 def measured(method, lam, strength, d, replicates=200):
-    data = SpikedData(TwoLevel(INF), strength, 1.0, method, lam)
+    data = SpikedData(TwoLevel(INF), strength=strength, alpha=1.0, method=method, lam=lam)
     draws = [top_outlier(data, d, stream(0, "outlier", method, str(lam), strength, d, r)) for r in range(replicates)]
     return [Estimate.of(column) for column in np.array(draws).T]
 
@@ -60,7 +60,7 @@ def test_localized_spike_in_dense_noise(agrees, method, lam):
     strength = 9.0
     theory = spike_outlier(noise, u, strength=strength, alpha=alpha, method=method, lam=lam)
     assert theory.detected
-    data = SpikedData(noise, strength, alpha, method, lam, u)
+    data = SpikedData(noise, u, strength=strength, alpha=alpha, method=method, lam=lam)
     draws = np.array([top_outlier(data, d, stream(0, "localized", method, str(lam), r)) for r in range(150)])
     for column, predicted in zip(draws.T, (theory.eigenvalue, theory.overlap, theory.left_overlap), strict=True):
         agrees(Estimate.of(column), predicted, resolves=0.12, bias=3 / d * predicted)
@@ -75,7 +75,8 @@ def test_masked_regression_sees_what_no_pca_does(agrees):
     draws = {
         method: np.array([top_outlier(data, d, stream(0, "pairs", method, r)) for r in range(60)])
         for method in ("ssr", "pca", "correlation_pca")
-        for data in [SpikedData(noise, strength, alpha, method, 0.01 if method == "ssr" else None)]
+        for lam in [0.01 if method == "ssr" else None]
+        for data in [SpikedData(noise, strength=strength, alpha=alpha, method=method, lam=lam)]
     }
     agrees(Estimate.of(draws["ssr"][:, 1]), theory.overlap, resolves=0.25, bias=4 / d)
     assert theory.overlap > 0.6
@@ -113,13 +114,17 @@ def test_eigenvectors_are_those_of_the_matrix(method):
 
 
 def test_symmetric_part_is_measured_as_it_is():
-    data = SpikedData(TwoLevel(20), 5.0, 2.0, "ssr", 0.1, np.eye(20)[:4].sum(axis=0) / 2)
+    data = SpikedData(TwoLevel(20), np.eye(20)[:4].sum(axis=0) / 2, strength=5.0, alpha=2.0, lam=0.1)
     value, overlap = symmetric_outlier(data, 20, np.random.default_rng(1))
     assert 0 < overlap <= 1
     assert value > 0
 
 
-@pytest.mark.parametrize("arguments", [("svd", None), ("ssr", None), ("pca", 0.1)])
-def test_bad_input(arguments):
-    with pytest.raises(ValueError, match="must be"):
-        SpikedData(TwoLevel(20), 1.0, 1.0, *arguments)
+def test_a_simulation_needs_a_strength_and_a_ridge():
+    for data, message in (
+        (SpikedData(TwoLevel(20), alpha=2.0, lam=0.1), "strength must be a positive number"),
+        (SpikedData(TwoLevel(20), strength=1.0, alpha=2.0, lam=0.0), "lam must be positive"),
+        (SpikedData(TwoLevel(20), strength=1.0, alpha=1e-3, lam=0.1), "must round to at least 1 sample"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            top_outlier(data, 20, stream(0))

@@ -161,7 +161,7 @@ def test_predictor_needs_a_finite_size():
 
 def test_result_prints_numbers_not_arrays():
     text = repr(masked.solve(MaskedRidge(AR1(400, 0.7), 2.0, 0.01)))
-    assert text.startswith("MaskedRidgeSolution(alpha=2.0, lam=0.01, effective_ridge=0.01902")
+    assert text.startswith("MaskedRidgeSolution(alpha=2, lam=0.01, effective_ridge=0.01902")
     assert len(text) < 250
 
 

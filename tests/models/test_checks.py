@@ -65,11 +65,17 @@ def test_hidden_cells_are_not_data():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: masked.solve(COVARIANCE), r"model must be a record of theory.models \(MaskedRidge\), got AR1"),
+        (
+            lambda: masked.solve(COVARIANCE),
+            r"model must be a record of theory.models \(MaskedRidge, .* or TeacherStudent\), got AR1",
+        ),
         (lambda: masked.predictor(COVARIANCE), "model must be a record"),
         (lambda: masked.replica(COVARIANCE), "model must be a record"),
         (lambda: masked.teacher_student(COVARIANCE), r"model must be .* \(TeacherStudent\), got AR1"),
-        (lambda: masked.ridgeless(np.eye(3), 0.5), r"covariance must be .* \(Covariance\), got ndarray"),
+        (
+            lambda: masked.ridgeless(np.eye(3), 0.5),
+            r"covariance must be .* \(Covariance or MaskedRegression\), got an array of shape",
+        ),
         (lambda: masked.peak_height(np.eye(3), 0.5), "covariance must be a record"),
         (lambda: masked.optimal_ridge(np.eye(3), 0.5), "covariance must be a record"),
         (lambda: masked.learning_curve(np.eye(3), [0.5], [0.1]), "covariance must be a record"),

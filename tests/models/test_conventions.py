@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theory import masked
-from theory.models import AR1, MaskedRidge, ridge_per_sample, ridge_per_unknown
+from theory import glm, masked
+from theory.models import AR1, MaskedRidge, SpanMask, TeacherStudent, ridge_per_sample, ridge_per_unknown
 from theory.models.conventions import samples_per_unknown
 
 
@@ -41,3 +41,34 @@ def test_refused():
         ridge_per_unknown(0.1, 0.0)
     with pytest.raises(ValueError, match="L must lie in"):
         ridge_per_sample(-0.1, 1.0)
+
+
+@pytest.mark.parametrize("alpha", [0.6, 2.0])
+def test_a_record_of_one_subject_is_one_of_the_other_at_its_ridge_per_unknown(alpha):
+    """A linear teacher on AR(1) inputs, by the random-matrix formula and by the saddle point of glm."""
+    d, noise, power = 40, 0.3, 1.5
+    record = TeacherStudent(AR1(d, 0.6), alpha, 0.05, noise, power)
+    # the isotropic teacher has weight in all modes alike: w*.w* = d for fields divided by sqrt(d)
+    basis = record.covariance.eigenvectors
+    teacher = math.sqrt(power) * basis @ np.ones(d)
+    same = glm.covariate_model(
+        record.covariance.matrix,
+        record.covariance.matrix,
+        record.covariance.matrix,
+        teacher,
+        alpha=alpha,
+        lam=record.ridge_per_unknown,
+        loss="square",
+        labels="linear",
+        noise=noise,
+    )
+    assert record.ridge_per_unknown == alpha * record.lam
+    assert glm.solve(same).test_error == pytest.approx(masked.solve(record).test_error, rel=1e-9)
+
+
+def test_a_record_knows_its_unknowns():
+    covariance = AR1(10, 0.6)
+    assert MaskedRidge(covariance, 2.0, 0.1).ridge_per_unknown == ridge_per_unknown(0.1, 2.0, 10)
+    assert TeacherStudent(covariance, 2.0, 0.1).ridge_per_unknown == 0.2
+    assert SpanMask(covariance, 2.0, 0.1, [3, 4]).ridge_per_unknown == pytest.approx(0.1 * 20 / 8)
+    assert MaskedRidge(AR1(math.inf, 0.6), 2.0, 0.1).ridge_per_unknown == 0.2

@@ -87,7 +87,7 @@ UNIT = np.eye(4)[0]
             lambda: MaskedRidge(np.eye(3), 1.0, 0.1),
             r"covariance must be a record of theory.models \(Covariance\), got ndarray",
         ),
-        (lambda: MaskedRidge(AR1(4, 0.5), 0.0, 0.1), r"alpha must lie in \(0, inf\), got 0.0"),
+        (lambda: MaskedRidge(AR1(4, 0.5), 0.0, 0.1), r"alpha must lie in \[1e-300, 1e\+300\], got 0.0"),
         (lambda: MaskedRidge(AR1(4, 0.5), INF, 0.1), "alpha must be finite"),
         (lambda: MaskedRidge(AR1(4, 0.5), 1.0, 0.0), "lam must be positive, got 0.0; .*theory.masked.ridgeless"),
         (lambda: MaskedRidge(AR1(4, 0.5), 1.0, -1.0), "lam must be positive"),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simulate.core import Estimate, stream
-from simulate.masked.outliers import SpikedData, symmetric_outlier
-from theory.models import AR1, Blocks, Isotropic, TwoLevel
+from simulate.masked import symmetric_outlier
+from theory.models import AR1, Blocks, Isotropic, SpikedData, TwoLevel
 from theory.random_matrix import spike_outlier, spike_outliers, symmetric_part_outlier
 
 INF = math.inf
@@ -64,7 +64,7 @@ def test_symmetric_part_measured(agrees, strength, lam):
     d = 240
     theory = symmetric_part_outlier(TwoLevel(INF), None, strength=strength, alpha=1.0, lam=lam)
     assert theory.detected == (lam == 1.0)
-    data = SpikedData(TwoLevel(INF), strength, 1.0, "ssr", lam)
+    data = SpikedData(TwoLevel(INF), strength=strength, alpha=1.0, lam=lam)
     draws = np.array([symmetric_outlier(data, d, stream(0, "symmetric", strength, lam, r)) for r in range(120)])
     # relative bias: 2/d of an outlier, d^(-2/3) of an edge
     bias = (2 / d if theory.detected else d ** (-2 / 3)) * theory.eigenvalue

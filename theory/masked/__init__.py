@@ -1,27 +1,32 @@
-"""Masked self-supervised ridge regression: errors, learning curves, limits, optimum, replica saddle point."""
+"""Masked self-supervised ridge regression: errors, learning curves, limits, optimum, replica saddle point, masks."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+from theory.masked import high_precision
 from theory.masked.errors import conditional_variances
 from theory.masked.learning_curve import LearningCurve, learning_curve
+from theory.masked.masked_ridge import predictor
+from theory.masked.masks import (
+    MaskCurve,
+    RandomMasksSolution,
+    SpanMaskSolution,
+    SpanWindowsSolution,
+    mask_curve,
+    random_masks,
+    span_mask,
+    span_windows,
+)
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
 from theory.masked.replica import ReplicaSolution, replica
 from theory.masked.ridgeless import PeakHeight, peak_height, ridgeless
 from theory.masked.solution import MaskedRidgeSolution
-from theory.masked.solve import predictor, solve
+from theory.masked.solve import solve
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
 
 if TYPE_CHECKING:
-    from theory.masked.masks import (
-        MaskCurve,
-        RandomMasksSolution,
-        SpanMaskSolution,
-        mask_curve,
-        random_masks,
-        span_mask,
-        span_windows,
-    )
+    from theory.masked import closed_forms
 
 __all__ = [
     "LearningCurve",
@@ -32,6 +37,7 @@ __all__ = [
     "RandomMasksSolution",
     "ReplicaSolution",
     "SpanMaskSolution",
+    "SpanWindowsSolution",
     "TeacherStudentSolution",
     "closed_forms",
     "conditional_variances",
@@ -51,21 +57,8 @@ __all__ = [
 ]
 
 
-_MASKS = (
-    "MaskCurve",
-    "RandomMasksSolution",
-    "SpanMaskSolution",
-    "mask_curve",
-    "random_masks",
-    "span_mask",
-    "span_windows",
-)
-
-
-def __getattr__(name: str) -> Any:
-    """What is loaded when first used: sympy and mpmath take a second to import, masks have a room of their own."""
-    if name in ("closed_forms", "high_precision"):
-        return import_module(f"theory.masked.{name}")
-    if name in _MASKS:
-        return getattr(import_module("theory.masked.masks"), name)
+def __getattr__(name: str) -> ModuleType:
+    """Load `closed_forms` when it is first used: it imports sympy, which takes a second."""
+    if name == "closed_forms":
+        return import_module("theory.masked.closed_forms")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,17 +10,24 @@ from numpy.typing import ArrayLike
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.conventions import sample_ratio
 from theory.models.frames import table
+from theory.models.results import SolverResult
 from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class LearningCurve:
-    """Masked ridge errors on the grid `lams` (rows) by `alphas` (columns); arrays have shape (n_lams, n_alphas)."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(SolverResult):
+    """Errors of masked ridge regression on the grid of `lams` (rows) by `alphas` (columns).
+
+    Arrays have shape (n_lams, n_alphas); conventions are those of `MaskedRidge`. `residual` and `iterations` are the
+    worst of all points.
+    """
 
     covariance: Covariance
     alphas: Array
@@ -30,14 +37,11 @@ class LearningCurve:
     df2: Array = field(repr=False)
     mean_test_error: Array = field(repr=False)
     mean_train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
     _factor: Array = field(repr=False)
 
     @cached_property
     def test_error(self) -> Array:
-        """Per coordinate, (n_lams, n_alphas, d), or one entry a class of coordinates in the limit d -> infinity."""
+        """Test error of each coordinate, (n_lams, n_alphas, d); one entry a class of coordinates for d -> infinity."""
         kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
         errors = [population_errors(spectrum, block) for block in _blocks(kappa, len(spectrum.weights))]
         errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factor[..., None]
@@ -45,24 +49,33 @@ class LearningCurve:
 
     @property
     def train_error(self) -> Array:
-        """Per coordinate, shaped as `test_error`."""
+        """Train error of each coordinate, shaped as `test_error`."""
         return np.asarray((self.lams[:, None] / self.effective_ridge)[..., None] ** 2 * self.test_error)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a point, with columns lam, alpha, effective_ridge, df1, df2, mean_test_error, mean_train_error."""
+        """A table with a row for each point: lam, alpha, effective_ridge, df1, df2 and the two mean errors."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
         return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
 
 
+@checked
 def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:
-    """Test and train errors on the grid of sample ratios `alphas` = n/d and ridges `lams` > 0, formulas of `solve`.
+    """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
-    Means over coordinates are computed at once, errors per coordinate when asked for. Raises ConvergenceError.
+    Means over coordinates are computed at once, errors per coordinate when asked for; one eigendecomposition serves all
+    points. ValueError for an empty grid or an entry that is not positive. Raises ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])
+    >>> curve.mean_test_error.round(4)
+    array([[0.9137, 1.2671, 0.6232],
+           [0.759 , 0.624 , 0.4816]])
     """
     alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
+    sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    spectrum = covariance.spectrum
     ridge = solve_effective_ridge(spectrum, alpha, lam)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
     factor = variance_factor(at, alpha)
@@ -71,10 +84,20 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     test = np.concatenate(means) * factor
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)
-    evidence = (ridge.residual, ridge.iterations, ridge.converged)
     kappa, df1, df2, mean_test, mean_train = (values.reshape(shape) for values in arrays)
     return LearningCurve(
-        covariance, alphas, lams, kappa, df1, df2, mean_test, mean_train, *evidence, factor.reshape(shape)
+        covariance,
+        alphas,
+        lams,
+        kappa,
+        df1,
+        df2,
+        mean_test,
+        mean_train,
+        factor.reshape(shape),
+        residual=ridge.residual,
+        iterations=ridge.iterations,
+        converged=ridge.converged,
     )
 
 

@@ -1,13 +1,15 @@
 """The ridge of least mean test error: a root of an exact derivative."""
 
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from scipy.optimize import brentq
 
 from theory.masked.errors import population_errors, variance_factor
 from theory.masked.ridgeless import ridgeless
-from theory.models import Covariance, Spectrum, checks
+from theory.masked.solution import masked_regression
+from theory.models import Covariance, MaskedRegression, Spectrum
 from theory.models.arrays import Array
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
@@ -30,15 +32,26 @@ class OptimalRidge:
     converged: bool
 
 
-def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
-    """lam minimizing the mean test error of masked regression at alpha, over all lam in (0, inf).
+@overload
+def optimal_ridge(covariance: MaskedRegression) -> OptimalRidge: ...
+@overload
+def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge: ...
+def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> OptimalRidge:
+    """Ridge lam of least mean test error of masked regression at alpha, over all lam in (0, inf).
+
+    Takes the problem as a record, `optimal_ridge(MaskedRegression(covariance, alpha))`, or as its two numbers.
 
     In terms of kappa, with p = Sigma (Sigma + kappa)^-1 and t = 1 - p,
     d E_k / d log kappa = 2 E_k ((p^2 t)_kk/(p t)_kk - (p t)_kk/t_kk - tr(p^2 t)/(d (alpha - df2))), and lam grows with
     kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned.
+
+    >>> from theory.models import AR1
+    >>> f"{optimal_ridge(AR1(np.inf, correlation=0.7), alpha=1.0).lam:.6f}"
+    '0.519430'
     """
-    alpha = checks.positive("alpha", alpha)
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    problem = masked_regression(covariance, alpha)
+    covariance, alpha = problem.covariance, problem.alpha
+    spectrum = covariance.spectrum
     if not np.isfinite(spectrum.coordinate_mean(spectrum.diagonal(spectrum.eigenvalues))):
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
     if not spectrum.eigenvalues.any():

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from theory.masked.errors import conditional_variances
-from theory.models import MaskedRidge, Spectrum, checks
+from theory.models import MaskedRidge, Spectrum
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
+from theory.models.results import SolverResult
 from theory.numerics import Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, tangent_step
 
 
-@dataclass(frozen=True)
-class ReplicaSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class ReplicaSolution(SolverResult):
     """Order parameters of the regression of one coordinate, their conjugates and what follows from them.
 
     m = a^T Sigma_x w and q = w^T Sigma_x w are the overlaps of the learned row w with the population predictor a and
@@ -33,36 +34,39 @@ class ReplicaSolution:
     objective: float  # minimal (1/n) |X_k - X_-k w|^2 + lam |w|^2
     squared_norm: float  # |w|^2
     effective_ridge: float
-    residual: float
-    iterations: int
-    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
 class _Regression:
-    """Coordinate k on the others, whose covariance is Sigma_x."""
+    """The regression of coordinate k on the others, whose covariance is Sigma_x, in the numbers that it depends on."""
 
     modes: Spectrum
     explained: float  # rho = a^T Sigma_x a, a the population predictor
     noise: float  # sigma^2 = 1/(Sigma^-1)_kk
     alpha: float  # samples per unknown
     lam: float  # ridge L per unknown, see theory.models.conventions
-    overlaps: Callable[
-        [float], tuple[float, float]
-    ]  # a^T Sigma_x G^j Sigma_x^j a, j = 1, 2, with G = (Sigma_x + kappa)^-1
+    overlaps: Callable[[float], tuple[float, float]]  # a^T Sigma_x (Sigma_x G)^j a, j = 1, 2, G = (Sigma_x + kappa)^-1
 
 
-def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaSolution:
-    """Saddle point for masked `coordinate`, n and d large (arXiv:2304.07235, its Gaussian masked regression).
+@checked
+def replica(
+    model: MaskedRidge, coordinate: int = 0, *, tol: float = 1e-12, max_iter: int = 1000, check: bool = True
+) -> ReplicaSolution:
+    """Replica-symmetric saddle point of the regression of one coordinate, n and d large (arXiv:2304.07235).
 
     With x the other coordinates, y = a.x + noise of variance sigma^2, rho = a^T Sigma_x a and, per unknown, ridge L:
     Vhat = mhat = alpha/(1 + V), qhat = alpha (rho + sigma^2 - 2m + q)/(1 + V)^2, G = (L + Vhat Sigma_x)^-1,
     V = tr Sigma_x G/d, m = mhat a^T Sigma_x G Sigma_x a,
     q = qhat tr (Sigma_x G)^2/d + mhat^2 a^T Sigma_x G Sigma_x G Sigma_x a.
-    `options` go to `solve_fixed_point`. Raises ConvergenceError.
+    `coordinate` is one of 0..d-1, or in the limit d -> infinity a class of coordinates, 0 where all are alike.
+    `tol` bounds the residual of the equations in (m, q, V), relative to 1 + |x|; unless `check` is False, a point that
+    does not reach it within `max_iter` steps raises ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> saddle = replica(MaskedRidge(AR1(np.inf, correlation=0.7), alpha=2.0, lam=0.01))
+    >>> f"m={saddle.m:.6f} q={saddle.q:.6f} V={saddle.V:.6f}"
+    'm=0.649570 q=0.922343 V=0.902074'
     """
-    checks.record("model", model, MaskedRidge)
-    coordinate = int(checks.dimension(coordinate, least=0, name="coordinate"))
     regression = _minor(model, coordinate) if model.covariance.is_finite else _limit(model, coordinate)
     solution = solve_fixed_point(
         lambda x: _update(regression, x),
@@ -71,13 +75,15 @@ def replica(model: MaskedRidge, coordinate: int = 0, **options: Any) -> ReplicaS
         admissible=lambda x: _admissible(regression, x),
         advice="raise max_iter, or take a less extreme alpha or lam",
         problem=f"replica saddle point of coordinate {coordinate} of {model}",
-        **options,
+        tol=tol,
+        max_iter=max_iter,
+        check=check,
     )
     return _observables(regression, model, solution)
 
 
 def _minor(model: MaskedRidge, k: int) -> _Regression:
-    """Everything from Sigma with row and column k taken out."""
+    """The regression of coordinate k of a finite Sigma, from the matrix without row and column k."""
     matrix = model.covariance.matrix
     d = len(matrix)
     if not 0 <= k < d or d < 2:
@@ -101,7 +107,9 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
-    """d -> infinity: the minor has Sigma's spectrum, and 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap.
+    """The regression in the limit d -> infinity, where the matrix without row and column k has Sigma's spectrum.
+
+    Block inversion gives 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap.
 
     With c = Sigma_kk and t = kappa (Sigma + kappa)^-1 the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where
     nothing cancels.
@@ -135,7 +143,7 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 
 
 def _update(regression: _Regression, x: Array) -> Array:
-    """The saddle-point equations, conjugates eliminated."""
+    """The saddle-point equations for (m, q, V), with the conjugates eliminated."""
     m, q, V = x
     kappa = regression.lam / regression.alpha * (1 + V)
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
@@ -151,7 +159,7 @@ def _update(regression: _Regression, x: Array) -> Array:
 
 
 def _step(regression: _Regression, x: Array) -> Array:
-    """V from df1 replaced by its tangent hyperbola at the present kappa = L (1 + V)/alpha; then m and q exactly."""
+    """A better point: V by the tangent hyperbola of df1 at the present kappa = L (1 + V)/alpha; m and q exactly."""
     alpha, lam = regression.alpha, regression.lam
     kappa = np.array([lam * (1 + x[2]) / alpha])
     at = ridge_moments(regression.modes, kappa)

@@ -1,47 +1,69 @@
 """The limit lam -> 0 on both sides of interpolation, and the law of the peak between them."""
 
 from dataclasses import dataclass, field
+from typing import Any, overload
 
 import numpy as np
 
 from theory.masked.errors import conditional_variances, population_errors, variance_factor
-from theory.masked.solution import MaskedRidgeSolution, per_coordinate
-from theory.models import Covariance, checks
+from theory.masked.solution import MaskedRidgeSolution, masked_regression, per_coordinate
+from theory.models import Covariance, MaskedRegression, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
-def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution:
+@overload
+def ridgeless(covariance: MaskedRegression) -> MaskedRidgeSolution: ...
+@overload
+def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution: ...
+@checked
+def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> MaskedRidgeSolution:
     """Errors of masked regression as lam -> 0: the minimum-norm interpolator for alpha below the rank of Sigma over d.
+
+    Takes the problem as a record, `ridgeless(MaskedRegression(covariance, alpha))`, or as its two numbers.
 
     alpha < rank/d: kappa_0 > 0 with df1(kappa_0) = alpha and no train error. alpha > rank/d: kappa = 0 and
     E_k = sigma_k^2/(1 - rank/(d alpha)), sigma_k^2 the conditional variance: the interpolation peak of masked
     regression is driven by the data's own conditional variance (arXiv:2601.23208, arXiv:2304.07235). At equality the
     error diverges: ValueError, see `peak_height`.
+
+    >>> from theory.models import AR1
+    >>> f"{ridgeless(AR1(np.inf, correlation=0.7), alpha=2.0).mean_test_error:.6f}"
+    '0.684564'
     """
-    alpha = checks.positive("alpha", alpha)
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    problem = masked_regression(covariance, alpha)
+    covariance, alpha = problem.covariance, problem.alpha
+    spectrum = covariance.spectrum
     rank = float(spectrum.weights @ (spectrum.eigenvalues > 0))
     if abs(alpha - rank) < 1e-9:
         hint = ": see peak_height" if rank > 1 - 1e-9 else ""
         raise ValueError(f"alpha must differ from rank(Sigma)/d = {rank:g}, where the error diverges{hint}")
     ridge = solve_effective_ridge(spectrum, np.array([alpha]), np.array([0.0]))
-    evidence = (ridge.residual, ridge.iterations, ridge.converged)
+    evidence: dict[str, Any] = {
+        "residual": ridge.residual,
+        "iterations": ridge.iterations,
+        "converged": ridge.converged,
+    }
     if alpha > rank:
         test = conditional_variances(covariance) / (1 - rank / alpha)
         return MaskedRidgeSolution(
-            covariance, alpha, 0.0, 0.0, rank, rank, test, test * (1 - rank / alpha) ** 2, *evidence
+            covariance, alpha, 0.0, 0.0, rank, rank, test, test * (1 - rank / alpha) ** 2, **evidence
         )
     at = ridge_moments(spectrum, ridge.value)
     errors = population_errors(spectrum, ridge.value) * variance_factor(at, np.array([alpha]))[:, None]
     test = per_coordinate(covariance, errors[0])
     moments = (float(ridge.value[0]), float(at.df1[0]), float(at.df2[0]))
-    return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), *evidence)
+    return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), **evidence)
 
 
-@dataclass(frozen=True, eq=False)
-class PeakHeight:
-    """Leading order of the interpolation peak at alpha = 1 as lam -> 0."""
+@dataclass(frozen=True, eq=False, repr=False)
+class PeakHeight(Result):
+    """Leading order of the interpolation peak at alpha = 1 as lam -> 0.
+
+    `test_error` has shape (d,), or one entry a class of coordinates in the limit d -> infinity.
+    """
 
     lam: float
     effective_ridge: float
@@ -49,8 +71,11 @@ class PeakHeight:
     mean_test_error: float
 
 
+@checked
 def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
-    """kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
+    """Height of the interpolation peak at alpha = 1 for a small ridge: a square-root law (arXiv:2601.23208).
+
+    kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
 
     From kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). A law for lam tau << 1: the errors of `solve` are
     larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. To be trusted to
@@ -58,7 +83,7 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    spectrum = covariance.spectrum
     if spectrum.eigenvalues.min() <= 0:
         raise ValueError("covariance must be non-singular for the peak at alpha = 1")
     tau = float(spectrum.mean(1 / spectrum.eigenvalues))

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.models import Covariance
+from theory.models import Covariance, MaskedRegression
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class MaskedRidgeSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedRidgeSolution(SolverResult):
     """Errors of masked ridge regression, squared, per coordinate, without a factor 1/2 and with the irreducible part.
 
     `test_error` and `train_error` have shape (d,); in the limit d -> infinity one entry a class of coordinates, and a
@@ -31,32 +32,29 @@ class MaskedRidgeSolution:
     df2: float | Array
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `test_error` over the coordinates; for d -> infinity over classes with their shares."""
         return self._mean(self.test_error)
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `train_error` over the coordinates, likewise."""
         return self._mean(self.train_error)
 
     @property
     def total_test_error(self) -> float:
-        """Sum over coordinates, infinite with d."""
+        """Sum of `test_error` over all d coordinates; infinite in the limit d -> infinity."""
         return self.covariance.d * self.mean_test_error
 
     @property
     def total_train_error(self) -> float:
-        """Sum over coordinates, infinite with d; zero stays zero."""
+        """Sum of `train_error` over all d coordinates; infinite in the limit, but zero where every error is zero."""
         return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )
@@ -68,7 +66,18 @@ class MaskedRidgeSolution:
 
 
 def per_coordinate(covariance: Covariance, values: Array) -> Array:
-    """Values of shape (..., c) spread over the d coordinates of a finite covariance."""
+    """Spread values (..., c) over the d coordinates of a finite covariance; in the limit they stay one a class."""
     if not covariance.is_finite:
         return values
     return np.broadcast_to(values, (*values.shape[:-1], covariance.size))
+
+
+def masked_regression(covariance: Covariance | MaskedRegression, alpha: float | None) -> MaskedRegression:
+    """The record of a problem that is given as one, or as a covariance and a sample ratio; ValueError for a mixture."""
+    if isinstance(covariance, MaskedRegression):
+        if alpha is not None:
+            raise ValueError(f"alpha must be left out beside a MaskedRegression, which has its own, got {alpha!r}")
+        return covariance
+    if alpha is None:
+        raise ValueError("alpha is needed beside a covariance")
+    return MaskedRegression(covariance, alpha)

@@ -1,88 +1,71 @@
-"""Test and train error of masked ridge regression at one point, and its mean predictor."""
+"""One call for every problem of this subject: the type of the record says which equations are solved."""
 
-import numpy as np
+from typing import overload
 
-from theory.masked.errors import own_population_errors, population_errors, variance_factor
-from theory.masked.solution import MaskedRidgeSolution, per_coordinate
-from theory.models import MaskedRidge, checks
-from theory.models.arrays import Array
-from theory.models.conventions import samples_per_unknown
-from theory.numerics import Solution
-from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
+from theory.masked.masked_ridge import solve_masked_ridge
+from theory.masked.masks.random_masks import RandomMasksSolution, solve_random_masks
+from theory.masked.masks.span_mask import SpanMaskSolution, SpanWindowsSolution, solve_span_mask, solve_span_windows
+from theory.masked.ridgeless import ridgeless
+from theory.masked.solution import MaskedRidgeSolution
+from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
+from theory.models import MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows, TeacherStudent
+from theory.models.arguments import checked
 
 
-def solve(model: MaskedRidge, *, exact_size: bool = False) -> MaskedRidgeSolution:
-    """Deterministic equivalents of the errors of all coordinates, in the limit of large n and d.
+@overload
+def solve(model: MaskedRidge, *, exact_size: bool = False) -> MaskedRidgeSolution: ...
+@overload
+def solve(model: MaskedRegression) -> MaskedRidgeSolution: ...
+@overload
+def solve(model: RandomMasks) -> RandomMasksSolution: ...
+@overload
+def solve(model: SpanMask, *, exact_size: bool = False) -> SpanMaskSolution: ...
+@overload
+def solve(model: SpanWindows, *, exact_size: bool = False) -> SpanWindowsSolution: ...
+@overload
+def solve(model: TeacherStudent) -> TeacherStudentSolution: ...
+@checked
+def solve(
+    model: MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows | TeacherStudent,
+    *,
+    exact_size: bool = False,
+) -> MaskedRidgeSolution | RandomMasksSolution | SpanMaskSolution | SpanWindowsSolution | TeacherStudentSolution:
+    """Test and train errors of a masked regression problem, by deterministic equivalents in the limit of large n and d.
 
-    With kappa the effective ridge and R = (Sigma + kappa)^-1: E_k = (R Sigma R)_kk / R_kk^2 / (1 - df2/alpha), and a
-    train error of (lam/kappa)^2 E_k (arXiv:2601.23208; from Q B Q equivalents of the joint predictor I - diag(Q)^-1 Q).
+    For `MaskedRidge`, with kappa the effective ridge (the root of lam = kappa (1 - df1(kappa)/alpha)) and
+    R = (Sigma + kappa)^-1: E_k = (R Sigma R)_kk / R_kk^2 / (1 - df2/alpha), and a train error of (lam/kappa)^2 E_k
+    (arXiv:2601.23208; from equivalents of Q B Q for the joint predictor I - diag(Q)^-1 Q). `MaskedRegression` is its
+    limit lam -> 0, see `ridgeless`; `RandomMasks`, `SpanMask` and `SpanWindows`, `TeacherStudent` are described at
+    `random_masks`, `span_mask`, `teacher_student`, which solve the same records.
 
-    `exact_size` takes kappa and df2 from Sigma without row and column k, the d - 1 unknowns that coordinate k really
-    has: better by a relative O(1/d), which matters for small d near alpha = 1. `effective_ridge`, `df1`, `df2` then
-    have one entry a coordinate, df1 and df2 per dimension of the minor. Raises ConvergenceError.
+    `exact_size` (MaskedRidge and spans) takes kappa and df2 from Sigma without the masked rows and columns, the
+    unknowns that a regression really has: better by a relative O(1/d), which matters for small d near alpha = 1. For
+    MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry a coordinate, per dimension of the minor.
+
+    ValueError for another record, or `exact_size` where it changes nothing; ConvergenceError where the equations are
+    not met.
+
+    >>> from theory.models import AR1
+    >>> point = solve(MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01))
+    >>> f"{point.mean_test_error:.6f} {point.effective_ridge:.6f} {point.converged}"
+    '0.624813 0.019022 True'
+    >>> spans = solve(SpanMask(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01, span=(100, 101)))
+    >>> f"{spans.mean_test_error:.4f}"
+    '0.7997'
     """
-    checks.record("model", model, MaskedRidge)
-    return _solve_exact_size(model) if exact_size else _solve(model)
-
-
-def _solve(model: MaskedRidge) -> MaskedRidgeSolution:
-    covariance, spectrum = model.covariance, model.covariance.spectrum
-    alpha = np.array([model.alpha])
-    ridge = solve_effective_ridge(spectrum, alpha, np.array([model.lam]))
-    kappa = ridge.value
-    at = ridge_moments(spectrum, kappa)
-    test = per_coordinate(covariance, (population_errors(spectrum, kappa) * variance_factor(at, alpha)[:, None])[0])
-    train = (model.lam / kappa[0]) ** 2 * test
-    return _solution(model, ridge, (float(kappa[0]), float(at.df1[0]), float(at.df2[0])), test, train)
-
-
-def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
-    covariance, spectrum = model.covariance, model.covariance.spectrum
-    if not covariance.is_finite:
-        raise ValueError("exact_size needs a finite d: at d = infinity there is nothing to correct")
-    d = covariance.size
-    if d < 2:
-        raise ValueError(f"exact_size needs d of at least 2, got {d}")
-    alpha = samples_per_unknown(model.alpha, d)
-    start = solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value
-    classes = len(spectrum.coordinate_weights)
-    ridge = solve_ridge_equation(
-        lambda kappa: minor_moments(spectrum, d, kappa),
-        np.full(classes, alpha),
-        np.full(classes, model.lam),
-        float(start) - model.lam,
-    )
-    kappa = ridge.value
-    at = minor_moments(spectrum, d, kappa)
-    test = own_population_errors(spectrum, kappa) * variance_factor(at, np.asarray(alpha))
-    test = per_coordinate(covariance, test)
-    train = (model.lam / per_coordinate(covariance, kappa)) ** 2 * test
-    kappa, df1, df2 = (per_coordinate(covariance, values) for values in (kappa, at.df1, at.df2))
-    return _solution(model, ridge, (kappa, df1, df2), test, train)
-
-
-def _solution(
-    model: MaskedRidge,
-    ridge: Solution[Array],
-    moments: tuple[float | Array, float | Array, float | Array],
-    test_error: Array,
-    train_error: Array,
-) -> MaskedRidgeSolution:
-    kappa, df1, df2 = moments
-    evidence = (ridge.residual, ridge.iterations, ridge.converged)
-    return MaskedRidgeSolution(
-        model.covariance, model.alpha, model.lam, kappa, df1, df2, test_error, train_error, *evidence
-    )
-
-
-def predictor(model: MaskedRidge) -> Array:
-    """(d, d) deterministic equivalent of the joint predictor: I - diag(R)^-1 R, R = (Sigma + kappa)^-1; zero diagonal.
-
-    It is the population masked ridge predictor at the effective ridge kappa. Raises ConvergenceError.
-    """
-    covariance = checks.record("model", model, MaskedRidge).covariance
-    kappa = float(solve_effective_ridge(covariance.spectrum, np.array(model.alpha), np.array(model.lam)).value)
-    resolvent = (covariance.eigenvectors / (covariance.eigenvalues + kappa)) @ covariance.eigenvectors.T
-    rows = -resolvent / np.diagonal(resolvent)[:, None]
-    np.fill_diagonal(rows, 0.0)
-    return np.asarray(rows)
+    match model:
+        case MaskedRidge():
+            return solve_masked_ridge(model, exact_size)
+        case SpanMask():
+            return solve_span_mask(model, exact_size)
+        case SpanWindows():
+            return solve_span_windows(model, exact_size)
+    if exact_size:
+        raise ValueError(f"exact_size must be False for {type(model).__name__}: only single masks and spans have it")
+    match model:
+        case MaskedRegression():
+            return ridgeless(model)
+        case RandomMasks():
+            return solve_random_masks(model)
+        case TeacherStudent():
+            return teacher_student(model)

@@ -21,7 +21,8 @@ from theory.models.glm import (
 )
 from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
-from theory.models.masked_ridge import MaskedRidge
+from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
+from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -32,6 +33,7 @@ from theory.models.potts import (
     SquareLatticePotts,
 )
 from theory.models.spectrum import Spectrum
+from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
 from theory.models.topics import Masking, TopicMixture, TopicModel
@@ -56,6 +58,7 @@ __all__ = [
     "Interaction",
     "Isotropic",
     "ManyBodyPottsModel",
+    "MaskedRegression",
     "MaskedRidge",
     "Masking",
     "Modes",
@@ -65,9 +68,16 @@ __all__ = [
     "PowerLaw",
     "RandomFeatures",
     "RandomLabels",
+    "RandomMasks",
+    "RidgeProblem",
+    "SampledRows",
     "Scaled",
+    "SpanMask",
+    "SpanWindows",
     "Spectrum",
+    "SpikeMethod",
     "Spiked",
+    "SpikedData",
     "SquareLatticePotts",
     "TeacherMixture",
     "TeacherStudent",

@@ -91,8 +91,8 @@ def _check(annotation: Any) -> Check | None:
     if origin is collections.abc.Mapping or origin is dict:
         return lambda name, value: checks.instance(name, value, collections.abc.Mapping, "a mapping")
     kind = origin if isinstance(origin, type) else annotation
-    # A protocol has no instances that could be told, `object` has all.
-    if not isinstance(kind, type) or kind is object or getattr(kind, "_is_protocol", False):
+    # A protocol has no instances that could be told, `object` and Any (a class since Python 3.11) have all.
+    if not isinstance(kind, type) or kind in (object, Any) or getattr(kind, "_is_protocol", False):
         return None
     return lambda name, value: checks.record(name, value, kind)
 
@@ -116,9 +116,23 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
             raise ValueError(refusals[0] + (" (or None)" if optional else ""))
         allowed = [str(refusal).removeprefix(f"{name} must be ").rsplit(", got ", 1)[0] for refusal in refusals]
         allowed += ["None"] if optional else []
-        raise ValueError(f"{name} must be {' or '.join(dict.fromkeys(allowed))}, got {checks.shown(value)}")
+        raise ValueError(f"{name} must be {' or '.join(_merged(allowed))}, got {checks.shown(value)}")
 
     return check
+
+
+def _merged(allowed: list[str]) -> list[str]:
+    """What several refusals allow; "a record of theory.models (A)" and the same of B become one of "(A or B)"."""
+    kinds: dict[str, list[str]] = {}
+    for text in dict.fromkeys(allowed):
+        what, opened, kind = text.partition(" (")
+        record = what.startswith("a record of") and opened
+        kinds.setdefault(what if record else text, []).extend([kind.removesuffix(")")] if record else [])
+    return [f"{what} ({_listed(names)})" if names else what for what, names in kinds.items()]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + f" or {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _array_of(dtype: tuple[Any, ...]) -> Check:

@@ -1,22 +1,43 @@
 """Where two conventions for the ridge meet.
 
-Per sample, as in `MaskedRidge`: (1/n) |y - X w|^2 + lam |w|^2. Per unknown, as in replica calculations:
-(1/2) |y - X w|^2 + (L u/2) |w|^2 with u unknowns. Both have the same minimum if L u = n lam. With n = alpha d samples
-the unknowns are the d - 1 other coordinates: u = d in the limit d -> infinity, where L = alpha lam.
+Per sample, in the records of the subject `masked`: (1/n) sum_i (y_i - a.x_i)^2 + lam |a|^2. Per unknown, in the records
+of the subject `glm` and in replica calculations: sum_i loss(y_i, w.x_i/sqrt(u)) + (L/2) |w|^2 with u unknowns and the
+square loss (y - h)^2/2. With w = sqrt(u) a both have the same minimum if L u = n lam. With n = alpha d samples the
+unknowns of masked regression are the d - 1 other coordinates: in the limit d -> infinity L = alpha lam. A record
+knows its own number of unknowns: `record.ridge_per_unknown` is L.
 """
 
 import math
 
 from theory.models import checks
 
+SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
+
+
+def sample_ratio(name: str, alpha: float) -> float:
+    """`alpha` as a float in the range in which the equations of this project can be evaluated, or ValueError."""
+    return checks.between(name, alpha, SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
+
 
 def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
-    """L = n lam/(d - 1) of a ridge `lam` per sample at n = alpha d; a finite d counts the d - 1 unknowns exactly."""
+    """L = n lam/(d - 1), the ridge in the records of `glm`, of a ridge `lam` per sample at n = alpha d.
+
+    A finite d counts the d - 1 unknowns of masked regression exactly. ValueError for d < 2.
+
+    >>> ridge_per_unknown(0.1, alpha=2.0)
+    0.2
+    """
     return samples_per_unknown(alpha, d) * checks.non_negative("lam", lam)
 
 
 def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
-    """lam = (d - 1) L/n of a ridge `L` per unknown at n = alpha d, the inverse of `ridge_per_unknown`."""
+    """lam = (d - 1) L/n, the ridge in the records of `masked`, of a ridge `L` per unknown at n = alpha d.
+
+    The inverse of `ridge_per_unknown`.
+
+    >>> ridge_per_sample(0.2, alpha=2.0)
+    0.1
+    """
     return checks.non_negative("L", L) / samples_per_unknown(alpha, d)
 
 

@@ -1,31 +1,27 @@
-"""The masked self-supervised regression problem."""
+"""Masked self-supervised regression of Gaussian rows, with a ridge and without one."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from theory.models import checks
+from theory.models.conventions import sample_ratio, samples_per_unknown
 from theory.models.covariance import Covariance, set_checked
 
 
 @dataclass(frozen=True)
-class MaskedRidge:
-    """Masked self-supervised ridge regression (arXiv:2601.23208).
+class SampledRows:
+    """n = alpha d independent rows x with mean 0 and covariance Sigma: what all records of this subject have in common.
 
-    n = alpha d rows x ~ N(0, Sigma). Every coordinate k is masked in turn and predicted from the other d - 1 by
-    `argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2`. Errors are squared, per coordinate, without a factor 1/2, and
-    include the irreducible conditional variance 1/(Sigma^-1)_kk.
+    ValueError unless `covariance` is a record of theory.models and `alpha` a number from 1e-300 to 1e300.
     """
 
     covariance: Covariance
     alpha: float
-    lam: float
 
     def __post_init__(self) -> None:
         checks.record("covariance", self.covariance, Covariance)
-        lam = checks.real("lam", self.lam)
-        if lam <= 0:
-            raise ValueError(f"lam must be positive, got {self.lam!r}; for lam -> 0 see theory.masked.ridgeless")
-        set_checked(self, alpha=checks.positive("alpha", self.alpha), lam=lam)
+        set_checked(self, alpha=sample_ratio("alpha", self.alpha))
 
     @property
     def d(self) -> int | float:
@@ -34,5 +30,71 @@ class MaskedRidge:
 
     @property
     def n(self) -> float:
-        """Number of samples alpha d; not rounded, possibly infinite."""
+        """Number of rows alpha d; not rounded, possibly infinite."""
         return self.alpha * self.d if math.isfinite(self.d) else math.inf
+
+
+@dataclass(frozen=True, repr=False)
+class RidgeProblem(SampledRows):
+    """Ridge regression on such rows, whose objective is a *mean* of squares plus lam |a|^2.
+
+    Records of `theory.models.glm` have a *sum* over samples plus (lam/2) |w|^2 instead, for fields w.x/sqrt(p) of p
+    unknowns and the square loss (y - h)^2/2: `ridge_per_unknown` is this record's ridge in their convention.
+    """
+
+    lam: float
+
+    objective: ClassVar[str] = "(1/n) sum of squares + lam |a|^2"
+    advice: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lam = checks.real("lam", self.lam)
+        if lam <= 0:
+            raise ValueError(f"lam must be positive, got {self.lam!r}{self.advice}")
+        set_checked(self, lam=lam)
+
+    @property
+    def terms_per_unknown(self) -> float:
+        """Terms of the mean over coefficients of one regression: n/(d - 1), or alpha in the limit d -> infinity."""
+        return samples_per_unknown(self.alpha, self.d)
+
+    @property
+    def ridge_per_unknown(self) -> float:
+        """The ridge `lam` of the same problem in `theory.models.glm`: lam times the terms of the mean per unknown."""
+        return self.terms_per_unknown * self.lam
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
+        return f"{type(self).__name__}({values}; minimizes {self.objective})"
+
+
+@dataclass(frozen=True)
+class MaskedRegression(SampledRows):
+    """Masked self-supervised regression whose ridge is not part of the problem (arXiv:2601.23208).
+
+    Every coordinate of n = alpha d rows x ~ N(0, Sigma) is masked in turn and predicted from the others. The ridge is
+    taken to zero by `theory.masked.ridgeless` (least squares, of minimum norm where that is not unique, which is also
+    what `simulate.masked` fits) and found by `theory.masked.optimal_ridge`. `MaskedRidge` has a ridge of its own.
+
+    >>> from theory.models import AR1
+    >>> MaskedRegression(AR1(d=400, correlation=0.7), alpha=0.5).n
+    200.0
+    """
+
+
+@dataclass(frozen=True, repr=False)
+class MaskedRidge(RidgeProblem):
+    """Masked self-supervised ridge regression (arXiv:2601.23208).
+
+    n = alpha d rows x ~ N(0, Sigma). Every coordinate k is masked in turn and predicted from the other d - 1 by
+    `argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2`. Errors are squared, per coordinate, without a factor 1/2, and
+    include the irreducible conditional variance 1/(Sigma^-1)_kk. d may be infinite.
+
+    >>> from theory.models import AR1
+    >>> MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01)
+    MaskedRidge(covariance=AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01; minimizes (1/n) |X_k - X_-k a|^2 + lam |a|^2)
+    """  # noqa: E501  # a line of output
+
+    objective: ClassVar[str] = "(1/n) |X_k - X_-k a|^2 + lam |a|^2"
+    advice: ClassVar[str] = "; for lam -> 0 see theory.masked.ridgeless"

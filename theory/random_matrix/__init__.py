@@ -20,11 +20,15 @@ if TYPE_CHECKING:
         SpikeRidge,
         SpikeThreshold,
         SymmetricOutlier,
+        optimal_ridge,
         optimal_spike_ridge,
+        outlier,
         spike_outlier,
         spike_outliers,
         spike_threshold,
+        symmetric_outlier,
         symmetric_part_outlier,
+        threshold,
     )
     from theory.random_matrix.spectral.law import SpectralLaw
     from theory.random_matrix.spectral.laws import (
@@ -50,7 +54,9 @@ __all__ = [
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
+    "optimal_ridge",
     "optimal_spike_ridge",
+    "outlier",
     "predictor_density",
     "predictor_edges",
     "predictor_law",
@@ -61,8 +67,10 @@ __all__ = [
     "spike_outlier",
     "spike_outliers",
     "spike_threshold",
+    "symmetric_outlier",
     "symmetric_part_outlier",
     "tangent_step",
+    "threshold",
 ]
 
 _ROOMS = ("theory.random_matrix.bbp", "theory.random_matrix.spectral.laws")

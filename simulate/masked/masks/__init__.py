@@ -1,6 +1,5 @@
 """Masking patterns, measured: masks are drawn, and every coordinate's or span's own regression is solved."""
 
-from simulate.masked.masks.problem import RandomMasks, SpanMask
 from simulate.masked.masks.random_masks import (
     MaskedInputsFit,
     coordinate_errors,
@@ -11,11 +10,13 @@ from simulate.masked.masks.random_masks import (
     random_masks_train_error,
 )
 from simulate.masked.masks.span_mask import fit_span, span_errors, span_test_error, span_train_error
+from theory.models import RandomMasks, SpanMask, SpanWindows
 
 __all__ = [
     "MaskedInputsFit",
     "RandomMasks",
     "SpanMask",
+    "SpanWindows",
     "coordinate_errors",
     "fit_expected_masks",
     "fit_masks",

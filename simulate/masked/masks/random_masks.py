@@ -7,27 +7,42 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from simulate.masked.masks.problem import RandomMasks
-from simulate.masked.replicate import draw
-from theory.models import Covariance
+from simulate.masked.checks import data_matrix
+from simulate.masked.draw import draw
+from simulate.masked.sampler import Inputs
+from theory.models import Covariance, RandomMasks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import between, finite_array, positive
+from theory.models.masks import LEAST_RATE
+from theory.models.results import Result
 
 
-@dataclass(frozen=True, eq=False)
-class MaskedInputsFit:
-    """Row k of `predictor` (d, d) predicts coordinate k from masked inputs; zero diagonal. `train_error` (d,)."""
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedInputsFit(Result):
+    """The d regressions on masked inputs.
+
+    Row k of `predictor` (d, d) predicts coordinate k, with a zero diagonal; `train_error` (d,) is the mean square of
+    the residuals over the expected number of pairs.
+    """
 
     predictor: Array
     train_error: Array
 
 
+@checked
 def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) -> MaskedInputsFit:
-    """Each coordinate regressed on the inputs of exactly those pairs (sample, mask) that hide it.
+    """Regress each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
 
     `masks` (R, n, d) is True where a coordinate is hidden. With N = n R mask_rate, the expected number of pairs, row k
     minimizes (1/N) sum (x_k - a.z)^2 + lam |a|^2 over them, z the inputs with zeros at the hidden ones: d ridge
-    regressions, each by its own normal equations.
+    regressions, each by its own normal equations. ValueError for data as in `fit`, for masks of another shape, and
+    unless lam > 0 and 0 < mask_rate < 1.
     """
+    X, lam = data_matrix("X", X), positive("lam", lam)
+    mask_rate = between("mask_rate", mask_rate, LEAST_RATE, 1, closed=(True, False))
+    if masks.ndim != 3 or masks.shape[0] == 0 or masks.shape[1:] != X.shape:
+        raise ValueError(f"masks must have the shape {X.shape} of X for each mask, got {masks.shape}")
     (copies, n, d), pairs = masks.shape, masks.shape[0] * masks.shape[1] * mask_rate
     inputs = np.where(masks, 0.0, X).reshape(copies * n, d)
     hidden = np.ascontiguousarray(masks.reshape(copies * n, d).T)
@@ -40,11 +55,15 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) 
     return MaskedInputsFit(predictor, train)
 
 
+@checked
 def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFit:
-    """The same objective averaged over all masks of each sample, from its expectation written out.
+    """Minimize the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
 
     E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns.
+    ValueError for data as in `fit`, and unless lam > 0 and 0 <= mask_rate < 1.
     """
+    X, lam = data_matrix("X", X), positive("lam", lam)
+    mask_rate = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
     n, d = X.shape
     C = X.T @ X / n
     p, power = mask_rate, np.diagonal(C)
@@ -59,31 +78,42 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
     return MaskedInputsFit(predictor, train)
 
 
+@checked
 def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float) -> Array:
-    """(d,) error on new samples with new masks, both averaged exactly, the coordinate itself being masked."""
+    """Error (d,) of a predictor (d, d) on new samples and masks, averaged exactly; the coordinate itself is masked.
+
+    ValueError for a predictor of another size than the covariance, and unless 0 <= mask_rate < 1.
+    """
+    predictor = finite_array("predictor", predictor, 2)
+    mask_rate = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
+    if predictor.shape != (covariance.size, covariance.size):
+        raise ValueError(f"predictor must have shape {(covariance.size, covariance.size)}, got {predictor.shape}")
     Sigma, p = covariance.matrix, mask_rate
     second = (1 - p) ** 2 * Sigma + np.diag(p * (1 - p) * np.diagonal(Sigma))
     cross = (1 - p) * np.einsum("kj,jk->k", predictor, Sigma)
     return np.asarray(np.diagonal(Sigma) - 2 * cross + np.einsum("kj,kj->k", predictor @ second, predictor))
 
 
-def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """(2, d): test and train error of each coordinate, of one data set with its masks."""
-    covariance, X = draw(model.ridge, d, rng, inputs)
+@checked
+def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """Test and train errors of each coordinate, (2, d), of one data set with its masks."""
+    covariance, X = draw(model, d, rng, inputs)
     if model.n_masks is None:
-        fitted = fit_expected_masks(X, model.ridge.lam, model.mask_rate)
+        fitted = fit_expected_masks(X, model.lam, model.mask_rate)
     else:
         masks = rng.random((model.n_masks, *X.shape)) < model.mask_rate
-        fitted = fit_masks(X, masks, model.ridge.lam, model.mask_rate)
+        fitted = fit_masks(X, masks, model.lam, model.mask_rate)
     return np.stack([masked_test_error(fitted.predictor, covariance, model.mask_rate), fitted.train_error])
 
 
-def random_masks_test_error(model: RandomMasks, d: int, rng: Generator, inputs: str = "gaussian") -> float:
+@checked
+def random_masks_test_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
     """Mean over coordinates of the test error under masking."""
     return float(coordinate_errors(model, d, rng, inputs)[0].mean())
 
 
-def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs: str = "gaussian") -> float:
+@checked
+def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
     """Mean over coordinates of the mean squared residual of the pairs."""
     return float(coordinate_errors(model, d, rng, inputs)[1].mean())
 

@@ -1,51 +1,74 @@
 """Ridge regression of spans of coordinates on their complements, one span at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from simulate.masked.masks.problem import SpanMask
-from simulate.masked.replicate import draw
+from simulate.masked.draw import draw
+from simulate.masked.sampler import Inputs
+from theory.models import SpanMask, SpanWindows
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import finite_array, positive, shown
 
 
+@checked
 def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array]:
     """Predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
 
-    C = X'X/n holds all that the regression argmin (1/n) |X_B - X_out a'|^2 + lam |a|^2 needs of the data.
+    C = X'X/n (d, d) holds all that the regression argmin (1/n) |X_B - X_out a'|^2 + lam |a|^2 needs of the data.
+    ValueError unless C is square, lam > 0, and `span` holds some but not all of 0..d-1, each once.
     """
+    C, lam = finite_array("C", C, 2), positive("lam", lam)
+    if C.shape[0] != C.shape[1]:
+        raise ValueError(f"C must be a square matrix, got shape {C.shape}")
+    if (
+        span.ndim != 1
+        or not 0 < len(np.unique(span)) == span.size < len(C)
+        or not 0 <= span.min() <= span.max() < len(C)
+    ):
+        raise ValueError(f"span must hold some but not all of 0..{len(C) - 1}, each once, got {shown(span)}")
     others = np.setdiff1d(np.arange(len(C)), span)
     inner, cross = C[np.ix_(others, others)], C[np.ix_(others, span)]
     a = np.asarray(np.linalg.solve(inner + lam * np.eye(len(others)), cross), float).T
     return a, _errors(a, C, span, others)
 
 
-def span_errors(model: SpanMask, d: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """(2, windows): test and train error per masked coordinate of each window of one data set."""
-    covariance, X = draw(model.ridge, d, rng, inputs)
-    if model.length >= d:
-        raise ValueError(f"length must be below d = {d}, got {model.length}")
+@checked
+def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+    """Test and train errors per masked coordinate of the span or of each window, (2, spans), of one data set."""
+    covariance, X = draw(model, d, rng, inputs)
+    model = replace(model, covariance=covariance)  # checks the span, and places the windows, at this size
     C, Sigma, errors = X.T @ X / len(X), covariance.matrix, []
-    for start in range(0, d - model.length + 1, model.step):
-        span = np.arange(start, start + model.length)
-        a, train = fit_span(C, model.ridge.lam, span)
+    for span in _spans(model):
+        a, train = fit_span(C, model.lam, span)
         test = _errors(a, Sigma, span, np.setdiff1d(np.arange(d), span))
         errors.append((test.mean(), train.mean()))
     return np.array(errors).T
 
 
-def span_test_error(model: SpanMask, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """Mean over the windows and their coordinates."""
+@checked
+def span_test_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Test error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[0].mean())
 
 
-def span_train_error(model: SpanMask, d: int, rng: Generator, inputs: str = "gaussian") -> float:
-    """Mean over the windows and their coordinates."""
+@checked
+def span_train_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Train error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[1].mean())
 
 
+def _spans(model: SpanMask | SpanWindows) -> list[NDArray[np.intp]]:
+    if isinstance(model, SpanMask):
+        return [np.array(model.span)]
+    return [np.arange(start, start + model.length) for start in model.starts]
+
+
 def _errors(a: Array, moments: Array, span: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
-    """(b,) mean squares of x_B - a x_out under the second moments of x."""
+    """Mean squares (b,) of x_B - a x_out under the second moments of x."""
     explained = a @ moments[np.ix_(others, others)]
     return np.asarray(
         np.diagonal(moments)[span]

@@ -34,7 +34,11 @@ class RowClasses:
     share: Array = field(repr=False)  # (c,), rows of the class over n pairs; sums to 1
 
     def response(self, traces: Array) -> Response:
-        """At traces (2,) = (tr a Sigma G, tr b Delta G)/n; class c is damped by K_c = 1 + tr T_c G/(n pairs)."""
+        """The sums over classes at traces (2,) = (tr a Sigma G, tr b Delta G)/n.
+
+        The rows of class c, of covariance T_c, are damped by the factor K_c = 1 + tr T_c G/(n pairs): the fit follows
+        its own rows, the more so the fewer there are.
+        """
         damping = 1 / (1 + (self.signal * traces[0] + traces[1]) / self.pairs)
         powers = np.stack([self.signal, np.ones_like(self.signal)])
         squared = self.share * damping**2
@@ -42,7 +46,7 @@ class RowClasses:
 
 
 class AllMasks:
-    """Infinitely many masks: one row a sample with covariance a Sigma, and b Delta as a fixed ridge."""
+    """The limit of infinitely many masks: a sample is one row of covariance a Sigma, and b Delta is a fixed ridge."""
 
     def response(self, traces: Array) -> Response:
         """The limit n_masks -> infinity of `RowClasses.response`."""
@@ -53,7 +57,7 @@ class AllMasks:
 
 
 def row_classes(n_masks: int, mask_rate: float) -> RowClasses:
-    """All classes of relevant weight: about sqrt(n_masks) of them where there are many masks."""
+    """The classes of rows whose weight is above rounding: about sqrt(n_masks) of them where there are many masks."""
     count, probability = _binomial(n_masks, mask_rate)
     masked = count > 0
     count, probability = count[masked], probability[masked]
@@ -63,7 +67,7 @@ def row_classes(n_masks: int, mask_rate: float) -> RowClasses:
 
 
 def _binomial(n: int, rate: float) -> tuple[Array, Array]:
-    """Values and probabilities around the mode: by ratios of neighbors, exact where factorials are not."""
+    """Values and probabilities of a binomial around its mode, by ratios of neighbors: factorials would lose digits."""
     mode = int((n + 1) * rate)
     reach = int(40 * (n * rate * (1 - rate)) ** 0.5) + 40  # beyond it less than exp(-700)
     low, high = max(0, mode - reach), min(n, mode + reach)

@@ -6,21 +6,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.masked.masks.classes import row_classes
-from theory.masked.masks.equations import Point, all_masks, finite_masks
-from theory.masked.masks.population import Population, population
-from theory.masked.masks.random_masks import checked_masks, mean_over_coordinates
-from theory.models import Covariance, MaskedRidge, checks
+from theory.masked.masks.equations import solved_points
+from theory.masked.masks.population import population
+from theory.masked.masks.random_masks import mean_over_coordinates
+from theory.models import Covariance, RandomMasks, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.conventions import sample_ratio
 from theory.models.frames import table
+from theory.models.masks import LEAST_RATE
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class MaskCurve:
-    """Mean errors on the grid `mask_rates` (rows) by `alphas` (columns); arrays have shape (n_rates, n_alphas)."""
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskCurve(SolverResult):
+    """Mean errors under random masks on the grid of `mask_rates` (rows) by `alphas` (columns).
+
+    Arrays have shape (n_rates, n_alphas). `residual` and `iterations` are the worst of all points.
+    """
 
     covariance: Covariance = field(repr=False)
     alphas: Array
@@ -29,12 +35,9 @@ class MaskCurve:
     n_masks: int | None
     mean_test_error: Array = field(repr=False)
     mean_train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a point, with columns mask_rate, alpha, mean_test_error, mean_train_error."""
+        """A table with a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""
         rate, alpha = (grid.ravel() for grid in np.meshgrid(self.mask_rates, self.alphas, indexing="ij"))
         return table(
             mask_rate=rate,
@@ -44,18 +47,27 @@ class MaskCurve:
         )
 
 
+@checked
 def mask_curve(
     covariance: Covariance, alphas: ArrayLike, lam: float, mask_rates: ArrayLike, n_masks: int | None = None
 ) -> MaskCurve:
-    """The mean errors of `random_masks` on a grid; `iterations` and `residual` are the worst of all points."""
-    alphas = checks.finite_array("alphas", np.atleast_1d(np.asarray(alphas)), 1)
-    rates = checks.finite_array("mask_rates", np.atleast_1d(np.asarray(mask_rates)), 1)
-    for alpha in alphas:
-        MaskedRidge(covariance, alpha, lam)
+    """Compute the mean errors of `random_masks` on a grid of mask rates and sample ratios.
+
+    One population serves all points, and for infinitely many masks one spectrum a mask rate. ValueError and
+    ConvergenceError as `random_masks`.
+
+    >>> from theory.models import AR1
+    >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)
+    array([[0.8863, 0.716 ]])
+    """
+    alphas = checks.finite_array("alphas", np.atleast_1d(alphas), 1)
+    rates = checks.finite_array("mask_rates", np.atleast_1d(mask_rates), 1)
     for rate in rates:
-        checked_masks(rate, n_masks)
+        checks.between("mask_rates", rate, 0 if n_masks is None else LEAST_RATE, 1, closed=(True, False))
+    for alpha in alphas:
+        RandomMasks(covariance, sample_ratio("alphas", alpha), lam, rates[0], n_masks)
     of = population(covariance)
-    points = [point for rate in rates for point in _points(of, alphas, float(lam), float(rate), n_masks)]
+    points = [point for rate in rates for point in solved_points(of, alphas, lam, float(rate), n_masks)]
 
     def means(errors: list[Array]) -> Array:
         return np.reshape([mean_over_coordinates(covariance, error) for error in errors], (len(rates), len(alphas)))
@@ -63,19 +75,12 @@ def mask_curve(
     return MaskCurve(
         covariance,
         alphas,
-        float(lam),
+        lam,
         rates,
         n_masks,
         means([point.test_error for point in points]),
         means([point.train_error for point in points]),
-        max(point.residual for point in points),
-        max(point.iterations for point in points),
-        all(point.converged for point in points),
+        residual=max(point.residual for point in points),
+        iterations=max(point.iterations for point in points),
+        converged=all(point.converged for point in points),
     )
-
-
-def _points(of: Population, alphas: Array, lam: float, rate: float, n_masks: int | None) -> list[Point]:
-    if n_masks is None:
-        return all_masks(of, alphas, lam, rate)
-    classes = row_classes(n_masks, rate)
-    return [finite_masks(of, float(alpha), lam, rate, classes) for alpha in alphas]

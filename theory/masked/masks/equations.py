@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.masked.errors import variance_factor
-from theory.masked.masks.classes import AllMasks, Response, RowClasses
+from theory.masked.masks.classes import AllMasks, Response, RowClasses, row_classes
 from theory.masked.masks.population import Population, Resolvent
 from theory.models.arrays import Array
-from theory.numerics import solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
@@ -27,13 +27,28 @@ class Point:
     converged: bool
 
 
+def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n_masks: int | None) -> list[Point]:
+    """The solved equations at every sample ratio; ConvergenceError where a number leaves the floating-point range."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what that leaves behind is refused below
+        if n_masks is None:
+            points = all_masks(of, alphas, lam, mask_rate)
+        else:
+            classes = row_classes(n_masks, mask_rate)
+            points = [finite_masks(of, float(alpha), lam, mask_rate, classes) for alpha in alphas]
+    for alpha, point in zip(alphas, points, strict=True):
+        if not np.isfinite([*point.first, *point.test_error, *point.train_error]).all():
+            failed = Solution(point, "diverged", point.residual, 0.0, point.iterations)
+            raise ConvergenceError(_problem(alpha, lam, mask_rate), failed, "take a less extreme alpha or lam")
+    return points
+
+
 def rates(mask_rate: float) -> tuple[float, float]:
-    """(a, b): E z z' = a Sigma + b Delta for inputs z of which a fraction mask_rate is set to zero."""
+    """The weights (a, b) in E z z' = a Sigma + b Delta for inputs z of which a fraction mask_rate is set to zero."""
     return (1 - mask_rate) ** 2, mask_rate * (1 - mask_rate)
 
 
 def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, classes: RowClasses | AllMasks) -> Point:
-    """Newton's method for the traces t_c = tr T_c G / n of T = (a Sigma, b Delta).
+    """Solve for the traces t_c = tr T_c G / n of T = (a Sigma, b Delta) by Newton's method, and find the errors there.
 
     The map from the traces to those of the G they define is increasing and concave (G is a parallel sum in the damping
     factors of the classes), so from above its root Newton's iterates fall to it monotonically; lam G <= 1 starts them.
@@ -67,7 +82,7 @@ def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, cla
         method="newton",
         jacobian=jacobian,
         max_iter=100,
-        problem=f"random masks at alpha = {alpha:.6g}, lam = {lam:.6g}, mask_rate = {mask_rate:.6g}",
+        problem=_problem(alpha, lam, mask_rate),
     )
     response, at, _, gram = at_traces(solution.value)
     weights = np.stack([np.ones(2), response.rows], axis=1)
@@ -77,7 +92,7 @@ def finite_masks(of: Population, alpha: float, lam: float, mask_rate: float, cla
 
 
 def all_masks(of: Population, alphas: Array, lam: float, mask_rate: float) -> list[Point]:
-    """Infinitely many masks at every sample ratio, by the effective ridge of one spectrum.
+    """Solve the limit of infinitely many masks at every sample ratio, by the effective ridge of one spectrum.
 
     The masks act as a diagonal ridge L = b Delta + lam: with Sigma' = L^-1/2 a Sigma L^-1/2 the damping K of a sample
     is the effective ridge of Sigma' at unit ridge, K = 1 + tr Sigma' (Sigma'/K + 1)^-1 / n.
@@ -96,8 +111,15 @@ def all_masks(of: Population, alphas: Array, lam: float, mask_rate: float) -> li
     return points
 
 
+def _problem(alpha: float, lam: float, mask_rate: float) -> str:
+    return f"random masks at alpha = {alpha:.6g}, lam = {lam:.6g}, mask_rate = {mask_rate:.6g}"
+
+
 def _point(first: Array, at: Resolvent, raised: Array, mask_rate: float, evidence: tuple[float, int, bool]) -> Point:
-    """`raised` (2, 2): weights of a Sigma and b Delta in G B G, for B of the test (first column) and train error."""
+    """The errors at a solved point; `raised` (2, 2) are the weights of a Sigma and b Delta in the equivalent of G B G.
+
+    Their first column is for the B of the test error, the second for that of the train error.
+    """
     odds = mask_rate / (1 - mask_rate)
     shown, mask_noise = at.errors()
     test, train = (x * shown + y * odds * mask_noise for x, y in raised.T)

@@ -28,7 +28,7 @@ class Resolvent:
 
 @dataclass(frozen=True, eq=False)
 class CommutingPopulation:
-    """Delta is a multiple of the identity, or Sigma is diagonal: everything is a function of the modes."""
+    """A population where Delta commutes with Sigma (equal variances, or independence): all are sums over modes."""
 
     spectrum: Spectrum = field(repr=False)
     delta: Array = field(repr=False)  # (r,) at the modes
@@ -38,7 +38,7 @@ class CommutingPopulation:
         return Spectrum(x * self.spectrum.eigenvalues / (y * self.delta + lam), self.spectrum.weights)
 
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
-        """At coefficients x, y >= 0 and lam > 0."""
+        """The resolvent at coefficients x, y >= 0 and lam > 0."""
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
         g = 1 / (x * s + y * self.delta + lam)
         both = np.stack([s * g, self.delta * g])
@@ -48,7 +48,7 @@ class CommutingPopulation:
 
     def _errors(self, g: Array) -> tuple[Array, Array]:
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
-        if spectrum.axes:  # nothing to predict with
+        if spectrum.axes:  # independent coordinates cannot be predicted from each other
             return s, np.zeros_like(s)
         own = spectrum.diagonal(g)
         centered = g - spectrum.mean(g)  # a variance, by numbers that stay small where all of g is alike
@@ -58,7 +58,7 @@ class CommutingPopulation:
 
 @dataclass(frozen=True, eq=False)
 class DensePopulation:
-    """Nothing commutes: one Cholesky factorization and one product a point."""
+    """A population where nothing commutes: every point costs one Cholesky factorization and one matrix product."""
 
     matrix: Array = field(repr=False)
 
@@ -75,7 +75,7 @@ class DensePopulation:
         return Spectrum(np.where(eigenvalues > noise, eigenvalues, 0.0), np.full(d, 1 / d))
 
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
-        """At coefficients x, y >= 0 and lam > 0."""
+        """The resolvent at coefficients x, y >= 0 and lam > 0."""
         G, d = inverse(self.matrix, x, y, lam), len(self.matrix)
         product, delta = self.matrix @ G, self.variances
         quadratic = np.einsum("ij,ji->i", G, product)  # diag G Sigma G
@@ -94,7 +94,7 @@ Population = CommutingPopulation | DensePopulation
 
 
 def population(covariance: Covariance) -> Population:
-    """By modes where Delta commutes with Sigma: equal variances, or independent coordinates; else dense."""
+    """The cheapest form of a population: by modes where Delta commutes with Sigma, else by dense matrices."""
     spectrum = covariance.spectrum
     if spectrum.axes:
         return CommutingPopulation(spectrum, spectrum.eigenvalues)
@@ -110,7 +110,7 @@ def population(covariance: Covariance) -> Population:
 
 
 def inverse(matrix: Array, x: float, y: float, lam: float) -> Array:
-    """(x Sigma + y Delta + lam)^-1, (d, d)."""
+    """The inverse (d, d) of x Sigma + y Delta + lam; ConvergenceError where it is not positive definite."""
     system = x * matrix
     diagonal = np.einsum("ii->i", system)
     diagonal += y * np.diagonal(matrix) + lam

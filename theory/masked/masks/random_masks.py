@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.masked.masks.classes import row_classes
-from theory.masked.masks.equations import Point, all_masks, finite_masks
+from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
 from theory.masked.solution import per_coordinate
-from theory.models import Covariance, MaskedRidge, checks
+from theory.models import Covariance, RandomMasks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class RandomMasksSolution:
-    """Squared errors of each masked coordinate, whose inputs are masked too, averaged over samples and masks.
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomMasksSolution(SolverResult):
+    """Squared errors of each masked coordinate, predicted from inputs that are masked too.
+
+    They are averaged over samples and masks, without a factor 1/2 and with the irreducible part.
 
     Shapes as in `MaskedRidgeSolution`: (d,), or one entry a class of coordinates for d -> infinity. The predictor is
     that of the population at the ridge `effective_ridge` and with `diagonal_ridge` diag Sigma added to Sigma.
@@ -36,81 +39,75 @@ class RandomMasksSolution:
     diagonal_ridge: float  # mask_odds W/S; S = 1/K and W = 1 for infinitely many masks
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def rows_per_coordinate(self) -> float:
-        """(sample, mask) pairs over d for each regression, alpha n_masks mask_rate; the peak is near 1."""
+        """Rows of each regression over d, alpha n_masks mask_rate: pairs of a sample and a mask; the peak is near 1."""
         return math.inf if self.n_masks is None else self.alpha * self.n_masks * self.mask_rate
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `test_error` over the coordinates."""
         return mean_over_coordinates(self.covariance, self.test_error)
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over coordinates."""
+        """Mean of `train_error` over the coordinates."""
         return mean_over_coordinates(self.covariance, self.train_error)
 
     @property
     def total_test_error(self) -> float:
-        """Sum over coordinates, infinite with d."""
+        """Sum of `test_error` over all d coordinates; infinite in the limit d -> infinity."""
         return self.covariance.d * self.mean_test_error
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a coordinate, or a class of coordinates in the limit d -> infinity: test and train error."""
+        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )
 
     @cached_property
     def predictor(self) -> Array:
-        """(d, d) deterministic equivalent of the predictor of masked inputs, zero diagonal."""
+        """Deterministic equivalent (d, d) of the predictor of masked inputs, with a zero diagonal."""
         G = inverse(self.covariance.matrix, 1.0, self.diagonal_ridge, self.effective_ridge)
         rows = -G / np.diagonal(G)[:, None] / (1 - self.mask_rate)
         np.fill_diagonal(rows, 0.0)
         return np.asarray(rows)
 
 
+@checked
 def random_masks(
     covariance: Covariance, alpha: float, lam: float, mask_rate: float, n_masks: int | None = None
 ) -> RandomMasksSolution:
-    """Every coordinate masked with probability `mask_rate` in [0, 1), masked inputs set to 0; d may be infinite.
+    """Errors of masked regression whose inputs are masked at random too: `solve` of `RandomMasks` of the arguments.
 
+    Every coordinate is masked with probability `mask_rate` in [0, 1), masked inputs are set to 0; d may be infinite.
     Coordinate k is regressed on the masked inputs z of the samples and masks that hide it: the mean of (x_k - a.z)^2
     over these pairs plus lam |a|^2, n = alpha d samples. `n_masks` None averages over all masks of each sample, which
-    adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; mask_rate 0 is then `solve`.
-    `n_masks` an integer draws so many masks a sample; rows of the same sample are rotated to uncorrelated ones, which
-    a deterministic equivalent with several classes of rows describes. Its error peaks near alpha n_masks mask_rate = 1.
+    adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; mask_rate 0 is then `MaskedRidge`. An integer
+    draws so many masks a sample; rows of the same sample are rotated to uncorrelated ones, which a deterministic
+    equivalent with several classes of rows describes. Its error peaks near alpha n_masks mask_rate = 1.
 
     Extends arXiv:2601.23208. ValueError for bad input, a finite number of masks at mask_rate 0 included: it hides
     nothing. Raises ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> few, many = (random_masks(AR1(np.inf, 0.6), 1.0, 0.01, 0.15, n_masks) for n_masks in (7, None))
+    >>> f"{few.mean_test_error:.4f} {many.mean_test_error:.4f}"
+    '1.8238 0.8863'
     """
-    model = MaskedRidge(covariance, alpha, lam)
-    rate, n_masks = checked_masks(mask_rate, n_masks)
-    of = population(covariance)
-    if n_masks is None:
-        point = all_masks(of, np.array([model.alpha]), model.lam, rate)[0]
-    else:
-        point = finite_masks(of, model.alpha, model.lam, rate, row_classes(n_masks, rate))
-    return _solution(model, rate, n_masks, point)
+    return solve_random_masks(RandomMasks(covariance, alpha, lam, mask_rate, n_masks))
 
 
-def checked_masks(mask_rate: float, n_masks: int | None) -> tuple[float, int | None]:
-    """Both, or ValueError."""
-    rate = checks.between("mask_rate", mask_rate, 0, 1, closed=(True, False))
-    if n_masks is None:
-        return rate, None
-    count = int(checks.dimension(n_masks, name="n_masks"))
-    if rate == 0:
-        raise ValueError(f"mask_rate must be positive with a finite number of masks, got {mask_rate!r}: none hides any")
-    return rate, count
+def solve_random_masks(model: RandomMasks) -> RandomMasksSolution:
+    """The errors of `RandomMasks` by the equations of `random_masks`."""
+    of, alphas = population(model.covariance), np.array([model.alpha])
+    point = solved_points(of, alphas, model.lam, model.mask_rate, model.n_masks)[0]
+    return _solution(model, point)
 
 
-def _solution(model: MaskedRidge, rate: float, n_masks: int | None, point: Point) -> RandomMasksSolution:
+def _solution(model: RandomMasks, point: Point) -> RandomMasksSolution:
+    rate = model.mask_rate
     signal, noise = map(float, point.first)
     test, train = (per_coordinate(model.covariance, errors) for errors in (point.test_error, point.train_error))
     return RandomMasksSolution(
@@ -118,17 +115,17 @@ def _solution(model: MaskedRidge, rate: float, n_masks: int | None, point: Point
         model.alpha,
         model.lam,
         rate,
-        n_masks,
+        model.n_masks,
         model.lam / ((1 - rate) ** 2 * signal),
         rate / (1 - rate) * noise / signal,
         test,
         train,
-        point.residual,
-        point.iterations,
-        point.converged,
+        residual=point.residual,
+        iterations=point.iterations,
+        converged=point.converged,
     )
 
 
 def mean_over_coordinates(covariance: Covariance, errors: Array) -> float:
-    """Of errors per coordinate, or per class of coordinates for d -> infinity."""
+    """Mean of errors per coordinate, or per class of coordinates for d -> infinity."""
     return float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

@@ -6,12 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
-from theory.models import Covariance, MaskedRidge, checks
+from theory.models import Covariance, SpanMask, SpanWindows, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import SolverResult
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
 
 if TYPE_CHECKING:
@@ -20,9 +23,12 @@ if TYPE_CHECKING:
 ENTRIES = 4_000_000  # of a temporary, in numbers
 
 
-@dataclass(frozen=True, eq=False)
-class SpanMaskSolution:
-    """Errors of a masked span of b coordinates, in the order given; squared, without a factor 1/2."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanMaskSolution(SolverResult):
+    """Squared errors of the b coordinates of a masked span, in the order given, without a factor 1/2.
+
+    `error_matrix` (b, b) is the covariance of the residuals on a new sample, whose diagonal is `test_error`.
+    """
 
     covariance: Covariance = field(repr=False)
     alpha: float
@@ -31,32 +37,29 @@ class SpanMaskSolution:
     effective_ridge: float
     error_matrix: Array = field(repr=False)  # (b, b), test covariance of the residuals
     train_error: Array = field(repr=False)  # (b,)
-    residual: float
-    iterations: int
-    converged: bool
 
     @property
     def test_error(self) -> Array:
-        """(b,), diagonal of `error_matrix`."""
+        """Test error of each masked coordinate, (b,): the diagonal of `error_matrix`."""
         return np.diagonal(self.error_matrix)
 
     @property
     def mean_test_error(self) -> float:
-        """Mean over the masked coordinates."""
+        """Mean of `test_error` over the masked coordinates."""
         return float(self.test_error.mean())
 
     @property
     def mean_train_error(self) -> float:
-        """Mean over the masked coordinates."""
+        """Mean of `train_error` over the masked coordinates."""
         return float(self.train_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a masked coordinate: test and train error."""
+        """A table of test and train errors with a row for each masked coordinate."""
         return table(coordinate=np.array(self.span), test_error=self.test_error, train_error=self.train_error)
 
     @cached_property
     def predictor(self) -> Array:
-        """(b, d) deterministic equivalent of the predictor of the span; zero on the span itself."""
+        """Deterministic equivalent (b, d) of the predictor of the span, zero on the span itself."""
         span, vectors = list(self.span), self.covariance.eigenvectors
         rows = (vectors[span] / (self.covariance.eigenvalues + self.effective_ridge)) @ vectors.T
         predictor = -np.asarray(np.linalg.solve(rows[:, span], rows), float)
@@ -64,43 +67,100 @@ class SpanMaskSolution:
         return predictor
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanWindowsSolution(SolverResult):
+    """Mean errors of every window of consecutive coordinates, each masked by itself; squared, without a factor 1/2."""
+
+    covariance: Covariance = field(repr=False)
+    alpha: float
+    lam: float
+    length: int
+    step: int
+    test_error: Array = field(repr=False)  # (windows,), means over the coordinates of a window
+
+    @property
+    def mean_test_error(self) -> float:
+        """Mean over the windows: the error of a window placed at random."""
+        return float(self.test_error.mean())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A table with a row for each window: its first coordinate and its mean test error."""
+        return table(start=self.step * np.arange(len(self.test_error)), test_error=self.test_error)
+
+
+@checked
 def span_mask(
     covariance: Covariance, alpha: float, lam: float, span: Iterable[int], *, exact_size: bool = False
 ) -> SpanMaskSolution:
-    """Every coordinate of `span` regressed with ridge lam on the coordinates outside it, n = alpha d samples.
+    """Errors of the coordinates of `span`, masked together: `solve` of `SpanMask` of the arguments.
 
-    With kappa the effective ridge and R = (Sigma + kappa)^-1, block inversion gives the predictor
-    -(R_BB)^-1 R_B,outside and the error matrix (R_BB)^-1 [R Sigma R]_BB (R_BB)^-1 / (1 - df2/alpha); train errors are
-    (lam/kappa)^2 of it. Right for b << d; `exact_size` takes kappa and df2 from Sigma outside the span, the d - b
-    unknowns that there are, which removes a relative O(b/d). A span of one coordinate is `solve`.
+    Every coordinate of the span is regressed with ridge lam on the coordinates outside it, n = alpha d samples. With
+    kappa the effective ridge and R = (Sigma + kappa)^-1, block inversion gives the predictor -(R_BB)^-1 R_B,outside
+    and the error matrix (R_BB)^-1 [R Sigma R]_BB (R_BB)^-1 / (1 - df2/alpha); train errors are (lam/kappa)^2 of it.
+    Right for b << d; `exact_size` takes kappa and df2 from Sigma outside the span, the d - b unknowns that there are,
+    which removes a relative O(b/d). A span of one coordinate is `MaskedRidge`.
 
     ValueError for an infinite d, and for a span that is empty, all of d, repeats a coordinate or leaves 0..d-1.
+
+    >>> from theory.models import AR1
+    >>> span_mask(AR1(d=200, correlation=0.8), alpha=1.0, lam=0.1, span=range(100, 103)).test_error.round(4)
+    array([0.5416, 0.6888, 0.5416])
     """
-    model = MaskedRidge(covariance, alpha, lam)
-    chosen = _checked_span(covariance, span)
-    kappa, matrices, evidence = _errors(model, np.array([chosen]), exact_size)
+    return solve_span_mask(SpanMask(covariance, alpha, lam, _listed(span)), exact_size)
+
+
+def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
+    """The errors of `SpanMask` by the equations of `span_mask`."""
+    kappa, matrices, evidence = _errors(model, np.array([model.span]), exact_size)
     train = (model.lam / kappa[0]) ** 2 * np.diagonal(matrices[0])
+    residual, iterations, converged = evidence
     return SpanMaskSolution(
-        covariance, model.alpha, model.lam, tuple(chosen), float(kappa[0]), matrices[0], train, *evidence
+        model.covariance,
+        model.alpha,
+        model.lam,
+        tuple(model.span),
+        float(kappa[0]),
+        matrices[0],
+        train,
+        residual=residual,
+        iterations=iterations,
+        converged=converged,
     )
 
 
+@checked
 def span_windows(covariance: Covariance, alpha: float, lam: float, length: int, *, exact_size: bool = False) -> Array:
-    """(d - length + 1,) mean test error per masked coordinate of every window of `length` consecutive coordinates.
+    """Mean test errors, (d - length + 1,), of every window of `length` consecutive coordinates, each masked by itself.
 
-    The formulas of `span_mask` for all windows at once; their mean is the error of a window placed at random.
+    The `test_error` of `solve` of `SpanWindows` of the arguments: the formulas of `span_mask` for all windows at once.
+    Their mean is the error of a window placed at random.
     """
-    model, d = MaskedRidge(covariance, alpha, lam), covariance.size
-    b = int(checks.dimension(length, name="length"))
-    if b >= d:
-        raise ValueError(f"length must be below d = {d}, got {length!r}")
-    windows = np.arange(d - b + 1)[:, None] + np.arange(b)
-    blocks = np.array_split(windows, -(-windows.size * d // ENTRIES))
-    means = [np.einsum("wii->w", _errors(model, block, exact_size)[1]) / b for block in blocks]
-    return np.concatenate(means)
+    return solve_span_windows(SpanWindows(covariance, alpha, lam, length), exact_size).test_error
 
 
-def _errors(model: MaskedRidge, spans: Array, exact_size: bool) -> tuple[Array, Array, tuple[float, int, bool]]:
+def solve_span_windows(model: SpanWindows, exact_size: bool) -> SpanWindowsSolution:
+    """The mean errors of every window by the equations of `span_mask`, in blocks of bounded memory."""
+    windows = np.array(model.starts)[:, None] + np.arange(model.length)
+    blocks = np.array_split(windows, -(-windows.size * model.covariance.size // ENTRIES))
+    found = [_errors(model, block, exact_size) for block in blocks]
+    means = [np.einsum("wii->w", matrices) / model.length for _, matrices, _ in found]
+    residuals, iterations, converged = zip(*(evidence for _, _, evidence in found), strict=True)
+    return SpanWindowsSolution(
+        model.covariance,
+        model.alpha,
+        model.lam,
+        model.length,
+        model.step,
+        np.concatenate(means),
+        residual=max(residuals),
+        iterations=max(iterations),
+        converged=all(converged),
+    )
+
+
+def _errors(
+    model: SpanMask | SpanWindows, spans: NDArray[np.intp], exact_size: bool
+) -> tuple[Array, Array, tuple[float, int, bool]]:
     """Effective ridges (spans,), error matrices (spans, b, b), and the evidence for them."""
     covariance = model.covariance
     of = Spans.of(covariance, spans)
@@ -122,18 +182,9 @@ def _errors(model: MaskedRidge, spans: Array, exact_size: bool) -> tuple[Array, 
     return kappa, matrices, (ridge.residual, ridge.iterations, ridge.converged)
 
 
-def _checked_span(covariance: Covariance, span: Iterable[int]) -> list[int]:
-    d = covariance.size
+def _listed(span: Iterable[int]) -> list[int]:
+    """The coordinates of any iterable, a generator included."""
     try:
-        chosen = [int(checks.dimension(k, least=-(10**18), name="span")) for k in span]
-    except TypeError:
-        raise ValueError(f"span must be a sequence of coordinates, got {span!r}") from None
-    if not chosen:
-        raise ValueError("span must hold at least one coordinate, got none")
-    if min(chosen) < 0 or max(chosen) >= d:
-        raise ValueError(f"span must lie in 0..{d - 1}, got {min(chosen)}..{max(chosen)}")
-    if len(set(chosen)) < len(chosen):
-        raise ValueError(f"span must not repeat a coordinate, got {chosen}")
-    if len(chosen) == d:
-        raise ValueError(f"span must leave a coordinate to predict from, got all {d}")
-    return chosen
+        return list(span)
+    except Exception:  # the iteration of a stranger's object may raise anything
+        raise ValueError(f"span must be a sequence of coordinates, got {checks.shown(span)}") from None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.models import Covariance, Spectrum
 from theory.models.arrays import Array
@@ -17,8 +18,8 @@ class Spans:
     rows: Array = field(repr=False)
 
     @classmethod
-    def of(cls, covariance: Covariance, spans: Array) -> "Spans":
-        """`spans` (spans, b): coordinates."""
+    def of(cls, covariance: Covariance, spans: NDArray[np.intp]) -> "Spans":
+        """The spans whose coordinates are the rows of `spans`, (spans, b)."""
         d = covariance.size
         modes = Spectrum(covariance.eigenvalues, np.full(d, 1 / d))
         return cls(modes, covariance.eigenvectors[spans])

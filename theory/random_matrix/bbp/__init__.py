@@ -2,6 +2,7 @@
 
 from theory.random_matrix.bbp.optimal_ridge import SpikeRidge, optimal_spike_ridge
 from theory.random_matrix.bbp.outlier import SpikeOutlier, SpikeOutliers, spike_outlier, spike_outliers
+from theory.random_matrix.bbp.spiked_data import optimal_ridge, outlier, symmetric_outlier, threshold
 from theory.random_matrix.bbp.symmetric_part import SymmetricOutlier, symmetric_part_outlier
 from theory.random_matrix.bbp.threshold import SpikeThreshold, spike_threshold
 
@@ -11,9 +12,13 @@ __all__ = [
     "SpikeRidge",
     "SpikeThreshold",
     "SymmetricOutlier",
+    "optimal_ridge",
     "optimal_spike_ridge",
+    "outlier",
     "spike_outlier",
     "spike_outliers",
     "spike_threshold",
+    "symmetric_outlier",
     "symmetric_part_outlier",
+    "threshold",
 ]

@@ -1,0 +1,31 @@
+"""The rows of one replicate of a model."""
+
+from numpy.random import Generator
+
+from simulate.masked.sampler import Inputs, sample
+from theory.models import Covariance, SampledRows, checks
+from theory.models.arrays import Array
+
+
+def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:
+    """The covariance at size d and n = round(alpha d) rows of it; ValueError for n < 1 or a size it cannot have."""
+    n = sample_size(model.alpha, d)
+    covariance = at_size(model.covariance, d)
+    return covariance, sample(covariance, n, rng, inputs)
+
+
+def at_size(covariance: Covariance, d: int) -> Covariance:
+    """The covariance itself where it has d coordinates, which keeps what it has cached; else its resized record."""
+    return covariance if covariance.d == d else covariance.resized(d)
+
+
+def sample_size(alpha: float, d: int) -> int:
+    """n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
+    d = int(checks.dimension(d))
+    if alpha * d > checks.LARGEST:
+        raise ValueError(f"alpha * d must be at most 2^63 - 1 samples, got alpha = {alpha}, d = {d}")
+    n = round(alpha * d)
+    if n < 1:
+        raise ValueError(f"alpha * d must round to at least 1 sample, got alpha = {alpha}, d = {d}")
+    checks.fits_in_memory(f"n = {n} rows of d = {d} numbers", n * d)
+    return n

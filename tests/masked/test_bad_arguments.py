@@ -1,0 +1,121 @@
+"""Wrong values in every argument of the public functions of masked regression: refused by name, without a warning."""
+
+import numpy as np
+import pytest
+
+from simulate import masked as measured
+from simulate.core import stream
+from simulate.masked import masks, outliers, spectra
+from tests.bad_arguments import Example, assert_all_refused
+from theory import masked, random_matrix
+from theory.models import (
+    AR1,
+    MaskedRegression,
+    MaskedRidge,
+    RandomMasks,
+    SpanMask,
+    SpanWindows,
+    SpikedData,
+    TeacherStudent,
+    TwoLevel,
+    ridge_per_sample,
+    ridge_per_unknown,
+)
+
+SIGMA = AR1(8, 0.5)
+RIDGE = MaskedRidge(SIGMA, 1.5, 0.1)
+MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2, 3))
+SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
+X = np.random.default_rng(0).standard_normal((10, 4))
+HIDDEN = np.random.default_rng(1).random((2, 10, 4)) < 0.3
+DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
+PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
+
+RECORDS = {
+    "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5}),
+    "MaskedRidge": Example(MaskedRidge, PROBLEM),
+    "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
+    "SpanMask": Example(SpanMask, PROBLEM | {"span": (2, 3)}),
+    "SpanWindows": Example(SpanWindows, PROBLEM | {"length": 2, "step": 1}),
+    "SpikedData": Example(
+        SpikedData,
+        {"noise": TwoLevel(4), "direction": np.eye(4)[0], "strength": 1.0, "alpha": 1.0, "method": "ssr", "lam": 0.1},
+    ),
+    "TeacherStudent": Example(TeacherStudent, PROBLEM | {"noise": 0.1, "signal_power": 1.0}),
+    "ridge_per_sample": Example(ridge_per_sample, {"L": 0.1, "alpha": 1.0, "d": 4}),
+    "ridge_per_unknown": Example(ridge_per_unknown, {"lam": 0.1, "alpha": 1.0, "d": 4}),
+}
+THEORY = {
+    "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
+    "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
+    "mask_curve": Example(
+        masked.mask_curve, {"covariance": SIGMA, "alphas": [0.5], "lam": 0.1, "mask_rates": [0.2], "n_masks": 2}
+    ),
+    "optimal_ridge": Example(masked.optimal_ridge, {"covariance": SIGMA, "alpha": 1.5}),
+    "peak_height": Example(masked.peak_height, {"covariance": SIGMA, "lam": 0.1}),
+    "predictor": Example(masked.predictor, {"model": RIDGE}),
+    "random_masks": Example(masked.random_masks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
+    "replica": Example(masked.replica, {"model": RIDGE, "coordinate": 1, "tol": 1e-12, "max_iter": 100}),
+    "ridgeless": Example(masked.ridgeless, {"covariance": SIGMA, "alpha": 1.5}),
+    "solve": Example(masked.solve, {"model": RIDGE, "exact_size": True}),
+    "solve_span": Example(masked.solve, {"model": SPAN, "exact_size": True}),
+    "span_mask": Example(masked.span_mask, PROBLEM | {"span": [2, 3], "exact_size": True}),
+    "span_windows": Example(masked.span_windows, PROBLEM | {"length": 2, "exact_size": True}),
+    "teacher_student": Example(masked.teacher_student, {"model": TeacherStudent(SIGMA, 1.5, 0.1)}),
+    "outlier": Example(random_matrix.outlier, {"data": SPIKE}),
+    "optimal_spike_ridge": Example(random_matrix.optimal_ridge, {"data": SpikedData(TwoLevel(10), alpha=2.0)}),
+    "threshold": Example(random_matrix.threshold, {"data": SPIKE}),
+    "symmetric_outlier": Example(random_matrix.symmetric_outlier, {"data": SPIKE}),
+}
+SIMULATE = {
+    "contrasts": Example(measured.contrasts, {"X": X}),
+    "coordinate_test_errors": Example(measured.coordinate_test_errors, {"model": RIDGE} | DRAW),
+    "correlation_eigenvalues": Example(measured.correlation_eigenvalues, {"model": RIDGE} | DRAW),
+    "covariance_eigenvalues": Example(measured.covariance_eigenvalues, {"model": RIDGE} | DRAW),
+    "effective_ridge": Example(measured.effective_ridge, {"model": RIDGE} | DRAW),
+    "eigenvalues_of_predictor": Example(
+        spectra.eigenvalues_of_predictor,
+        {"predictor": measured.fit(X, 0.1).predictor, "shrinkage": measured.fit(X, 0.1).shrinkage},
+    ),
+    "fit": Example(measured.fit, {"X": X, "lam": 0.1}),
+    "fit_path": Example(measured.fit_path, {"X": X, "lams": [0.1, 0.2]}),
+    "fit_test_error": Example(measured.fit(X, 0.1).test_error, {"target": X}),
+    "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),
+    "mean_test_error": Example(measured.mean_test_error, {"model": RIDGE} | DRAW),
+    "mean_test_error_masks": Example(measured.mean_test_error, {"model": MASKS} | DRAW),
+    "mean_train_error": Example(measured.mean_train_error, {"model": SPAN} | DRAW),
+    "predictor_eigenvalues": Example(measured.predictor_eigenvalues, {"model": RIDGE} | DRAW),
+    "sample": Example(measured.sample, {"covariance": SIGMA, "n": 5, "rng": stream(0), "inputs": "uniform"}),
+    "symmetric_outlier": Example(measured.symmetric_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
+    "teacher_student_error": Example(measured.teacher_student_error, {"model": TeacherStudent(SIGMA, 1.5, 0.1)} | DRAW),
+    "top_eigenvalue": Example(measured.top_eigenvalue, {"data": SPIKE} | DRAW | {"d": 10}),
+    "top_eigenvectors": Example(outliers.top_eigenvectors, {"X": X, "method": "ssr", "lam": 0.1}),
+    "top_outlier": Example(measured.top_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
+    "top_overlap": Example(measured.top_overlap, {"data": SPIKE} | DRAW | {"d": 10}),
+    "coordinate_errors": Example(masks.coordinate_errors, {"model": MASKS} | DRAW),
+    "fit_expected_masks": Example(masks.fit_expected_masks, {"X": X, "lam": 0.1, "mask_rate": 0.2}),
+    "fit_masks": Example(masks.fit_masks, {"X": X, "masks": HIDDEN, "lam": 0.1, "mask_rate": 0.3}),
+    "fit_span": Example(masks.fit_span, {"C": X.T @ X, "lam": 0.1, "span": np.array([1, 2])}),
+    "masked_test_error": Example(
+        masks.masked_test_error, {"predictor": np.zeros((8, 8)), "covariance": SIGMA, "mask_rate": 0.2}
+    ),
+    "random_masks_test_error": Example(masks.random_masks_test_error, {"model": MASKS} | DRAW),
+    "random_masks_train_error": Example(masks.random_masks_train_error, {"model": MASKS} | DRAW),
+    "span_errors": Example(masks.span_errors, {"model": SPAN} | DRAW),
+    "span_test_error": Example(masks.span_test_error, {"model": SPAN} | DRAW),
+    "span_train_error": Example(masks.span_train_error, {"model": SPAN} | DRAW),
+}
+EXAMPLES = RECORDS | THEORY | {f"measured {name}": example for name, example in SIMULATE.items()}
+
+
+def test_every_public_function_has_an_example():
+    tried = {example.function for example in EXAMPLES.values()}
+    for face in (masked, measured, masks):
+        functions = {getattr(face, name) for name in face.__all__ if name.islower()}
+        untried = {one for one in functions if callable(one)} - tried
+        assert not untried, f"without an example: {untried}"
+
+
+@pytest.mark.parametrize(("n", "seed"), [(300, 0), pytest.param(10_000, 1, marks=pytest.mark.slow)])
+def test_wrong_values_are_refused_by_name(n, seed):
+    assert_all_refused(EXAMPLES, n, seed)

@@ -1,0 +1,97 @@
+"""Test and train error of masked ridge regression at one point, and its mean predictor."""
+
+import numpy as np
+
+from theory.masked.errors import own_population_errors, population_errors, variance_factor
+from theory.masked.solution import MaskedRidgeSolution, per_coordinate
+from theory.models import MaskedRidge
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.conventions import samples_per_unknown
+from theory.numerics import Solution
+from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
+
+
+def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolution:
+    """The errors of `MaskedRidge` by the equations of `theory.masked.solve`."""
+    return _solve_exact_size(model) if exact_size else _solve(model)
+
+
+def _solve(model: MaskedRidge) -> MaskedRidgeSolution:
+    covariance, spectrum = model.covariance, model.covariance.spectrum
+    alpha = np.array([model.alpha])
+    ridge = solve_effective_ridge(spectrum, alpha, np.array([model.lam]))
+    kappa = ridge.value
+    at = ridge_moments(spectrum, kappa)
+    test = per_coordinate(covariance, (population_errors(spectrum, kappa) * variance_factor(at, alpha)[:, None])[0])
+    train = (model.lam / kappa[0]) ** 2 * test
+    return _solution(model, ridge, (float(kappa[0]), float(at.df1[0]), float(at.df2[0])), test, train)
+
+
+def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
+    covariance, spectrum = model.covariance, model.covariance.spectrum
+    if not covariance.is_finite:
+        raise ValueError("exact_size needs a finite d: at d = infinity there is nothing to correct")
+    d = covariance.size
+    if d < 2:
+        raise ValueError(f"exact_size needs d of at least 2, got {d}")
+    alpha = samples_per_unknown(model.alpha, d)
+    start = solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value
+    classes = len(spectrum.coordinate_weights)
+    ridge = solve_ridge_equation(
+        lambda kappa: minor_moments(spectrum, d, kappa),
+        np.full(classes, alpha),
+        np.full(classes, model.lam),
+        float(start) - model.lam,
+    )
+    kappa = ridge.value
+    at = minor_moments(spectrum, d, kappa)
+    test = own_population_errors(spectrum, kappa) * variance_factor(at, np.asarray(alpha))
+    test = per_coordinate(covariance, test)
+    train = (model.lam / per_coordinate(covariance, kappa)) ** 2 * test
+    kappa, df1, df2 = (per_coordinate(covariance, values) for values in (kappa, at.df1, at.df2))
+    return _solution(model, ridge, (kappa, df1, df2), test, train)
+
+
+def _solution(
+    model: MaskedRidge,
+    ridge: Solution[Array],
+    moments: tuple[float | Array, float | Array, float | Array],
+    test_error: Array,
+    train_error: Array,
+) -> MaskedRidgeSolution:
+    kappa, df1, df2 = moments
+    return MaskedRidgeSolution(
+        model.covariance,
+        model.alpha,
+        model.lam,
+        kappa,
+        df1,
+        df2,
+        test_error,
+        train_error,
+        residual=ridge.residual,
+        iterations=ridge.iterations,
+        converged=ridge.converged,
+    )
+
+
+@checked
+def predictor(model: MaskedRidge) -> Array:
+    """Deterministic equivalent of the joint predictor, (d, d): row k predicts coordinate k; its diagonal is zero.
+
+    It is I - diag(R)^-1 R with R = (Sigma + kappa)^-1, the population masked ridge predictor at the effective ridge
+    kappa (arXiv:2601.23208). ValueError in the limit d -> infinity, which has no matrix. Raises ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> predictor(MaskedRidge(AR1(d=3, correlation=0.5), alpha=100.0, lam=1e-9)).round(3) + 0.0  # no negative zeros
+    array([[0. , 0.5, 0. ],
+           [0.4, 0. , 0.4],
+           [0. , 0.5, 0. ]])
+    """
+    covariance = model.covariance
+    kappa = float(solve_effective_ridge(covariance.spectrum, np.array(model.alpha), np.array(model.lam)).value)
+    resolvent = (covariance.eigenvectors / (covariance.eigenvalues + kappa)) @ covariance.eigenvectors.T
+    rows = -resolvent / np.diagonal(resolvent)[:, None]
+    np.fill_diagonal(rows, 0.0)
+    return np.asarray(rows)

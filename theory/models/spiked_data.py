@@ -1,0 +1,77 @@
+"""Gaussian rows with one hidden direction, and the method that looks for it."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.conventions import sample_ratio
+from theory.models.covariance import Covariance, set_checked
+
+SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
+
+
+@dataclass(frozen=True, eq=False)
+class SpikedData:
+    """n = alpha d rows x ~ N(0, noise + strength u u^T), and the method whose top eigenvector is to find u.
+
+    `direction` u: (d,), of unit length, or None for a delocalized spike (a random direction; d may be infinite).
+    `strength` > 0, or None where it is what is asked for (`random_matrix.threshold`). `method`:
+
+    - "ssr": the joint predictor of masked ridge regression, of the ridge `lam` in (1/n) |X_k - X_-k a|^2 + lam |a|^2,
+      as in MaskedRidge; lam = 0 is its limit, which a simulation cannot draw, and None leaves it open, to be found by
+      `random_matrix.optimal_ridge`;
+    - "pca": the sample covariance C = X'X/n; "correlation_pca": C scaled to a unit diagonal; "diagonal_deleted_pca":
+      C without its diagonal, the limit lam -> infinity of "ssr". These take no `lam`.
+
+    >>> from theory.models import TwoLevel
+    >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method
+    'ssr'
+    """
+
+    noise: Covariance
+    direction: Array | None = field(default=None, repr=False)
+    strength: float | None = field(default=None, kw_only=True)
+    alpha: float = field(kw_only=True)
+    method: SpikeMethod = field(default="ssr", kw_only=True)
+    lam: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        checks.record("noise", self.noise, Covariance)
+        set_checked(self, alpha=sample_ratio("alpha", self.alpha))
+        checks.choice("method", self.method, get_args(SpikeMethod))
+        if self.method == "ssr":
+            if self.lam is not None:
+                set_checked(self, lam=checks.non_negative("lam", self.lam))
+        elif self.lam is not None:
+            given = f"lam = {checks.shown(self.lam)} with method {self.method!r}"
+            raise ValueError(f"lam is for method 'ssr' only, got {given}")
+        if self.strength is not None:
+            set_checked(self, strength=checks.positive("strength", self.strength))
+        if self.direction is not None:
+            set_checked(self, direction=self._unit_vector(self.direction))
+
+    def _unit_vector(self, direction: Array) -> Array:
+        if not self.noise.is_finite:
+            raise ValueError(f"direction must be None (a delocalized spike) for noise at d = {self.noise.d}")
+        found = checks.finite_array("direction", direction, 1)
+        if found.shape != (self.noise.size,):
+            raise ValueError(f"direction must have shape ({self.noise.size},), got {found.shape}")
+        largest = float(abs(found).max())
+        norm = float(np.linalg.norm(found)) if largest < 2 else largest  # squares of large entries overflow
+        if abs(norm - 1) > 1e-8:
+            raise ValueError(f"direction must be of unit length, got norm {norm:.12g}")
+        return found
+
+    @property
+    def d(self) -> int | float:
+        """Number of coordinates, possibly infinite."""
+        return self.noise.d
+
+    @property
+    def n(self) -> float:
+        """Number of rows alpha d; not rounded, possibly infinite."""
+        return self.alpha * self.d if math.isfinite(self.d) else math.inf
