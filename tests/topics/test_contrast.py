@@ -9,13 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from simulate.core import stream
-from simulate.topics import fit_value_matrix, sample_topic_documents
-from simulate.topics.contrast import (
+from simulate.topics import (
     attention_contrast,
     count_attention_contrast,
     embedding_contrast,
+    fit_value_matrix,
     planted_values,
     random_embedding,
+    sample_topic_documents,
     topic_contrast,
     topic_membership,
 )
@@ -224,7 +225,7 @@ def test_wrong_inputs_are_named():
         topic_contrast(values, membership, rng, permutations=1)
     with pytest.raises(ValueError, match="embedding must have a row for each of 23 words, got 22"):
         embedding_contrast(np.ones((22, 3)), membership, rng)
-    with pytest.raises(ValueError, match="measure must be 'cosine' or 'dot'"):
+    with pytest.raises(ValueError, match="measure must be one of 'cosine', 'dot'"):
         embedding_contrast(np.ones((23, 3)), membership, rng, measure="euclid")
     with pytest.raises(ValueError, match=r"attention must have shape \(..., 2, 2\) at document 0, got \(3, 3\)"):
         attention_contrast(lambda w: np.eye(3), [np.array([0, 1])], membership, rng)

@@ -6,8 +6,7 @@ import pytest
 from simulate import topics
 from simulate.core import stream
 from simulate.topics import CheckpointError, Training, train_single_layer
-from simulate.topics.optimizer import Optimizer
-from simulate.topics.run import Run
+from simulate.topics.run import Optimizer, Run
 from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=4, words_per_topic=2, topics_per_document=2)
@@ -163,7 +162,7 @@ def test_divergence_is_said():
         ({"attention_dimension": 0}, "attention_dimension must be"),
         ({"rate": 0}, "rate must lie in"),
         ({"init_noise": -1}, "init_noise must lie in"),
-        ({"loss": "hinge"}, "loss must be one of squared, squared_mean, cross_entropy, got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'squared', 'squared_mean', 'cross_entropy', got 'hinge'"),
         ({"optimizer": "lbfgs"}, "optimizer must be one of"),
         ({"documents": "all"}, "documents must be one of"),
         ({"keys": "none"}, "keys must be one of"),

@@ -63,7 +63,7 @@ def test_cross_entropy_flow_against_the_full_equations(case):
     flow = topics.stage1_flow(model, masking, times, loss="cross_entropy")
     for k, W in enumerate(integrated(model, masking, "cross_entropy", times)):
         assert flow.matrices[k].matrix == pytest.approx(W, abs=1e-8)
-        loss = topics.population_loss_uniform(model, masking, W, kind="cross_entropy")
+        loss = topics.population_loss_uniform(model, masking, W, loss="cross_entropy")
         assert flow.loss[k] == pytest.approx(loss, abs=1e-9)
 
 
@@ -140,7 +140,7 @@ def test_regularized_cross_entropy_against_full_minimization(lam):
 
     def objective(w):
         W = w.reshape(shape)
-        loss = topics.population_loss_uniform(model, STANDARD, W, kind="cross_entropy")
+        loss = topics.population_loss_uniform(model, STANDARD, W, loss="cross_entropy")
         return loss + lam / 2 * w @ w, (gradient(W) + lam * W).ravel()
 
     found = minimize(
@@ -170,8 +170,14 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
     [
         (lambda: topics.stage1_flow(MODEL, STANDARD, [-1.0]), "times must be >= 0, got -1"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, []), "times must be a non-empty array"),
-        (lambda: topics.stage1_flow(MODEL, STANDARD, [1], loss="l1"), "loss must be 'squared' or 'cross_entropy'"),
-        (lambda: topics.stage1_flow(MODEL, STANDARD, [1], bias="free"), "bias must be 'none' or 'trained', got 'free'"),
+        (
+            lambda: topics.stage1_flow(MODEL, STANDARD, [1], loss="l1"),
+            "loss must be one of 'squared',",
+        ),
+        (
+            lambda: topics.stage1_flow(MODEL, STANDARD, [1], bias="free"),
+            "one of 'none', 'trained', got 'free'",
+        ),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1], step=100.0), r"step must lie in \(0, 45.159\) to be stable"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1], step=-1.0), "to be stable, got -1.0"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1.5], step=1.0), "whole numbers of steps, got 1.5"),
