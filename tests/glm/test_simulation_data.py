@@ -73,6 +73,7 @@ def general(labels="sign"):
     return GeneralizedLinearModel(modes=modes, clusters=clusters, alpha=4.0, loss="square", lam=0.1, bias=True)
 
 
+EVIDENCE = {"residual": 0.0, "iterations": None, "converged": True}
 TEACHER = {"mean_signal": 1, "mean_sign": -2.0, "teacher_signal": 0, "teacher_variance": 2.5}
 
 
@@ -84,7 +85,7 @@ def test_errors_are_those_of_fresh_samples(model, p):
     source, rng = population(model, p), np.random.default_rng(2)
     n = 200_000
     for group in source.groups:
-        fitted = LinearFit(rng.standard_normal((1, p)), rng.standard_normal(1) / 4, 0.0)
+        fitted = LinearFit(rng.standard_normal((1, p)), rng.standard_normal(1) / 4, 0.0, **EVIDENCE)
         X, y = draw_group(group, n, rng)
         h = fitted.fields(X)
         wrong = (y - h) ** 2 if group.labels == "linear" else (y * h < 0).astype(float)
@@ -111,7 +112,7 @@ def test_signals_have_their_gram_matrix_in_every_mode():
     for i, rows in enumerate((slice(0, 6), slice(6, 20))):
         assert signals[:, rows] @ signals[:, rows].T / 20 == pytest.approx(gram[:, :, i])
         assert (covariances[0, rows] == (1.0, 2.0)[i]).all()
-    with pytest.raises(ValueError, match="2 independent signals has 1 of d = 3"):
+    with pytest.raises(ValueError, match="2 independent signals has 1 of p = d = 3"):
         embed(Modes([0.3, 0.7], [[1.0, 2.0]], gram), 3)
     v, plus, minus = population(GROUPS, 7).groups[0].mean, *(g.teacher for g in population(GROUPS, 7).groups)
     vectors = np.stack((v, plus, minus))
@@ -173,10 +174,10 @@ def test_replicates_are_the_entries_of_what_is_measured():
     assert test_error(GROUPS, 20, rngs[2]) == measured.test_error
     assert squared_norm(GROUPS, 20, rngs[3]) == measured.squared_norm[0]
     assert bias(GROUPS, 20, rngs[4]) == measured.bias[0]
-    assert accuracy_plus(GROUPS, 20, rngs[5]) == 1 - measured.group_errors[0]
-    assert accuracy_minus(GROUPS, 20, rngs[6]) == 1 - measured.group_errors[1]
-    assert disparate_impact(GROUPS, 20, rngs[7]) == measured.selection_rates[1] / measured.selection_rates[0]
-    assert measured.test_error == pytest.approx(0.3 * measured.group_errors[0] + 0.7 * measured.group_errors[1])
+    assert accuracy_plus(GROUPS, 20, rngs[5]) == 1 - measured.cluster_errors[0]
+    assert accuracy_minus(GROUPS, 20, rngs[6]) == 1 - measured.cluster_errors[1]
+    assert disparate_impact(GROUPS, 20, rngs[7]) == measured.selection_rate[1] / measured.selection_rate[0]
+    assert measured.test_error == pytest.approx(0.3 * measured.cluster_errors[0] + 0.7 * measured.cluster_errors[1])
 
 
 def test_bad_sizes_and_records():
@@ -186,13 +187,13 @@ def test_bad_sizes_and_records():
         modes=Modes([1.0], [[1.0]], np.eye(2)[..., None]), probabilities=(0.5, 0.5), alpha=1e-3, lam=1
     )
     for wrong, model, d in (
-        ("d must be 6, got 7", covariate(), 7),
-        ("d must be 5, got 7", general(), 7),
+        ("d must be 6, the size", covariate(), 7),
+        ("d must be 5, the size", general(), 7),
         ("d must be at least 3", GROUPS, 2),
         ("at least 1 feature", features, 10),
         ("at least 1 sample", classes, 10),
         ("at least 1 sample", RandomLabels(covariance=AR1(np.inf, 0.5), alpha=0.01, lam=0.1), 10),
-        ("record of Gaussian inputs", "mixture", 10),
+        ("model must be a record", "mixture", 10),
         ("loss must be one of", covariate(loss="absolute"), 6),
         ("two groups", None, 0),
     ):

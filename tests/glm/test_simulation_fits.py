@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from simulate.glm import fit, fit_coupled, fit_multiclass
+from simulate.glm import FitError, fit, fit_coupled, fit_multiclass
 from simulate.glm.fit import loss_of
 from simulate.glm.weighted_ridge import weighted_ridge
 
@@ -197,7 +197,7 @@ def test_bad_input():
 
 def test_fits_without_a_minimum_say_so():
     X, y, _, _ = data(200, 3)
-    with pytest.raises(RuntimeError, match="did not converge"):
+    with pytest.raises(FitError, match="did not converge"):
         fit(X, y, "hard_margin", 1.0)
-    with pytest.raises(RuntimeError, match="did not converge"):
+    with pytest.raises(ValueError, match="y must have both labels"):
         fit(X, abs(y), "logistic", 1.0, bias=True)

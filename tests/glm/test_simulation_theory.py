@@ -87,7 +87,7 @@ def test_reweighed_groups(agrees):
         loss_weights=((2.0, 3.0), (0.5, 1.0)),
     )
     found, impact = estimates(model, D, 40, "groups"), glm.fairness_table(glm.solve(model)).disparate_impact
-    agrees(found(lambda one: one.selection_rates[1] / one.selection_rates[0]), impact, resolves=0.15)
+    agrees(found(lambda one: one.selection_rate[1] / one.selection_rate[0]), impact, resolves=0.15)
 
 
 def test_coupled_learners(agrees):
@@ -102,7 +102,7 @@ def test_coupled_learners(agrees):
         coupling=1.0,
     )
     found = estimates(model, D, 40, "coupled")
-    agrees(found(lambda one: one.group_errors[0]), glm.solve(model).cluster_errors[0], resolves=0.12)
+    agrees(found(lambda one: one.cluster_errors[0]), glm.solve(model).cluster_errors[0], resolves=0.12)
 
 
 def test_three_classes_by_softmax(agrees):
