@@ -46,10 +46,11 @@ def fit_masked_site(
     P = checked_conditionals(conditionals)
     X, test = checks.finite_array("inputs", inputs, 2), checks.finite_array("test_inputs", test_inputs, 2)
     if len(P) != len(test) or P.shape[1] < 2:
-        raise ValueError(f"conditionals must be probabilities (T, C) of T = {len(test)} test inputs, got {P.shape}")
+        raise ValueError(f"conditionals must be (T, C) for the T = {len(test)} rows of test_inputs, got {P.shape}")
     if test.shape[1] != X.shape[1]:
         raise ValueError(f"test_inputs must have {X.shape[1]} columns as inputs, got {test.shape[1]}")
-    s, lam = checks.colors("colors", colors, P.shape[1]), checks.positive("lam", lam)
+    s, lam = checks.integer_array("colors", colors), checks.positive("lam", lam)
+    s = checks.colors("colors", s, P.shape[1])
     if s.shape != (len(X),):
         raise ValueError(f"colors must have one entry for each of {len(X)} rows of inputs, got shape {s.shape}")
     with np.errstate(over="ignore"):

@@ -61,7 +61,10 @@ def fit_multiclass(
     inputs, y, lam = checks.finite_array("X", X, 2), classes, checks.positive("lam", lam)
     K = int(checks.dimension(n_classes, name="n_classes"))
     if y.shape != (len(inputs),) or y.min() < 0 or y.max() >= K:
-        raise ValueError(f"classes must be {len(inputs)} integers from 0 to {K - 1}, got shape {y.shape}")
+        raise ValueError(
+            f"classes must be integers from 0 to n_classes - 1 = {K - 1}, one for each of {len(inputs)} rows of X, got "
+            f"shape {y.shape}"
+        )
     checks.fits_in_memory("the fit of all classes", 4.0 * K * (len(inputs) + inputs.shape[1]))
     if loss == "softmax" and bias and len(np.unique(y)) < K:
         raise ValueError("classes must each have a sample where softmax has a bias: without samples it has no minimum")

@@ -93,7 +93,7 @@ def population(model: GaussianModel, p: int) -> Population:
 
     Signals whose law is given by their Gram matrices are laid out so that these are exact at any p.
     """
-    size = int(checks.dimension(p))
+    size = int(checks.dimension(p, name="p"))
     checks.fits_in_memory("the groups of the model", 8.0 * size)
     return _population(model, size)
 

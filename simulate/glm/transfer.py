@@ -36,7 +36,9 @@ class Network:
         if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
         if self.readout.shape != (len(self.first_layer),):
-            raise ValueError(f"readout must have shape ({len(self.first_layer)},), got {self.readout.shape}")
+            raise ValueError(
+                f"readout must have shape ({len(self.first_layer)},) as first_layer tells, got {self.readout.shape}"
+            )
 
     def output(self, X: ArrayLike) -> Array:
         """Returns f of the rows of X (n, N), (n,)."""

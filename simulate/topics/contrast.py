@@ -70,7 +70,7 @@ def topic_membership(
     n_words = phi.shape[1]
     allowed = np.ones(n_words, dtype=bool) if excluded is None else ~checks.bool_array("excluded", excluded)
     if allowed.shape != (n_words,):
-        raise ValueError(f"excluded must have shape ({n_words},) (words), got {allowed.shape}")
+        raise ValueError(f"excluded must have shape ({n_words},) as topic_words has words, got {allowed.shape}")
     most = min(int(n_words * threshold + 1e-9) + 1, int(allowed.sum()))
     phi[:, ~allowed] = -np.inf
     membership = np.zeros(phi.shape, dtype=bool)
@@ -192,8 +192,8 @@ def _class_mean(sums: Array, times: Array, pairs: Flags, what: str) -> tuple[flo
     total, weight = value.sum(), n.sum()
     if weight == 0:
         raise ValueError(
-            f"membership leaves no pair: no two of the {len(sums)} kept words {what}; choose another "
-            "threshold or number of topics"
+            f"membership, documents or weights leave no pair: no two of the {len(sums)} kept words {what}; "
+            "choose another threshold or number of topics"
         )
     left = weight - n.sum(axis=0) - n.sum(axis=1)
     rest = total - value.sum(axis=0) - value.sum(axis=1)

@@ -194,3 +194,16 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_long_flows_under_cross_entropy_are_those_of_short_steps():
+    """Beyond 1e6 another integrator: both give the same path, and the gap goes on like the logarithm of time."""
+    times = [1e3, 1e6]
+    short = topics.stage1_flow(MODEL, STANDARD, times, loss="cross_entropy")
+    long = topics.stage1_flow(MODEL, STANDARD, [*times, 1e8, 1e10, 1e12], loss="cross_entropy")
+    assert long.gap[:2] == pytest.approx(short.gap, rel=1e-8)
+    assert long.loss[:2] == pytest.approx(short.loss, rel=1e-8)
+    growth = np.diff(long.gap[2:])
+    assert growth[1] == pytest.approx(growth[0], rel=0.05)
+    with pytest.raises(ValueError, match="times must be at most 1e\\+12 under cross-entropy"):
+        topics.stage1_flow(MODEL, STANDARD, [1e13], loss="cross_entropy")
