@@ -34,8 +34,8 @@ def draw(source: Population, n: int, rng: Generator) -> Sample:
     >>> from theory.models import GaussianMixture
     >>> model = GaussianMixture.opposite(probability=0.25, alpha=2.0, lam=0.1)
     >>> sample = draw(population(model, 10), 20, np.random.default_rng(0))
-    >>> sample.X.shape, sample.y.sum()
-    ((20, 10), -10.0)
+    >>> sample.X.shape, int(sample.y.sum())
+    ((20, 10), -10)
     """
     n = int(checks.dimension(n, name="n"))
     checks.fits_in_memory("the samples", 2.0 * n * len(source.groups[0].mean))

@@ -1,11 +1,12 @@
 """One replicate of a model: draw n = round(alpha p) samples, fit them, look at fresh samples."""
 
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simulate.glm.draw import draw
 from simulate.glm.errors import respond
@@ -106,19 +107,42 @@ def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw
 
 @_measured.register
 def _(model: MulticlassMixture, d: int, rng: Generator) -> Measured:
-    """Errors by drawing the K fields of fresh samples from their exact law."""
-    covariances, signals = embed(model.modes, d)
-    K, means = model.n_classes, signals / np.sqrt(d)
-    roots = np.sqrt(covariances if len(covariances) > 1 else np.repeat(covariances, K, axis=0))
-    classes = np.repeat(np.arange(K), apportion(np.array(model.probabilities), sample_size(model.alpha, d, d)))
-    X = means[classes] + roots[classes] * rng.standard_normal((len(classes), d))
-    fitted = fit_multiclass(X, classes, K, cast(ClassLoss, model.loss), model.lam, bias=model.bias)
-    errors = np.empty(K)
-    for c in range(K):
-        spread = np.linalg.qr((fitted.weights * roots[c]).T / np.sqrt(d), mode="r")
-        h = fitted.weights @ means[c] / np.sqrt(d) + fitted.bias
-        errors[c] = np.mean(np.argmax(h + rng.standard_normal((FIELD_SAMPLES, len(spread))) @ spread, axis=1) != c)
-    return replicate_of(fitted, float(np.array(model.probabilities) @ errors), cluster_errors=errors)
+    clusters, shares, loss = ClassClusters.of(model, d), np.array(model.probabilities), cast(ClassLoss, model.loss)
+    classes = np.repeat(np.arange(model.n_classes), apportion(shares, sample_size(model.alpha, d, d)))
+    fitted = fit_multiclass(clusters.draw(classes, rng), classes, model.n_classes, loss, model.lam, bias=model.bias)
+    errors = clusters.errors(fitted, rng)
+    return replicate_of(fitted, float(shares @ errors), cluster_errors=errors)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassClusters:
+    """Holds the clusters of K classes at a finite size: their means and standard deviations, both (K, d)."""
+
+    means: Array
+    roots: Array
+
+    @classmethod
+    def of(cls, model: MulticlassMixture, d: int) -> "ClassClusters":
+        """Returns the clusters of a model; covariances are diagonal in its modes."""
+        covariances, signals = embed(model.modes, d)
+        own = covariances if len(covariances) > 1 else np.repeat(covariances, model.n_classes, axis=0)
+        return cls(signals / np.sqrt(d), np.sqrt(own))
+
+    def draw(self, classes: NDArray[np.intp], rng: Generator) -> Array:
+        """Draws one row for each entry of `classes`."""
+        return np.asarray(
+            self.means[classes] + self.roots[classes] * rng.standard_normal((len(classes), self.means.shape[1]))
+        )
+
+    def errors(self, fitted: MulticlassFit, rng: Generator, n: int = FIELD_SAMPLES) -> Array:
+        """Returns the share of wrong predictions in each class (K,), by drawing n times the K fields from their law."""
+        K, d = self.means.shape
+        errors = np.empty(K)
+        for c in range(K):
+            spread = np.linalg.qr((fitted.weights * self.roots[c]).T / np.sqrt(d), mode="r")
+            h = fitted.weights @ self.means[c] / np.sqrt(d) + fitted.bias
+            errors[c] = np.mean(np.argmax(h + rng.standard_normal((n, len(spread))) @ spread, axis=1) != c)
+        return errors
 
 
 @_measured.register

@@ -104,6 +104,17 @@ def test_permutations_and_errors_are_those_of_the_definition():
         assert estimate.stderr == pytest.approx(jackknife, rel=1e-10)
 
 
+def test_a_pair_seen_in_one_direction_is_a_pair():
+    membership = disjoint(2, 2, 0)
+    weights = np.triu(np.ones((4, 4)), 1)
+    weights[3, 0] = 1.0
+    found = topic_contrast(np.ones((4, 4)), membership, stream(0, "one way"), weights=weights, permutations=5)
+    assert (found.n_same, found.n_different) == (2, 4)
+    weights[0, 1] = 0.0
+    found = topic_contrast(np.ones((4, 4)), membership, stream(0, "one way"), weights=weights, permutations=5)
+    assert (found.n_same, found.n_different) == (1, 4)
+
+
 def test_a_word_is_no_pair_with_itself():
     values = stream(0, "diagonal").standard_normal((23, 23))
     plain, strange = (topic_contrast(values + x * np.eye(23), disjoint(), stream(0, "null")) for x in (0, 1e6))

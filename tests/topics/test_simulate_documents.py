@@ -56,6 +56,14 @@ def test_first_words_and_their_neighbors_are_drawn_independently():
     assert chisquare(seen, blurred * seen.sum()).pvalue < PASSES
 
 
+def test_words_of_a_topic_are_uniform():
+    """Four million words of one topic resolve one part in a hundred of a word's share."""
+    model = TopicModel(n_topics=1, words_per_topic=3, topics_per_document=1)
+    seen = sample_topic_documents(model, 1, stream(0, "words"), length=4_000_000).counts[0]
+    assert chisquare(seen).pvalue > PASSES
+    assert chisquare(seen, seen.sum() / 3 * np.array([1.01, 1.0, 0.99])).pvalue < PASSES
+
+
 def test_dirichlet_proportions_have_their_variance(agrees):
     model = TopicModel(n_topics=6, words_per_topic=2, topics_per_document=1)
     values = [
