@@ -40,8 +40,11 @@ def test_topic_sets_are_uniform():
 
 
 def test_first_words_and_their_neighbors_are_drawn_independently():
-    """Documents of two words: pairs (w, w') against 1/(tau v)^2 averaged over topic sets."""
-    counts = sample_topic_documents(SMALL, 60_000, stream(0, "pairs"), length=2).counts
+    """Documents of two words: pairs (w, w') against 1/(tau v)^2 averaged over topic sets.
+
+    So many that the blurred law passes in less than one run of 10^9.
+    """
+    counts = sample_topic_documents(SMALL, 240_000, stream(0, "pairs"), length=2).counts
     assert (counts.sum(axis=1) == 2).all()
     twice = (counts == 2).sum(axis=0)
     together = counts.T @ counts
