@@ -180,10 +180,15 @@ def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> 
 
 
 def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: FitLoss, n_learners: int) -> None:
-    """A bias that is not penalized runs to infinity with one label only, and is not determined without samples."""
-    for learner in range(n_learners):
-        labels = np.unique(y[(own == learner) & (weights > 0)])
+    """A bias that is not penalized is not determined without samples, and runs to infinity with one label only.
+
+    Of several learners with logistic loss some may see one label: their bias grows until their loss is rounding, and
+    what they predict is the limit. The dual problem of the hinge and of the hard margin has no such solution.
+    """
+    seen = [np.unique(y[(own == learner) & (weights > 0)]) for learner in range(n_learners)]
+    for learner, labels in enumerate(seen):
         if len(labels) == 0:
             raise ValueError(f"learners must give a sample to every learner that has a bias, got none for {learner}")
-        if loss != "square" and len(labels) < 2:
-            raise ValueError(f"y must have both labels for every learner with a bias, got {labels[0]:g} only")
+    single = [labels[0] for labels in seen if len(labels) == 1]
+    if (loss in ("hinge", "hard_margin") and single) or (loss == "logistic" and len(single) == n_learners):
+        raise ValueError(f"y must have both labels for every learner with a bias, got {single[0]:g} only")

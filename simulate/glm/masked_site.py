@@ -88,5 +88,10 @@ def _judged(P: Array, log_Q: Array, fitted: LinearFit | MulticlassFit) -> Masked
 
 @checked
 def conditional_entropy(conditionals: ArrayLike) -> float:
-    """Returns the mean entropy in nats of the laws `conditionals` (T, C): the least cross entropy there can be."""
-    return float(np.mean(np.sum(entr(checked_conditionals(conditionals)), axis=-1)))
+    """Returns the mean entropy in nats of the laws along the last axis of `conditionals`, (..., C).
+
+    It is the least cross entropy there can be. Raises ValueError for what are no probabilities.
+    """
+    P = checks.real_array("conditionals", conditionals)
+    laws = checked_conditionals(P.reshape(-1, P.shape[-1]) if P.ndim > 2 and P.size else P)
+    return float(np.mean(np.sum(entr(laws), axis=-1)))

@@ -201,3 +201,18 @@ def test_fits_without_a_minimum_say_so():
         fit(X, y, "hard_margin", 1.0)
     with pytest.raises(ValueError, match="y must have both labels"):
         fit(X, abs(y), "logistic", 1.0, bias=True)
+
+
+def test_a_learner_that_sees_one_label_follows_the_other():
+    """Logistic loss, coupled: its bias grows until its loss is rounding, and only the coupling moves its weights."""
+    X, y, _, learners = data(60)
+    y = np.where(learners == 1, 1.0, y)
+    fitted = fit_coupled(X, y, learners, "logistic", 0.2, coupling=1.0)
+    assert fitted.bias[1] > 15
+    assert fitted.weights[1] == pytest.approx(fitted.weights[0] * 1.0 / (0.2 + 1.0), abs=1e-6)
+    with pytest.raises(ValueError, match="y must have both labels for every learner"):
+        fit_coupled(X, y, learners, "hinge", 0.2, coupling=1.0)
+    with pytest.raises(
+        ValueError, match="learners must give a sample to every learner that has a bias, got none for 1"
+    ):
+        fit_coupled(X, y, 0 * learners, "logistic", 0.2)
