@@ -39,11 +39,12 @@ def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaus
     minimum.
     """
     d = int(checks.dimension(d))
-    if isinstance(model, RandomLabels):
-        return _random_labels(model, d, rng, inputs)
-    if inputs != "gaussian":
+    if inputs != "gaussian" and not isinstance(model, RandomLabels):
         raise ValueError(f"inputs must be 'gaussian' for a {type(model).__name__}, got {inputs!r}")
-    return _measured(model, d, rng)
+    try:
+        return _random_labels(model, d, rng, inputs) if isinstance(model, RandomLabels) else _measured(model, d, rng)
+    except ValueError as refused:  # by a fit that speaks of the drawn sample, or by a d that the model cannot have
+        raise ValueError(f"model cannot be measured at d = {d}: {refused}") from refused
 
 
 @singledispatch

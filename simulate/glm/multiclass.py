@@ -67,7 +67,7 @@ def fit_multiclass(
         )
     checks.fits_in_memory("the fit of all classes", 4.0 * K * (len(inputs) + inputs.shape[1]))
     if loss == "softmax" and bias and len(np.unique(y)) < K:
-        raise ValueError("classes must each have a sample where softmax has a bias: without samples it has no minimum")
+        raise ValueError(f"classes must hold each of n_classes = {K} where softmax has a bias: else it has no minimum")
     targets = (y[:, None] == np.arange(K)).astype(float)
     offsets = np.ones((len(inputs), int(bias)))
     with np.errstate(all="ignore"):  # numbers that leave their range are refused below

@@ -191,7 +191,7 @@ def test_bad_input():
         fit_multiclass(X, learners + 2, 3, "square", 1.0)
     with pytest.raises(ValueError, match="loss"):
         fit_multiclass(X, learners, 2, "hinge", 1.0)
-    with pytest.raises(ValueError, match="without samples"):
+    with pytest.raises(ValueError, match="classes must hold each of n_classes = 3"):
         fit_multiclass(X, learners, 3, "softmax", 1.0)
 
 
@@ -212,7 +212,5 @@ def test_a_learner_that_sees_one_label_follows_the_other():
     assert fitted.weights[1] == pytest.approx(fitted.weights[0] * 1.0 / (0.2 + 1.0), abs=1e-6)
     with pytest.raises(ValueError, match="y must have both labels for every learner"):
         fit_coupled(X, y, learners, "hinge", 0.2, coupling=1.0)
-    with pytest.raises(
-        ValueError, match="learners must give a sample to every learner that has a bias, got none for 1"
-    ):
+    with pytest.raises(ValueError, match="learners must give a sample to every learner that has a bias"):
         fit_coupled(X, y, 0 * learners, "logistic", 0.2)

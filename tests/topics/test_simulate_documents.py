@@ -71,7 +71,7 @@ def test_dirichlet_proportions_have_their_variance(agrees):
     model = TopicModel(n_topics=6, words_per_topic=2, topics_per_document=1)
     values = [
         sample_topic_documents(model, 1000, stream(0, "dirichlet", r), concentration=0.5).proportions.var()
-        for r in range(30)
+        for r in range(50)
     ]
     agrees(Estimate.of(values), (1 / 6) * (5 / 6) / (6 * 0.5 + 1), resolves=0.05)
 
