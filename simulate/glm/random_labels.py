@@ -23,6 +23,10 @@ def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: InputL
     `inputs`: "gaussian"; "mixture": two clusters at +-mu, |mu| = 2, each with covariance Omega; "rademacher":
     Omega^(1/2) times random signs; "features": tanh(F s) of random signs s in 2p dimensions, recolored to Omega by the
     covariance that Gaussian equivalence gives them. Raises ValueError for a covariance of infinite dimension.
+
+    >>> from theory.models import AR1
+    >>> random_inputs(AR1(5, 0.5), 3, np.random.default_rng(0), "rademacher").shape
+    (3, 5)
     """
     n = int(checks.dimension(n, name="n"))
     if covariance.d == np.inf:

@@ -39,6 +39,10 @@ def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -
     """Draws masks once, for every position of every document by itself.
 
     `documents`: sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no counts.
+
+    >>> masked = mask_documents([[6, 2, 4]], Masking(selected=0.5), np.random.default_rng(0))
+    >>> int(masked.visible.sum()), int(masked.unselected.sum()) + masked.n_selected
+    (12, 12)
     """
     return mask_counts(word_counts(documents), masking, rng)
 
