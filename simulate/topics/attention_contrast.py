@@ -1,6 +1,6 @@
 """Contrast of attention: pairs of positions that show words of the same topic against words of different topics."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def attention_contrast(
     """
     member, reference = checked_membership(membership), checks.between("reference", reference, 1e-100, 1e100)
     sums, times, place = _nothing_yet(member)
-    for number, document in enumerate(documents):
+    for number, document in enumerate(_iterated(documents)):
         words = _word_numbers(document, len(place) - 1, number)
         if not len(words):
             continue
@@ -81,6 +81,13 @@ def count_attention_contrast(
         sums[pairs] += both * heads[np.ix_(use, use)] * (n.sum() / reference)
         times[pairs] += both
     return topic_contrast(sums, _of_kept(member), rng, weights=times, permutations=permutations)
+
+
+def _iterated(documents: Iterable[Any]) -> Iterator[Any]:
+    try:
+        return iter(documents)
+    except Exception:  # a stranger's object may raise anything
+        raise ValueError(f"documents must be a sequence of documents, got {checks.shown(documents)}") from None
 
 
 def _word_numbers(document: Any, n_words: int, number: int) -> NDArray[Any]:
