@@ -4,8 +4,7 @@ from simulate.glm.draw import Sample, draw
 from simulate.glm.features import FeatureTask
 from simulate.glm.fit import LinearFit, fit, fit_coupled
 from simulate.glm.masked_site import MaskedSiteFit, conditional_entropy, fit_masked_site
-from simulate.glm.measure import measure, resampled
-from simulate.glm.measured import Measured
+from simulate.glm.measure import Measured, measure, resampled
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import Group, Population, population
 from simulate.glm.random_labels import random_inputs

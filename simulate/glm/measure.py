@@ -1,6 +1,6 @@
 """One replicate of a model: draw n = round(alpha p) samples, fit them, look at fresh samples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, cast
 
@@ -12,7 +12,6 @@ from simulate.glm.draw import draw
 from simulate.glm.errors import respond
 from simulate.glm.features import FeatureTask
 from simulate.glm.fit import FitLoss, LinearFit, fit, fit_coupled
-from simulate.glm.measured import Measured
 from simulate.glm.modes import apportion, embed
 from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
@@ -22,9 +21,30 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
+from theory.models.results import SolverResult
 
 TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample
 FIELD_SAMPLES = 50_000  # the same where only K fields are drawn
+NONE = np.zeros(0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Measured(SolverResult):
+    """Holds the means of one replicate, named as the theory's.
+
+    `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes); `train_loss` the mean
+    loss of the training sample without the ridge; `squared_norm` |w|^2/p and `bias` of each learner or output. For
+    each cluster (group or class) of the model: `cluster_errors`, and `selection_rate` P(h > 0). What a model does not
+    have is empty. The evidence is that of the fit.
+    """
+
+    train_loss: float
+    test_error: float
+    squared_norm: Array = field(default_factory=lambda: NONE)
+    bias: Array = field(default_factory=lambda: NONE)
+    cluster_errors: Array = field(default_factory=lambda: NONE)
+    selection_rate: Array = field(default_factory=lambda: NONE)
+
 
 AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | TransferModel
 

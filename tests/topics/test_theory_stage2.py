@@ -281,6 +281,19 @@ def test_unmasked_selection_ignores_the_mask_weight():
     assert weights == pytest.approx(np.full(4, weights[1]), rel=1e-9)
 
 
+def test_optimum_carries_its_evidence():
+    """A root of a quartic takes no iterations; with a free mask weight Newton's steps are counted."""
+    pytest.importorskip("pandas")
+    at, free = topics.stage2_optimum(MODEL, STANDARD), topics.stage2_optimum(MODEL, STANDARD, mask_weight="free")
+    assert at.iterations is None
+    assert 1 <= free.iterations <= 40
+    for found in (at, free):
+        assert found.converged
+        assert found.residual < 1e-9
+        assert found.to_frame()["topic_weight"].tolist() == [found.topic_weight]
+        assert "topic_weight=" in repr(found)
+
+
 def test_unverified_optimum_is_an_error():
     case = stage2.Setting(MODEL, STANDARD)
     found = stage2.Stage2Optimum(2.0, 1.0, 0.9, residual=1e-3, iterations=None, converged=False)
