@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from simulate.glm.masked import conditional_entropy, fit_masked_site
+from simulate.glm import conditional_entropy, fit_masked_site
 from simulate.potts import make_dynamics
 from theory import glm
 from theory.glm.classification import fresh_loss, masked_classification, masked_color, mixture_floor

@@ -10,6 +10,7 @@ from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
 from simulate.glm import train_loss as fitted_loss
+from simulate.glm.random_labels import InputLaw
 from theory import glm
 from theory.models import AR1, Covariance, Isotropic, RandomLabels
 
@@ -17,7 +18,7 @@ RIDGE = 1.0
 LINE = np.unique(np.append(np.linspace(0.25, 8, 63), (2.01, 2.05)))
 POINTS = np.array([1.2, 2.4, 4.0])
 CORRELATED: Covariance = AR1(np.inf, 0.8)
-FAMILIES: dict[str, tuple[Covariance, str]] = {
+FAMILIES: dict[str, tuple[Covariance, InputLaw]] = {
     "Gaussian, isotropic": (Isotropic(np.inf), "gaussian"),
     "Gaussian, AR(1)": (CORRELATED, "gaussian"),
     "two clusters, AR(1)": (CORRELATED, "mixture"),
@@ -34,7 +35,7 @@ def universal(model: RandomLabels) -> float:
     return glm.random_labels_limit(model.alpha, model.loss).train_loss
 
 
-def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: str) -> float:
+def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: InputLaw) -> float:
     """Mean training loss without a ridge: least squares, or for hinge loss a linear program."""
     X = random_inputs(model.covariance.resized(d), round(model.alpha * d), rng, inputs)
     y = rng.choice((-1.0, 1.0), len(X))

@@ -12,7 +12,7 @@ DIMENSIONS = (1, 2, 3, 4, 5, 6)
 
 
 def excess(dimension: int, seed: int) -> float:
-    """Of one numerical minimization from a random start, over the least loss 1 - 1/(tau v)."""
+    """Returns the excess loss over 1 - 1/(tau v) that one numerical minimization from a random start ends at."""
     rng = stream(seed, "embedding_dimension", dimension)
     return fitted_embedding(Population.of(MODEL, MASKING), dimension, rng, bias=True)[1]
 

@@ -19,7 +19,7 @@ ENTRIES, LOSS = "entries of the value matrix", "squared loss"
 
 
 def measured(length: int, n_documents: int, rng: Generator) -> NDArray[np.float64]:
-    """(5,): class means of the entries, gap and loss of one fit."""
+    """Measures class means of the entries, the gap and the loss of one fit, (5,)."""
     fit = fit_value_matrix(sample_topic_documents(MODEL, n_documents, rng, length=length), MASKING, rng)
     words = fit.matrix[1:, 1:]
     topic = np.arange(len(words)) // MODEL.words_per_topic

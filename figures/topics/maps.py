@@ -15,12 +15,12 @@ ENTRIES = "_entries"
 
 
 def entries(matrix: NDArray[np.float64], panel: str) -> list[Row]:
-    """Row after row; x numbers the entries."""
+    """Returns the rows of the table that hold the matrix, row after row; x numbers the entries."""
     return [row(ENTRIES, k, panel=panel, theory=value) for k, value in enumerate(matrix.ravel())]
 
 
 def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[float, float]) -> None:
-    """In place of what was drawn; the color bar says `label`."""
+    """Draws the matrix as an image in place of the curves on `axes`, with a color bar that says `label`."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])

@@ -23,7 +23,7 @@ THEORY, DESCENT, KNEES = "gradient flow", "gradient descent", "relaxation times"
 
 
 def path(loss: Loss, times: list[float], seed: int) -> NDArray[np.float64]:
-    """(2, times): gap and loss of the value matrix."""
+    """Returns the gap and the loss of the value matrix after gradient descent to each time, (2, times)."""
     steps = [round(t / STEP) for t in times]
     found = descent(Population.of(MODEL, MASKING), loss, STEP, steps, stream(seed, "stage1_dynamics", loss))
     D = MODEL.n_tokens

@@ -12,13 +12,13 @@ from theory import topics
 from theory.models import Masking, TopicModel
 
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
-DOCUMENTS = 100  # a replicate
+DOCUMENTS = 100  # in each replicate
 TAUS = (2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
 class Tied:
-    """Documents of tau topics, and the weight A."""
+    """Describes attention tied with the weight A on the own topic, in documents of tau topics."""
 
     topics_per_document: int
     weight: float
@@ -29,12 +29,12 @@ class Tied:
 
 
 def gain(tied: Tied) -> float:
-    """Loss minus that of uniform attention."""
+    """Returns the population loss minus that of uniform attention."""
     return topics.stage2_loss(tied.model, MASKING, tied.weight) - topics.stage2_loss(tied.model, MASKING, 1.0)
 
 
 def measured_gain(tied: Tied, d: int, rng: Generator) -> float:
-    """The same on sampled documents of d tokens."""
+    """Measures the loss minus that of uniform attention on sampled documents of d tokens."""
     documents = sample_topic_documents(tied.model, DOCUMENTS, rng, length=d)
     batch = batch_of(mask_documents(documents, MASKING, rng))
     A = tied.weight

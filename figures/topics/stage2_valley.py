@@ -26,7 +26,7 @@ STARTS = ((1.0, 1.0), (5.0, 0.5), (2.0, 9.0), (0.5, 4.0), (7.0, 7.0))
 
 
 def minimized(alpha: float, beta: float) -> NDArray[np.float64]:
-    """Nelder-Mead on the loss of the layer summed over all queries and words."""
+    """Returns the weights (alpha, beta) at which Nelder-Mead ends, on the loss summed over all queries and words."""
     batch = population_batch(MODEL, MASKING)
 
     def loss(logs: NDArray[np.float64]) -> float:
@@ -49,8 +49,8 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Contours below the line and the markers."""
-    for line in axes.lines[:1]:  # the map as a curve
+    """Draws contours of the excess loss below the line and the markers."""
+    for line in axes.lines[:1]:  # the map, which was drawn as if it were a curve
         line.remove()
     n = len(WEIGHTS)
     loss = rows[rows["curve"] == MAP].sort_values("x")["theory"].to_numpy(dtype=float).reshape(n, n)

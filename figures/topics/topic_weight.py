@@ -29,7 +29,7 @@ def weight(at: TopicModel) -> float:
 
 
 def relative_weight(at: TopicModel) -> float:
-    """A*/tau."""
+    """Returns the optimal weight per topic of a document, A*/tau."""
     return weight(at) / at.topics_per_document
 
 
@@ -42,7 +42,7 @@ def overshoot(at: TopicModel) -> float:
 
 
 def numbers(tau: int) -> list[int]:
-    """Numbers of topics above tau."""
+    """Returns the numbers of topics above tau at which the curve is drawn."""
     return sorted({round(T) for T in np.geomspace(max(3, tau + 1), MOST, 60)})
 
 
@@ -59,7 +59,7 @@ def ceiling(tau: int) -> Curve:
 def scaled(n_topics: int) -> Curve:
     shares = sorted(
         {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)} - {1 / n_topics}
-    )  # A* = 1 at tau = 1
+    )  # at tau = 1 A* is 1, off the curve
     return Curve(model=lambda x: model(n_topics, x * n_topics), theory=relative_weight, line=shares)
 
 

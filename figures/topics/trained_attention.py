@@ -31,12 +31,12 @@ WEIGHT = "own topic over other topics"
 
 
 def steps(context: Context) -> int:
-    """Steps of a run; few enough for all of them to be over in a minute."""
+    """Returns the number of steps of a run, few enough for all runs to be over in a minute."""
     return {"draft": 20, "default": 1000, "paper": 1800}[context.quality]
 
 
 def trained(model: TopicModel, loss: Loss, rate: float, n_steps: int, seed: int) -> NDArray[np.float64]:
-    """(4, records): step and the averages of the three classes."""
+    """Returns the step and the averages of the three classes at each record, (4, records)."""
     training = Training(
         steps=n_steps,
         rate=rate,
@@ -69,7 +69,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def measured(curve: str, panel: str, at: NDArray[np.float64], values: NDArray[np.float64]) -> list[Row]:
-    """Values (seeds, steps); the last step alone is listed in the table."""
+    """Returns the rows of a curve from values (seeds, steps); only the last step is listed in the table."""
     estimates = [Estimate.of(each) for each in values.T]
     sizes = [None] * (len(at) - 1) + [np.inf]
     return [row(curve, x, panel=panel, d=d, estimate=e) for x, d, e in zip(at, sizes, estimates, strict=True)]
@@ -80,7 +80,7 @@ def title(rate: float) -> str:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """The paths between the markers, and uniform attention."""
+    """Draws the paths between the markers, and a line at uniform attention."""
     ratio = rows["panel"].iloc[0] == WEIGHT
     axes.axhline(1.0 if ratio else UNIFORM, color="0.6", linewidth=0.6, zorder=0)
     if ratio:
@@ -97,7 +97,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 
 def curves(kinds: Iterable[object]) -> dict[str, Curve]:
-    """Colors by kind, markers by kind and loss."""
+    """Returns the curves of a panel, with a color for each kind and a marker for each kind and loss."""
     return {
         f"{name}: {kind}": Curve(model=None, color=k) for name, _ in LOSSES.values() for k, kind in enumerate(kinds)
     }

@@ -43,7 +43,7 @@ def adam(steps: int, evaluated: int) -> Training:
 
 
 def trained(model: TopicModel, masking: Masking, training: Training, seed: int) -> NDArray[np.float64]:
-    """(5, records): step, norms and loss (summed over outputs)."""
+    """Returns the step, the three norms and the loss (summed over outputs) at each record, (5, records)."""
     run = train_single_layer(model, masking, training, stream(seed, "two_stages", training.optimizer))
     outputs = model.n_tokens if training.loss == "squared_mean" else 1
     return np.array([run.column(name) for name in ("step", *NORMS.values())] + [outputs * run.column("loss")])
@@ -70,7 +70,11 @@ def compute(context: Context) -> list[Row]:
 
 
 def exact_lines(steps: NDArray[np.float64], key_norm: NDArray[np.float64]) -> list[Row]:
-    """Stage 1 without attention, the escape from it (one constant: where it starts), and the optimum of stage 2."""
+    """Returns the lines of the theory for exact gradients.
+
+    They are stage 1 without attention, the escape from it (one fitted constant: where it starts), and the optimum of
+    stage 2.
+    """
     norms, losses = f"{EXACT}: norms", f"{EXACT}: loss"
     grid = np.unique(np.append(steps, np.arange(0, steps[1], 5)))
     flow = stage1_flow(SMALL, HIDDEN, grid, step=0.5, bias="trained")
@@ -90,7 +94,7 @@ def exact_lines(steps: NDArray[np.float64], key_norm: NDArray[np.float64]) -> li
 
 
 def sampled_lines(model: TopicModel, steps: NDArray[np.float64]) -> list[Row]:
-    """Where stage 1 ends for documents of that length."""
+    """Returns the lines at which stage 1 ends for documents of that length."""
     mixture = TopicMixture.dirichlet(
         n_topics=model.n_topics, words_per_topic=model.words_per_topic, concentration=CONCENTRATION
     )

@@ -14,7 +14,7 @@ from theory.models.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Of every topic set: shares of the visible tokens and of the true words, both (sets, D)."""
+    """Holds the shares of the visible tokens and of the true words in every topic set, both (sets, D)."""
 
     visible: Array
     words: Array
@@ -26,13 +26,16 @@ class Population:
 
     @property
     def batch(self) -> Batch:
-        """One query a set: with uniform attention all its queries get the same answer."""
+        """A batch with one query for each set: with uniform attention all queries of a set get the same answer."""
         n = len(self.words)
         return Batch(self.visible, np.arange(n), np.zeros(n, dtype=np.int64), self.words / n)
 
 
 def descent(population: Population, loss: Loss, step: float, records: list[int], rng: np.random.Generator) -> Array:
-    """Gradient descent on the value matrix alone, no bias: (records, 1 + D D), the loss and the entries."""
+    """Returns the loss and the entries of the value matrix along gradient descent on it alone, (records, 1 + D D).
+
+    There is no bias, and attention stays uniform.
+    """
     batch, D = population.batch, population.words.shape[1]
     value, path = 1e-4 * rng.standard_normal((D, D)), []
     for k in range(max(records) + 1):
@@ -46,7 +49,7 @@ def descent(population: Population, loss: Loss, step: float, records: list[int],
 def fitted_embedding(
     population: Population, dimension: int, rng: np.random.Generator, *, decay: float = 0.0, bias: bool = False
 ) -> tuple[Array, float]:
-    """E = W'W (D, D) and the excess of the squared loss, minimized over W (dimension, D) with + decay |W|^2."""
+    """Returns E = W'W (D, D) that minimizes the excess loss + decay |W|^2 over W (dimension, D), and the excess."""
     X, target = population.visible.T, population.words.T
     D, n = X.shape
 

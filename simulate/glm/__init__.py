@@ -3,8 +3,8 @@
 from simulate.glm.draw import Sample, draw
 from simulate.glm.features import FeatureTask
 from simulate.glm.fit import LinearFit, fit, fit_coupled
-from simulate.glm.measure import measure
-from simulate.glm.measured import Measured
+from simulate.glm.masked_site import MaskedSiteFit, conditional_entropy, fit_masked_site
+from simulate.glm.measure import Measured, measure, resampled
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from simulate.glm.population import Group, Population, population
 from simulate.glm.random_labels import random_inputs
@@ -17,13 +17,15 @@ from simulate.glm.replicate import (
     test_error,
     train_loss,
 )
-from simulate.glm.resample import resampled
 from simulate.glm.transfer import Network, draw_task, random_network, scratch_error, train
+from simulate.glm.weighted_ridge import FitError
 
 __all__ = [
     "FeatureTask",
+    "FitError",
     "Group",
     "LinearFit",
+    "MaskedSiteFit",
     "Measured",
     "MulticlassFit",
     "Network",
@@ -32,11 +34,13 @@ __all__ = [
     "accuracy_minus",
     "accuracy_plus",
     "bias",
+    "conditional_entropy",
     "disparate_impact",
     "draw",
     "draw_task",
     "fit",
     "fit_coupled",
+    "fit_masked_site",
     "fit_multiclass",
     "measure",
     "population",

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Inputs X (n, p), labels y (n,), the group of each row and the weight of its loss."""
+    """Holds inputs X (n, p), labels y (n,), the group of each row (n,) and the weight of its loss (n,)."""
 
     X: Array = field(repr=False)
     y: Array = field(repr=False)
@@ -21,13 +23,22 @@ class Sample:
     weights: Array = field(repr=False)
 
 
+@checked
 def draw(source: Population, n: int, rng: Generator) -> Sample:
-    """n rows, group after group. The number of rows of each group is fixed: its share of n, rounded.
+    """Draws n training samples of a population, group after group.
 
-    Random numbers would move the bias by 1/sqrt(n), noise that the theory does not speak of.
+    The number of rows of each group is fixed: its share of n, rounded. Random numbers would move the bias by 1/sqrt(n),
+    noise that the theory does not speak of.
+
+    >>> from simulate.glm import population
+    >>> from theory.models import GaussianMixture
+    >>> model = GaussianMixture.opposite(probability=0.25, alpha=2.0, lam=0.1)
+    >>> sample = draw(population(model, 10), 20, np.random.default_rng(0))
+    >>> sample.X.shape, int(sample.y.sum())
+    ((20, 10), -10)
     """
-    if n < 1:
-        raise ValueError(f"alpha * d must round to at least 1 sample, got {n}")
+    n = int(checks.dimension(n, name="n"))
+    checks.fits_in_memory("the samples", 2.0 * n * len(source.groups[0].mean))
     counts = apportion(np.array([group.share for group in source.groups]), n)
     parts = [draw_group(group, int(count), rng) for group, count in zip(source.groups, counts, strict=True)]
     X, y = np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -37,19 +48,19 @@ def draw(source: Population, n: int, rng: Generator) -> Sample:
 
 
 def draw_group(group: Group, n: int, rng: Generator) -> tuple[Array, Array]:
-    """n inputs (n, p) of one group and their labels."""
+    """Draws n inputs (n, p) of one group and their labels (n,)."""
     noise = gaussian(group.covariance, n, rng)
     return noise + group.mean, _labels(group, noise, rng)
 
 
 def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
-    """n centered rows of a covariance, (p,) if diagonal, else (p, p); it may be singular."""
+    """Draws n centered rows of a covariance, (p,) if diagonal, else (p, p); it may be singular."""
     white = rng.standard_normal((n, len(covariance)))
     if covariance.ndim == 1:
         return np.asarray(white * np.sqrt(covariance))
     try:
         return np.asarray(white @ np.linalg.cholesky(covariance).T)
-    except np.linalg.LinAlgError:  # singular
+    except np.linalg.LinAlgError:  # a singular covariance has no Cholesky factor, but a symmetric root
         values, vectors = np.linalg.eigh(covariance)
         return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 

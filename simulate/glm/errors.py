@@ -14,14 +14,14 @@ from simulate.glm.population import Group
 
 @dataclass(frozen=True)
 class Response:
-    """Within a group `error`: E (y - h)^2 for linear labels, else P(y h < 0); `selection`: P(h > 0)."""
+    """Holds the `error` within a group, E (y - h)^2 for linear labels, else P(y h < 0), and `selection`, P(h > 0)."""
 
     error: float
     selection: float
 
 
 def respond(group: Group, fitted: LinearFit) -> Response:
-    """From the joint normal law of the learner's field h and the teacher's."""
+    """Returns the error and the selection of a group, from the joint normal law of the learner's field h and nu."""
     p = len(group.mean)
     w = fitted.weights[group.learner] / math.sqrt(p)
     center = float(w @ group.mean + fitted.bias[group.learner])
@@ -42,7 +42,7 @@ def respond(group: Group, fitted: LinearFit) -> Response:
 
 
 def both_positive(x: float, x_variance: float, y: float, y_variance: float, shared: float) -> float:
-    """P(X > 0, Y > 0) of normals with means x, y and covariance `shared`: E [1(X > 0) P(Y > 0 | X)]."""
+    """Returns P(X > 0, Y > 0) of normals with means x, y and covariance `shared`, as E [1(X > 0) P(Y > 0 | X)]."""
     if x_variance == 0:
         return float(ndtr(y / math.sqrt(y_variance))) * (x > 0)
     slope = shared / math.sqrt(x_variance)

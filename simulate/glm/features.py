@@ -3,14 +3,17 @@
 import numpy as np
 from numpy.random import Generator
 
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import RandomFeatures
 
 
 def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
-    """F (p, d), rows of unit norm on average: Gaussian with variance 1/d, or a Haar frame times sqrt(max(1, p/d)).
+    """Draws F (p, d) with rows of unit norm on average.
 
-    The frame is the Q of a Gaussian matrix with the signs of R's diagonal absorbed.
+    `kind`: "gaussian" entries of variance 1/d, or "orthogonal", a Haar frame times sqrt(max(1, p/d)): the Q of a
+    Gaussian matrix with the signs of R's diagonal absorbed, since QR alone does not draw from the Haar measure.
     """
     gaussian = rng.standard_normal((p, d))
     if kind == "gaussian":
@@ -21,29 +24,36 @@ def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
 
 
 def unit_teacher(d: int, rng: Generator) -> Array:
-    """A random direction theta (d,) with |theta|^2 = d."""
+    """Draws a random direction theta (d,) with |theta|^2 = d."""
     theta = rng.standard_normal(d)
     return np.asarray(theta * np.sqrt(d) / np.linalg.norm(theta))
 
 
 class FeatureTask:
-    """One draw of the projection and of the teacher of a `RandomFeatures` model at d inputs."""
+    """Holds one draw of the projection and of the teacher of a `RandomFeatures` model at d inputs.
 
+    Raises ValueError where d is so small that there is no feature.
+    """
+
+    @checked
     def __init__(self, model: RandomFeatures, d: int, rng: Generator) -> None:
+        d = int(checks.dimension(d))
+        checks.fits_in_memory("the random features", 2 * model.features_per_input * d**2)
         p = round(model.features_per_input * d)
-        if d < 1 or p < 1:
+        if p < 1:
             raise ValueError(f"features_per_input * d must round to at least 1 feature, got {p} for d = {d}")
         self.model, self.map, self.teacher = model, projection(model.projection, p, d, rng), unit_teacher(d, rng)
 
     def draw(self, n: int, rng: Generator) -> tuple[Array, Array]:
-        """Features f(F c) - E f, (n, p), and labels (n,) with their noise."""
-        model, d = self.model, len(self.teacher)
+        """Draws features f(F c) - E f, (n, p), and labels (n,) with their noise."""
+        model, d, n = self.model, len(self.teacher), int(checks.dimension(n, name="n"))
+        checks.fits_in_memory("the random features", float(n) * (d + len(self.map)))
         inputs = rng.standard_normal((n, d))
         features = np.asarray(model.function(inputs @ self.map.T), float) - model.moments[0]
         return features, teacher_labels(inputs @ self.teacher / np.sqrt(d), model.labels, model.noise, rng)
 
 
 def teacher_labels(field: Array, labels: str, noise: float, rng: Generator) -> Array:
-    """The teacher's field with Gaussian noise of variance `noise`, or its sign."""
+    """Returns the teacher's field with Gaussian noise of variance `noise`, or the sign of it."""
     nu = field + np.sqrt(noise) * rng.standard_normal(len(field))
     return nu if labels == "linear" else np.where(nu >= 0, 1.0, -1.0)

@@ -1,24 +1,29 @@
 """Fits of linear learners to data: square, logistic and hinge loss and the hard margin, weighted, biased or coupled."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import FitError, weighted_ridge
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 
-LOSSES = ("square", "logistic", "hinge", "hard_margin")
+FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
 
 
-@dataclass(frozen=True, eq=False)
-class LinearFit:
-    """Learner l predicts from h = weights_l.x/sqrt(p) + bias_l. `weights` (learners, p), `bias` (learners,).
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearFit(SolverResult):
+    """Holds fitted learners: learner l predicts from h = weights_l.x/sqrt(p) + bias_l.
 
-    `train_loss` is the mean of the weighted loss over all samples, without the ridge; `squared_norm` |w_l|^2/p.
+    `weights` (learners, p), `bias` (learners,); `train_loss` is the mean of the weighted loss over all samples, without
+    the ridge. `residual` is the relative gradient that is left (of hinge and hard margin the relative gap between the
+    primal and the dual problem), `iterations` the number of Newton steps, None for the square loss, which needs none.
     """
 
     weights: Array = field(repr=False)
@@ -27,68 +32,116 @@ class LinearFit:
 
     @property
     def squared_norm(self) -> Array:
-        """|w_l|^2/p, (learners,)."""
+        """The mean square of the weights |w_l|^2/p, (learners,)."""
         return np.asarray(np.mean(self.weights**2, axis=1))
 
-    def fields(self, X: Any, learners: Any = 0) -> Array:
-        """h of the rows of X (n, p), each by the learner named for it (one number or (n,) of them)."""
-        X = np.asarray(X, float)
-        own = np.broadcast_to(learners, len(X))
-        h = X @ self.weights.T / np.sqrt(X.shape[1]) + self.bias
-        return np.asarray(h[np.arange(len(X)), own])
+    def fields(self, X: ArrayLike, learners: Any = 0) -> Array:
+        """Returns h of the rows of X (n, p), each by the learner named for it (one number or (n,) of them)."""
+        rows = checked_inputs(X, self.weights.shape[1])
+        own = checks.integer_array("learners", learners)
+        if own.shape not in ((), (len(rows),)) or own.min(initial=0) < 0 or own.max(initial=0) >= len(self.weights):
+            raise ValueError(f"learners must be one index or {len(rows)} of them from 0 to {len(self.weights) - 1}")
+        h = rows @ self.weights.T / np.sqrt(rows.shape[1]) + self.bias
+        return np.asarray(h[np.arange(len(rows)), np.broadcast_to(own, len(rows))])
 
 
-def fit(X: Any, y: Any, loss: str, lam: float, *, bias: bool = False, sample_weights: Any = None) -> LinearFit:
-    """Minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b; X: (n, p), y: (n,).
+class Minimum(NamedTuple):
+    """The minimizer of a penalized loss with the evidence for it: u, the offsets b, the residual and the steps."""
 
-    `loss`: "square" (y - h)^2/2 (any real y), or for y = +-1 "logistic", "hinge" or "hard_margin" (y h >= 1, least
-    |w|). The bias is not penalized. ValueError for bad shapes, labels or weights; RuntimeError where no minimum is
-    found, as for the hard margin of data that no plane separates.
+    u: Array
+    b: Array
+    residual: float
+    iterations: int | None
+
+
+@checked
+def fit(
+    X: ArrayLike,
+    y: ArrayLike,
+    loss: FitLoss,
+    lam: float,
+    *,
+    bias: bool = False,
+    sample_weights: ArrayLike | None = None,
+) -> LinearFit:
+    """Fits one linear learner: minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b.
+
+    X: (n, p), y: (n,); the sum is over samples, not a mean. `loss`: "square" (y - h)^2/2 (any real y), or for y = +-1
+    "logistic" log(1 + exp(-y h)), "hinge" max(0, 1 - y h) or "hard_margin" (y h >= 1, least |w|). The bias is not
+    penalized. Raises ValueError for bad shapes, labels or weights; FitError (a RuntimeError) where no minimum is found,
+    as for the hard margin of data that no plane separates.
+
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), np.array([1.0, 2.0, -1.0])
+    >>> fit(X, y, "square", lam=1.0).weights.round(6).tolist()
+    [[0.707107, 0.942809]]
     """
-    return fit_coupled(
-        X, y, np.zeros(len(np.atleast_1d(y)), int), loss, lam, bias=bias, sample_weights=sample_weights, n_learners=1
-    )
+    X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
+    return _fitted(X, y, np.zeros(len(y), int), loss, lam, 0.0, bias, sample_weights, 1)
 
 
+@checked
 def fit_coupled(
-    X: Any,
-    y: Any,
-    learners: Any,
-    loss: str,
+    X: ArrayLike,
+    y: ArrayLike,
+    learners: NDArray[np.int64],
+    loss: FitLoss,
     lam: float,
     *,
     coupling: float = 0.0,
     bias: bool = True,
-    sample_weights: Any = None,
+    sample_weights: ArrayLike | None = None,
     n_learners: int = 2,
 ) -> LinearFit:
-    """Learner `learners[i]` sees sample i; the penalty is (lam/2) sum |w_l|^2 + (coupling/2) sum_pairs |w_l - w_m|^2.
+    """Fits several linear learners at once: learner `learners[i]`, an index, sees sample i.
 
-    With the Cholesky factor L of the penalty's matrix, L L^T, the weights are W = L^-T U and the penalty |U|^2/2: one
-    fit with a unit ridge, on inputs that carry column l of L^-1 for learner l.
+    The losses are those of `fit`; the penalty is (lam/2) sum |w_l|^2 + (coupling/2) sum_pairs |w_l - w_m|^2. With the
+    Cholesky factor L of the penalty's matrix, L L^T, the weights are W = L^-T U and the penalty |U|^2/2: one fit with a
+    unit ridge, on inputs that carry column l of L^-1 for learner l. Raises what `fit` raises.
     """
-    X, y, weights = _checked(X, y, loss, sample_weights)
-    lam, own = checks.positive("lam", lam), np.asarray(learners)
-    if own.shape != y.shape or own.min() < 0 or own.max() >= n_learners:
-        raise ValueError(f"learners must be {len(y)} indices from 0 to {n_learners - 1}, got shape {own.shape}")
-    S, p, strength = n_learners, X.shape[1], checks.non_negative("coupling", coupling)
-    penalty = (lam + S * strength) * np.eye(S) - strength * np.ones((S, S))
-    inverse = np.linalg.inv(np.linalg.cholesky(penalty))
-    Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
-    offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
-    try:
-        u, b = _solve(Z, y, offsets, weights, loss)
-    except np.linalg.LinAlgError:
-        raise RuntimeError(
-            f"the fit did not converge: lam={lam:g} is too small for this size and {loss} loss"
-        ) from None
-    W = inverse.T @ u.reshape(S, p)
-    h = Z @ u + offsets @ b
-    return LinearFit(W, b if bias else np.zeros(S), float(np.mean(weights * loss_of(loss, y, h))))
+    X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
+    return _fitted(X, y, learners, loss, lam, coupling, bias, sample_weights, n_learners)
+
+
+def _fitted(
+    X: Array,
+    y: Array,
+    own: NDArray[np.int64],
+    loss: FitLoss,
+    lam: float,
+    coupling: float,
+    bias: bool,
+    sample_weights: Any,
+    n_learners: int,
+) -> LinearFit:
+    weights = _checked_samples(X, y, loss, sample_weights)
+    lam, coupling = checks.positive("lam", lam), checks.non_negative("coupling", coupling)
+    S, p = int(checks.dimension(n_learners, name="n_learners")), X.shape[1]
+    if own.shape != y.shape or own.min() < 0 or own.max() >= S:
+        raise ValueError(f"learners must be {len(y)} indices from 0 to {S - 1}, got shape {own.shape}")
+    checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))
+    if bias:
+        _require_a_minimum(y, own, weights, loss, S)
+    with np.errstate(all="ignore"):  # numbers that leave their range are refused below
+        try:
+            inverse = np.linalg.inv(np.linalg.cholesky((lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))))
+            Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
+            offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
+            found = _solve(Z, y, offsets, weights, loss)
+        except (np.linalg.LinAlgError, ValueError):  # ValueError: scipy refuses matrices that are not finite
+            raise FitError(
+                f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and {loss} loss"
+            ) from None
+        W = inverse.T @ found.u.reshape(S, p)
+        h = Z @ found.u + offsets @ found.b
+        train_loss = float(np.mean(weights * loss_of(loss, y, h)))
+    if not (np.isfinite(train_loss) and np.isfinite(W).all() and np.isfinite(found.b).all()):
+        raise FitError("the fit has left the range of floating point numbers: change the units of X and y, or lam")
+    b = found.b if bias else np.zeros(S)
+    return LinearFit(W, b, train_loss, residual=found.residual, iterations=found.iterations, converged=True)
 
 
 def loss_of(loss: str, y: Array, h: Array) -> Array:
-    """The loss of each sample; of the hard margin the violation max(0, 1 - y h), zero up to rounding."""
+    """Returns the loss of each sample; of the hard margin the violation max(0, 1 - y h), zero up to rounding."""
     if loss == "square":
         return np.asarray((y - h) ** 2 / 2)
     if loss == "logistic":
@@ -96,25 +149,46 @@ def loss_of(loss: str, y: Array, h: Array) -> Array:
     return np.asarray(np.maximum(0, 1 - y * h))
 
 
-def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: str) -> tuple[Array, Array]:
+def checked_inputs(X: Any, p: int) -> Array:
+    """Returns X as (n, p), or raises ValueError."""
+    rows = checks.real_array("X", X)
+    if rows.ndim != 2 or rows.shape[1] != p:
+        raise ValueError(f"X must have shape (n, {p}), got {rows.shape}")
+    return rows
+
+
+def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss) -> Minimum:
     seen = weights > 0
     Z, y, offsets, weights = Z[seen], y[seen], offsets[seen], weights[seen]
     if loss == "square":
-        return weighted_ridge(Z, y, offsets, weights)
+        return Minimum(*weighted_ridge(Z, y, offsets, weights), 0.0, None)
     if loss == "hard_margin":
-        return hard_margin(Z, y, offsets)
-    return logistic(Z, y, offsets, weights) if loss == "logistic" else hinge(Z, y, offsets, weights)
+        return Minimum(*hard_margin(Z, y, offsets))
+    return Minimum(*(logistic if loss == "logistic" else hinge)(Z, y, offsets, weights))
 
 
-def _checked(X: Any, y: Any, loss: str, sample_weights: Any) -> tuple[Array, Array, Array]:
-    X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
+def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> Array:
+    """The weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)} to be fitted, got {loss!r}")
     if loss != "square" and not np.all(abs(y) == 1):
         raise ValueError(f"y must be -1 or 1 for loss={loss!r}, got {y[abs(y) != 1][0]}")
     weights = np.ones(len(y)) if sample_weights is None else checks.finite_array("sample_weights", sample_weights, 1)
     if weights.shape != y.shape or weights.min() < 0 or weights.max() == 0:
         raise ValueError(f"sample_weights must be {len(y)} non-negative numbers, not all zero")
-    return X, y, weights
+    return weights
+
+
+def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: FitLoss, n_learners: int) -> None:
+    """A bias that is not penalized is not determined without samples, and runs to infinity with one label only.
+
+    Of several learners with logistic loss some may see one label: their bias grows until their loss is rounding, and
+    what they predict is the limit. The dual problem of the hinge and of the hard margin has no such solution.
+    """
+    seen = [np.unique(y[(own == learner) & (weights > 0)]) for learner in range(n_learners)]
+    for learner, labels in enumerate(seen):
+        if len(labels) == 0:
+            raise ValueError(f"learners must give a sample to every learner that has a bias, got none for {learner}")
+    single = [labels[0] for labels in seen if len(labels) == 1]
+    if (loss in ("hinge", "hard_margin") and single) or (loss == "logistic" and len(single) == n_learners):
+        raise ValueError(f"y must have both labels for every learner with a bias, got {single[0]:g} only")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import FitError, weighted_ridge
 from theory.models.arrays import Array
 
 MAX_STEPS = 100
@@ -14,21 +14,28 @@ TO_BOUNDARY = 0.99
 SOFTEST = 1e-14  # keeps the linear system positive definite in rounding
 
 
-def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
-    """Minimizes (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b; returns u and b."""
+def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
+    """Minimizes (1/2) |u|^2 + sum_i weights_i max(0, 1 - y_i h_i), h = Z u + offsets b.
+
+    Returns u, b, the gap between the primal and the dual problem relative to the risk, and the number of steps. Raises
+    FitError where the gap does not close.
+    """
     return _interior_point(Z, y, offsets, weights)
 
 
-def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array]:
-    """Minimizes |u|^2/2 with y_i h_i >= 1 for all i; RuntimeError where no (or hardly any) plane separates them."""
+def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array, float, int]:
+    """Minimizes |u|^2/2 with y_i h_i >= 1 for all i; returns what `hinge` returns.
+
+    Raises FitError where no plane separates the labels, or hardly any.
+    """
     scale = math.sqrt(float(np.mean(np.sum(Z**2, axis=1)))) or 1.0  # rows of unit length: multipliers O(1)
-    u, b = _interior_point(Z / scale, y, offsets, np.full(len(y), np.inf))
-    return u / scale, b
+    u, b, gap, steps = _interior_point(Z / scale, y, offsets, np.full(len(y), np.inf))
+    return u / scale, b, gap, steps
 
 
 @dataclass(frozen=True)
 class _Point:
-    """Dual variables a > 0, their room = weights - a > 0, offsets b, and the multipliers of the two bounds.
+    """Holds dual variables a > 0, their room = weights - a > 0, offsets b, and the multipliers of the two bounds.
 
     above_i is the loss of sample i, below_i what its margin has beyond 1; u = sum a y z, and sum a y offsets = 0
     throughout. Both products, a below and room above, are driven to zero together. Without an upper bound `room` is 1
@@ -43,7 +50,7 @@ class _Point:
     bounded: bool
 
     def gap(self) -> float:
-        """Mean of both products."""
+        """The mean of both products, the gap between primal and dual per sample."""
         return float(np.mean(self.a * self.below + self.room * self.above))
 
     def moved(self, step: "_Point", size: float) -> "_Point":
@@ -57,23 +64,23 @@ class _Point:
         )
 
     def longest(self, step: "_Point") -> float:
-        """The longest step below 1 that leaves everything positive."""
+        """The longest step of at most 1 that leaves everything positive."""
         pairs = [(self.a, step.a), (self.below, step.below)]
         if self.bounded:
             pairs += [(self.room, step.room), (self.above, step.above)]
         return min(_length(x, dx) for x, dx in pairs)
 
 
-def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
+def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
     """Mehrotra's predictor and corrector: the first direction tells how far the second may aim, and its curvature."""
     G, A = y[:, None] * Z, y[:, None] * offsets
     point = _start(G, y, offsets, weights)
-    for _ in range(MAX_STEPS):
+    for taken in range(MAX_STEPS):
         u = G.T @ point.a
         lack, gap = 1 - G @ u - A @ point.b, point.gap()
         violated = float(np.max(abs(lack + point.below - point.above)))
         if gap <= TOLERANCE * float(np.mean(point.a)) and violated <= 1e-7:
-            return u, point.b
+            return u, point.b, gap / float(np.mean(point.a)), taken
         bounds = 2 if point.bounded else 1
         zero = np.zeros(len(y))
         probe = _direction(G, A, lack, point, zero, zero)
@@ -84,7 +91,10 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
         point = point.moved(step, point.longest(step))
         if not np.isfinite(point.a).all() or point.a.max() > 1e12:
             break
-    raise RuntimeError(f"the fit did not converge in {MAX_STEPS} steps: gap {gap:.2g}, violation {violated:.2g}")
+    raise FitError(
+        f"the fit did not converge in {taken + 1} steps: gap {gap:.2g}, violation {violated:.2g}; a hard margin needs "
+        "labels that a plane separates, other fits a larger lam"
+    )
 
 
 def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upper: Array) -> _Point:
@@ -100,16 +110,14 @@ def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upp
 
 
 def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
-    """Halfway between the bounds, with multipliers that obey the margins there.
+    """A start halfway between the bounds, with multipliers that obey the margins there.
 
-    sum a y = 0 in each column of offsets, which are indicators of disjoint sets.
+    sum a y = 0 in each column of offsets, which are indicators of disjoint sets; each holds both labels.
     """
     bounded = bool(np.isfinite(weights[0]))
     a = 0.5 * weights if bounded else np.ones(len(y))
     for column in offsets.T:
         plus, minus = (column > 0) & (y > 0), (column > 0) & (y < 0)
-        if not (plus.any() and minus.any()):
-            raise ValueError("a bias needs samples of both labels in its group")
         least = min(a[plus].sum(), a[minus].sum())
         a[plus] *= least / a[plus].sum()
         a[minus] *= least / a[minus].sum()
@@ -121,6 +129,6 @@ def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
 
 
 def _length(x: Array, dx: Array) -> float:
-    """The longest step below 1 that keeps x positive, with a margin."""
+    """The longest step of at most 1 that keeps x positive, with a margin."""
     shrinking = dx < 0
     return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import FitError, weighted_ridge
 from theory.models.arrays import Array
 
 MAX_STEPS = 200
@@ -12,19 +12,20 @@ TOLERANCE = 1e-12  # relative to the sum of absolute terms, whose rounding is 1e
 LEAST_CURVATURE = 1e-12  # samples far on either side: keeps the linearized label finite
 
 
-def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
-    """Minimizes (1/2) |u|^2 + sum_i weights_i log(1 + exp(-y_i h_i)), h = Z u + offsets b; returns u and b.
+def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
+    """Minimizes (1/2) |u|^2 + sum_i weights_i log(1 + exp(-y_i h_i)), h = Z u + offsets b.
 
-    RuntimeError if the gradient does not fall below 1e-9 of the sum of its absolute terms, as where the offsets have
-    no minimum.
+    Returns u, b, the gradient relative to the sum of its absolute terms, and the number of steps. Raises FitError if
+    the relative gradient does not fall below 1e-9.
     """
     p, k = Z.shape[1], offsets.shape[1]
     x, h = np.zeros(p + k), np.zeros(len(y))
     value = _risk(x[:p], h, y, weights)
-    for _ in range(MAX_STEPS):
+    for taken in range(MAX_STEPS):
         against = expit(-y * h)  # minus the slope of the loss in y h
-        if _gradient(Z, y, offsets, weights * against, x[:p]) <= TOLERANCE:
-            return x[:p], x[p:]
+        left = _gradient(Z, y, offsets, weights * against, x[:p])
+        if left <= TOLERANCE:
+            return x[:p], x[p:], left, taken
         curvature = np.maximum(against * (1 - against), LEAST_CURVATURE)
         u, b = weighted_ridge(Z, h + y * against / curvature, offsets, weights * curvature)
         step = np.concatenate((u, b)) - x
@@ -33,15 +34,18 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
         if not moved:  # rounding: no smaller value is to be had
             break
     left = _gradient(Z, y, offsets, weights * expit(-y * h), x[:p])
-    if left > 1e3 * TOLERANCE:
-        raise RuntimeError(f"the logistic fit did not converge: relative gradient {left:.2g} after {MAX_STEPS} steps")
-    return x[:p], x[p:]
+    if not left <= 1e3 * TOLERANCE:
+        raise FitError(
+            f"the logistic fit did not converge: relative gradient {left:.2g} after {taken + 1} steps; "
+            "take a larger lam"
+        )
+    return x[:p], x[p:], left, taken + 1
 
 
 def _search(
     x: Array, h: Array, step: Array, along: Array, value: float, y: Array, weights: Array, p: int
 ) -> tuple[Array, Array, float, bool]:
-    """The longest of 1, 1/2, 1/4 ... steps that lowers the risk."""
+    """The longest of the steps 1, 1/2, 1/4 ... that lowers the risk, and whether there is one."""
     for halving in range(40):
         size = 0.5**halving
         trial = x + size * step
@@ -56,7 +60,7 @@ def _risk(u: Array, h: Array, y: Array, weights: Array) -> float:
 
 
 def _gradient(Z: Array, y: Array, offsets: Array, pull: Array, u: Array) -> float:
-    """Largest component, relative to what its terms could sum to."""
+    """The largest component of the gradient, relative to what its terms could sum to."""
     free = abs((y * pull) @ offsets) / (pull.sum() + 1e-300)
     tied = np.linalg.norm(u - (y * pull) @ Z) / (np.linalg.norm(u) + np.linalg.norm(pull @ abs(Z)) + 1e-300)
     return float(max(tied, free.max(initial=0.0)))

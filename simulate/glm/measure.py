@@ -1,43 +1,89 @@
 """One replicate of a model: draw n = round(alpha p) samples, fit them, look at fresh samples."""
 
+from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
 
 from simulate.glm.draw import draw
 from simulate.glm.errors import respond
 from simulate.glm.features import FeatureTask
-from simulate.glm.fit import LinearFit, fit, fit_coupled
-from simulate.glm.measured import Measured
+from simulate.glm.fit import FitLoss, LinearFit, fit, fit_coupled
 from simulate.glm.modes import apportion, embed
-from simulate.glm.multiclass import fit_multiclass
-from simulate.glm.population import population
-from simulate.glm.random_labels import random_inputs
+from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
+from simulate.glm.population import GaussianModel, population, sample_size
+from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
+from theory.models.results import SolverResult
 
 TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample
 FIELD_SAMPLES = 50_000  # the same where only K fields are drawn
+NONE = np.zeros(0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Measured(SolverResult):
+    """Holds the means of one replicate, named as the theory's.
+
+    `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes); `train_loss` the mean
+    loss of the training sample without the ridge; `squared_norm` |w|^2/p and `bias` of each learner or output. For
+    each cluster (group or class) of the model: `cluster_errors`, and `selection_rate` P(h > 0). What a model does not
+    have is empty. The evidence is that of the fit.
+    """
+
+    train_loss: float
+    test_error: float
+    squared_norm: Array = field(default_factory=lambda: NONE)
+    bias: Array = field(default_factory=lambda: NONE)
+    cluster_errors: Array = field(default_factory=lambda: NONE)
+    selection_rate: Array = field(default_factory=lambda: NONE)
+
+
+AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | TransferModel
+
+
+@checked
+def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaussian") -> Measured:
+    """Draws and fits one replicate of any record of theory.models.glm at dimension d.
+
+    d is p, but for random features the number of inputs. Models of Gaussian inputs are averaged exactly over fresh
+    samples, given the weights. `inputs`: the law of the inputs of RandomLabels, as in `random_inputs`. Raises
+    ValueError for a d that the record cannot have, or a loss that is not fitted here; FitError where the fit finds no
+    minimum.
+
+    >>> from theory.models import GaussianMixture
+    >>> model = GaussianMixture.opposite(mean_power=4.0, variances=0.5, alpha=3.0, lam=0.1)
+    >>> found = measure(model, 50, np.random.default_rng(0))
+    >>> found.test_error < 0.01, found.cluster_errors.shape
+    (True, (2,))
+    """
+    d = int(checks.dimension(d))
+    if inputs != "gaussian" and not isinstance(model, RandomLabels):
+        raise ValueError(f"inputs must be 'gaussian' for a {type(model).__name__}, got {inputs!r}")
+    try:
+        return _random_labels(model, d, rng, inputs) if isinstance(model, RandomLabels) else _measured(model, d, rng)
+    except ValueError as refused:  # by a fit that speaks of the drawn sample, or by a d that the model cannot have
+        raise ValueError(f"model cannot be measured at d = {d}: {refused}") from refused
 
 
 @singledispatch
-def measure(model: Any, d: int, rng: Generator) -> Measured:
-    """A replicate of any record of theory.models.glm; d is p, but for random features the number of inputs.
-
-    Models of Gaussian inputs are averaged exactly over fresh samples, given the weights.
-    ValueError for a d that the record cannot have, or a loss that is not fitted here.
-    """
+def _measured(model: Any, d: int, rng: Generator) -> Measured:
+    """A replicate of a population of Gaussian groups."""
     source = population(model, d)
-    sample = draw(source, round(source.alpha * d), rng)
+    sample = draw(source, sample_size(source.alpha, d, d), rng)
     learners = np.array([group.learner for group in source.groups])[sample.groups]
     fitted = fit_coupled(
         sample.X,
         sample.y,
         learners,
-        source.loss,
+        cast(FitLoss, source.loss),
         source.lam,
         coupling=source.coupling,
         bias=source.bias,
@@ -47,70 +93,104 @@ def measure(model: Any, d: int, rng: Generator) -> Measured:
     responses = [respond(group, fitted) for group in source.groups]
     shares = np.array([group.share for group in source.groups])
     errors = np.array([response.error for response in responses])
+    return replicate_of(
+        fitted,
+        float(shares @ errors),
+        cluster_errors=errors,
+        selection_rate=np.array([response.selection for response in responses]),
+    )
+
+
+def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: Array) -> Measured:
+    """Returns what is measured of a fit, with its evidence."""
     return Measured(
         train_loss=fitted.train_loss,
-        test_error=float(shares @ errors),
+        test_error=test_error,
         squared_norm=fitted.squared_norm,
         bias=fitted.bias,
-        group_errors=errors,
-        selection_rates=np.array([response.selection for response in responses]),
+        **more,
+        residual=fitted.residual,
+        iterations=fitted.iterations,
+        converged=fitted.converged,
     )
 
 
-@measure.register
+@_measured.register
 def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
-    X, y = task.draw(sample_size(model.samples_per_input, d), rng)
+    X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
     fitted = fit(X, y, model.loss, model.lam)
-    return measured_on(fitted, *task.draw(TEST_SAMPLES, rng), model.labels)
-
-
-def measured_on(fitted: LinearFit, X: Array, y: Array, labels: str) -> Measured:
-    """With the error on a test set X (n, p), y (n,)."""
+    X, y = task.draw(TEST_SAMPLES, rng)
     h = fitted.fields(X)
-    error = np.mean((y - h) ** 2) if labels == "linear" else np.mean(y * h < 0)
-    return Measured(
-        train_loss=fitted.train_loss, test_error=float(error), squared_norm=fitted.squared_norm, bias=fitted.bias
-    )
+    return replicate_of(fitted, float(np.mean((y - h) ** 2) if model.labels == "linear" else np.mean(y * h < 0)))
 
 
-@measure.register
-def _(model: RandomLabels, d: int, rng: Generator, inputs: str = "gaussian") -> Measured:
+def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw) -> Measured:
     covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
-    X = random_inputs(covariance, sample_size(model.alpha, d), rng, inputs)
+    X = random_inputs(covariance, sample_size(model.alpha, d, d), rng, inputs)
     fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), model.loss, model.lam)
-    return Measured(train_loss=fitted.train_loss, test_error=0.5, squared_norm=fitted.squared_norm, bias=fitted.bias)
+    return replicate_of(fitted, 0.5)
 
 
-@measure.register
+@_measured.register
 def _(model: MulticlassMixture, d: int, rng: Generator) -> Measured:
-    """Errors by drawing the K fields of fresh samples from their exact law."""
-    covariances, signals = embed(model.modes, d)
-    K, means = model.n_classes, signals / np.sqrt(d)
-    roots = np.sqrt(covariances if len(covariances) > 1 else np.repeat(covariances, K, axis=0))
-    classes = np.repeat(np.arange(K), apportion(np.array(model.probabilities), sample_size(model.alpha, d)))
-    X = means[classes] + roots[classes] * rng.standard_normal((len(classes), d))
-    fitted = fit_multiclass(X, classes, K, model.loss, model.lam, bias=model.bias)
-    errors = np.empty(K)
-    for c in range(K):
-        spread = np.linalg.qr((fitted.weights * roots[c]).T / np.sqrt(d), mode="r")
-        h = fitted.weights @ means[c] / np.sqrt(d) + fitted.bias
-        errors[c] = np.mean(np.argmax(h + rng.standard_normal((FIELD_SAMPLES, len(spread))) @ spread, axis=1) != c)
-    return Measured(
-        train_loss=fitted.train_loss,
-        test_error=float(np.array(model.probabilities) @ errors),
-        squared_norm=np.mean(fitted.weights**2, axis=1),
-        bias=fitted.bias,
-        group_errors=errors,
-    )
+    clusters, shares, loss = ClassClusters.of(model, d), np.array(model.probabilities), cast(ClassLoss, model.loss)
+    classes = np.repeat(np.arange(model.n_classes), apportion(shares, sample_size(model.alpha, d, d)))
+    fitted = fit_multiclass(clusters.draw(classes, rng), classes, model.n_classes, loss, model.lam, bias=model.bias)
+    errors = clusters.errors(fitted, rng)
+    return replicate_of(fitted, float(shares @ errors), cluster_errors=errors)
 
 
-measure.register(TransferModel, transferred)
+@dataclass(frozen=True, eq=False)
+class ClassClusters:
+    """Holds the clusters of K classes at a finite size: their means and standard deviations, both (K, d)."""
+
+    means: Array
+    roots: Array
+
+    @classmethod
+    def of(cls, model: MulticlassMixture, d: int) -> "ClassClusters":
+        """Returns the clusters of a model; covariances are diagonal in its modes."""
+        covariances, signals = embed(model.modes, d)
+        own = covariances if len(covariances) > 1 else np.repeat(covariances, model.n_classes, axis=0)
+        return cls(signals / np.sqrt(d), np.sqrt(own))
+
+    def draw(self, classes: NDArray[np.intp], rng: Generator) -> Array:
+        """Draws one row for each entry of `classes`."""
+        return np.asarray(
+            self.means[classes] + self.roots[classes] * rng.standard_normal((len(classes), self.means.shape[1]))
+        )
+
+    def errors(self, fitted: MulticlassFit, rng: Generator, n: int = FIELD_SAMPLES) -> Array:
+        """Returns the share of wrong predictions in each class (K,), by drawing n times the K fields from their law."""
+        K, d = self.means.shape
+        errors = np.empty(K)
+        for c in range(K):
+            spread = np.linalg.qr((fitted.weights * self.roots[c]).T / np.sqrt(d), mode="r")
+            h = fitted.weights @ self.means[c] / np.sqrt(d) + fitted.bias
+            errors[c] = np.mean(np.argmax(h + rng.standard_normal((n, len(spread))) @ spread, axis=1) != c)
+        return errors
 
 
-def sample_size(alpha: float, d: int) -> int:
-    """round(alpha d), at least 1."""
-    n = round(alpha * d)
-    if n < 1:
-        raise ValueError(f"samples per dimension times d must round to at least 1 sample, got {alpha} and d = {d}")
-    return n
+@_measured.register
+def _(model: TransferModel, d: int, rng: Generator) -> Measured:
+    return replicate_of(*transferred(model, d, rng))
+
+
+@checked
+def resampled(features: ArrayLike, targets: ArrayLike, n: int, lam: float, rng: Generator) -> Measured:
+    """Fits ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
+
+    `features` (rows, p), real `targets` (rows,). The data are taken as the population, so that `test_error`, the mean
+    squared residual of all rows, is what GaussianCovariateModel.from_data predicts; take n well below the number of
+    rows. Raises ValueError for shapes that do not fit.
+    """
+    v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
+    if len(v) != len(y):
+        raise ValueError(f"targets must have one entry for each of {len(v)} rows of features, got {len(y)}")
+    n = int(checks.dimension(n, name="n"))
+    checks.fits_in_memory("the resampled rows", float(n) * v.shape[1])
+    chosen = rng.integers(0, len(v), n)
+    fitted = fit(v[chosen], y[chosen], "square", lam)
+    with np.errstate(over="ignore"):
+        return replicate_of(fitted, float(np.mean((y - fitted.fields(v)) ** 2)))

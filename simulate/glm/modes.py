@@ -12,27 +12,31 @@ ROUNDING = 1e-12
 
 
 def embed(modes: Modes | DenseModes, p: int) -> tuple[Array, Array]:
-    """Covariances (C, p) as diagonals, or (C, p, p) if dense, and signals (A, p).
+    """Returns covariances (C, p) as diagonals, or (C, p, p) if dense, and signals (A, p).
 
     Mode i takes weights_i p of the p dimensions, rounded; a diagonal says all, since Gaussian inputs do not know their
     basis. ValueError where p is too small for the modes or for the signals in one of them.
     """
     if isinstance(modes, DenseModes):
         if modes.covariances.shape[1] != p:
-            raise ValueError(f"the model has matrices of its own size: d must be {modes.covariances.shape[1]}, got {p}")
+            raise ValueError(
+                f"d must be {modes.covariances.shape[1]}, the size of the model's own matrices, got p = {p}"
+            )
         return modes.covariances, modes.signals
     counts = apportion(modes.weights, p)
     signals = np.zeros((modes.n_signals, p))
     for start, count, gram in zip(np.cumsum(counts) - counts, counts, np.moveaxis(modes.gram, 2, 0), strict=True):
         root = _root(p * gram)
         if root.shape[1] > count:
-            raise ValueError(f"a mode with {root.shape[1]} independent signals has {count} of d = {p} dimensions")
+            raise ValueError(
+                f"d is too small: a mode with {root.shape[1]} independent signals has {count} of p = d = {p} dimensions"
+            )
         signals[:, start : start + root.shape[1]] = root
     return np.repeat(modes.covariances, counts, axis=1), signals
 
 
 def apportion(shares: Array, total: int) -> Counts:
-    """Integers that sum to `total`, in proportion to `shares`: the largest remainders are rounded up."""
+    """Returns integers that sum to `total`, in proportion to `shares`: the largest remainders are rounded up."""
     exact = np.asarray(shares, float) * total
     counts = np.floor(exact + ROUNDING * total).astype(np.intp)
     counts[np.argsort(counts - exact, kind="stable")[: total - counts.sum()]] += 1
@@ -40,7 +44,7 @@ def apportion(shares: Array, total: int) -> Counts:
 
 
 def _root(gram: Array) -> Array:
-    """R (A, rank) with R R^T = gram."""
+    """A root R (A, rank) with R R^T = gram."""
     if gram.size == 0:
         return np.zeros((len(gram), 0))
     values, vectors = np.linalg.eigh(gram)

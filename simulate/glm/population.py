@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from simulate.glm.modes import embed
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,
     GaussianCovariateModel,
@@ -15,19 +18,25 @@ from theory.models.glm import (
     GeneralizedLinearModel,
     TeacherMixture,
 )
+from theory.models.glm.cluster import LabelLaw
+
+GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Group:
-    """x = mean + Gaussian of `covariance`, (p,) if diagonal, else (p, p); `share` of all samples.
+    """Describes one group of samples x = mean + Gaussian of `covariance`, a `share` of all samples.
 
-    A teacher sees nu = offset + teacher.(x - mean) + Gaussian of variance `unseen` + label noise `noise`.
+    `covariance` is (p,) if diagonal, else (p, p), `mean` (p,). A teacher (p,) sees nu = offset + teacher.(x - mean) +
+    Gaussian of variance `unseen` + label noise of variance `noise`; `labels`, `label` and `loss_weights` as in
+    `Cluster`. The learner of the number `learner` sees this group. Raises ValueError for shapes that do not fit,
+    unknown labels, and labels of a teacher without one.
     """
 
     share: float
     covariance: Array = field(repr=False)
     mean: Array = field(repr=False)
-    labels: str = "sign"
+    labels: LabelLaw = "sign"
     label: int = 1
     teacher: Array | None = field(default=None, repr=False)
     offset: float = 0.0
@@ -36,14 +45,38 @@ class Group:
     loss_weights: tuple[float, float] = (1.0, 1.0)
     learner: int = 0
 
+    def __post_init__(self) -> None:
+        mean = checks.finite_array("mean", self.mean, 1)
+        p = len(mean)
+        covariance = checks.real_array("covariance", self.covariance)
+        covariance = checks.finite_array("covariance", covariance, 1 if covariance.ndim == 1 else 2)
+        if covariance.shape not in ((p,), (p, p)):
+            raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) as mean tells, got {covariance.shape}")
+        teacher = None if self.teacher is None else checks.finite_array("teacher", self.teacher, 1)
+        if teacher is not None and teacher.shape != (p,):
+            raise ValueError(f"teacher must have shape ({p},) as mean tells, got {teacher.shape}")
+        checks.choice("labels", self.labels, get_args(LabelLaw))
+        if teacher is None and self.labels in ("linear", "sign"):
+            raise ValueError(f"labels={self.labels!r} need a teacher, got None")
+        set_checked(
+            self,
+            mean=mean,
+            covariance=covariance,
+            teacher=teacher,
+            share=checks.between("share", self.share, 0, 1, closed=(True, True)),
+            offset=checks.real("offset", self.offset),
+            unseen=checks.non_negative("unseen", self.unseen),
+            noise=checks.non_negative("noise", self.noise),
+        )
+
     def times_covariance(self, vectors: Array) -> Array:
-        """`vectors` (..., p) times the covariance."""
+        """Returns `vectors` (..., p) times the covariance."""
         return np.asarray(vectors * self.covariance if self.covariance.ndim == 1 else vectors @ self.covariance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """The groups, and how one fits: `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel."""
+    """Describes the groups and how one fits; `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel."""
 
     groups: tuple[Group, ...]
     alpha: float
@@ -54,22 +87,41 @@ class Population:
     n_learners: int = 1
 
 
+@checked
+def population(model: GaussianModel, p: int) -> Population:
+    """Returns the groups of a model of Gaussian inputs at p inputs; ValueError where p does not fit the model.
+
+    Signals whose law is given by their Gram matrices are laid out so that these are exact at any p.
+    """
+    size = int(checks.dimension(p, name="p"))
+    checks.fits_in_memory("the groups of the model", 8.0 * size)
+    return _population(model, size)
+
+
+def sample_size(alpha: float, d: int, n_inputs: int) -> int:
+    """Returns round(alpha d), at least 1; MemoryError where so many samples of `n_inputs` inputs do not fit."""
+    n = alpha * d
+    if not n > 0.5:
+        raise ValueError(f"samples per dimension times d must round to at least 1 sample, got {alpha} and d = {d}")
+    checks.fits_in_memory("the samples", 2 * n * n_inputs)
+    return round(n)
+
+
 @singledispatch
-def population(model: Any, p: int) -> Population:
-    """The groups of a Gaussian model with p inputs; ValueError for other records, or where p does not fit."""
+def _population(model: Any, p: int) -> Population:
     raise ValueError(f"model must be a record of Gaussian inputs, got {type(model).__name__}")
 
 
-@population.register
+@_population.register
 def _(model: GaussianCovariateModel, p: int) -> Population:
     if p != model.p:
-        raise ValueError(f"the model has matrices of its own size: d must be {model.p}, got {p}")
+        raise ValueError(f"d must be {model.p}, the size of the model's own matrices, got p = {p}")
     teacher, explained = seen_teacher(model.covariance, model.signal)
     group = Group(
         share=1.0,
         covariance=model.covariance,
         mean=np.zeros(p),
-        labels=model.labels,
+        labels=cast(LabelLaw, model.labels),
         teacher=teacher,
         unseen=max(model.power - explained, 0.0),
         noise=model.noise,
@@ -77,7 +129,7 @@ def _(model: GaussianCovariateModel, p: int) -> Population:
     return Population(groups=(group,), alpha=model.alpha, loss=model.loss, lam=model.lam)
 
 
-@population.register
+@_population.register
 def _(model: GaussianMixture, p: int) -> Population:
     covariances, signals = embed(model.modes, p)
     own = len(covariances) > 1
@@ -94,11 +146,11 @@ def _(model: GaussianMixture, p: int) -> Population:
     return Population(groups=groups, alpha=model.alpha, loss=model.loss, lam=model.lam, bias=model.bias)
 
 
-@population.register
+@_population.register
 def _(model: TeacherMixture, p: int) -> Population:
-    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, any vectors of that Gram will do."""
+    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
     if p < 3:
-        raise ValueError(f"d must be at least 3 to hold v and both teachers, got {p}")
+        raise ValueError(f"d must be at least 3 to hold v and both teachers, got p = {p}")
     values, vectors = np.linalg.eigh(model.overlap_matrix)
     v, *teachers = np.hstack((vectors * np.sqrt(np.maximum(values, 0)) * np.sqrt(p), np.zeros((3, p - 3))))
     coupled = model.coupling is not None
@@ -125,7 +177,7 @@ def _(model: TeacherMixture, p: int) -> Population:
     )
 
 
-@population.register
+@_population.register
 def _(model: GeneralizedLinearModel, p: int) -> Population:
     covariances, signals = embed(model.modes, p)
     groups = tuple(_group(cluster, covariances, signals, p) for cluster in model.clusters)
@@ -164,7 +216,7 @@ def _group(cluster: Cluster, covariances: Array, signals: Array, p: int) -> Grou
 
 
 def seen_teacher(covariance: Array, signal: Array) -> tuple[Array, float]:
-    """The combination a of the inputs with Cov(x, a.x) = signal/sqrt(p), and its variance."""
+    """Returns the combination a of the inputs with Cov(x, a.x) = signal/sqrt(p), and its variance."""
     target = signal / np.sqrt(len(signal))
     if covariance.ndim == 1:
         a = np.divide(target, covariance, out=np.zeros_like(target), where=covariance > 0)

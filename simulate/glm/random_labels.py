@@ -1,27 +1,37 @@
 """Inputs for random labels: one covariance, several laws that share it."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 
 from simulate.glm.features import projection
-from theory.models import Covariance
+from theory.models import Covariance, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import RandomFeatures
 
+InputLaw = Literal["gaussian", "mixture", "rademacher", "features"]
 MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union is no Gaussian
 
 
-def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: str = "gaussian") -> Array:
-    """n rows (n, p) of a finite covariance Omega.
+@checked
+def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: InputLaw = "gaussian") -> Array:
+    """Draws n rows (n, p) of a finite covariance Omega.
 
-    "gaussian"; "mixture": two clusters at +-mu, |mu| = 2, each with covariance Omega; "rademacher": Omega^(1/2) times
-    random signs; "features": tanh(F s) of random signs s in 2p dimensions, recolored to Omega by the covariance that
-    Gaussian equivalence gives them.
+    `inputs`: "gaussian"; "mixture": two clusters at +-mu, |mu| = 2, each with covariance Omega; "rademacher":
+    Omega^(1/2) times random signs; "features": tanh(F s) of random signs s in 2p dimensions, recolored to Omega by the
+    covariance that Gaussian equivalence gives them. Raises ValueError for a covariance of infinite dimension.
+
+    >>> from theory.models import AR1
+    >>> random_inputs(AR1(5, 0.5), 3, np.random.default_rng(0), "rademacher").shape
+    (3, 5)
     """
-    if inputs not in LAWS:
-        raise ValueError(f"inputs must be one of {', '.join(LAWS)}, got {inputs!r}")
+    n = int(checks.dimension(n, name="n"))
+    if covariance.d == np.inf:
+        raise ValueError("covariance must have a finite dimension d to be drawn from: use its method resized(d)")
+    checks.fits_in_memory("the inputs", 2.0 * n * covariance.size)
     return LAWS[inputs](covariance, n, rng)
 
 

@@ -1,49 +1,56 @@
 """Replicates of one number each, (model, d, rng) -> float, for sweeps; named as the theory's observables."""
 
-from typing import Any
-
 from numpy.random import Generator
 
-from simulate.glm.measure import measure
+from simulate.glm.measure import AnyModel, measure
+from simulate.glm.random_labels import InputLaw
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 
-def train_loss(model: Any, d: int, rng: Generator, **options: Any) -> float:
-    """Mean loss of a training sample, without the ridge; of RandomLabels for any law of the `inputs`."""
-    return measure(model, d, rng, **options).train_loss
+@checked
+def train_loss(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaussian") -> float:
+    """Measures the mean loss of a training sample, without the ridge; of RandomLabels for any law of the `inputs`."""
+    return measure(model, d, rng, inputs=inputs).train_loss
 
 
-def test_error(model: Any, d: int, rng: Generator) -> float:
-    """E (y - h)^2 for linear labels, else the share of wrong predictions."""
+@checked
+def test_error(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures E (y - h)^2 on fresh samples for linear labels, else the share of wrong predictions."""
     return measure(model, d, rng).test_error
 
 
 test_error.__test__ = False  # type: ignore[attr-defined]  # a name that pytest would collect
 
 
-def squared_norm(model: Any, d: int, rng: Generator) -> float:
-    """|w|^2/p of the first learner."""
+@checked
+def squared_norm(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures the mean square |w|^2/p of the weights of the first learner."""
     return float(measure(model, d, rng).squared_norm[0])
 
 
-def bias(model: Any, d: int, rng: Generator) -> float:
-    """The trained bias of the first learner."""
+@checked
+def bias(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures the trained bias of the first learner, 0 where it has none."""
     return float(measure(model, d, rng).bias[0])
 
 
-def accuracy_plus(model: Any, d: int, rng: Generator) -> float:
-    """P(yhat = y) in the first group."""
-    return 1 - _two_groups(measure(model, d, rng).group_errors)[0]
+@checked
+def accuracy_plus(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures P(yhat = y) on fresh samples of the first of two groups; ValueError for other models."""
+    return 1 - _two_groups(measure(model, d, rng).cluster_errors)[0]
 
 
-def accuracy_minus(model: Any, d: int, rng: Generator) -> float:
-    """P(yhat = y) in the second group."""
-    return 1 - _two_groups(measure(model, d, rng).group_errors)[1]
+@checked
+def accuracy_minus(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures P(yhat = y) on fresh samples of the second of two groups; ValueError for other models."""
+    return 1 - _two_groups(measure(model, d, rng).cluster_errors)[1]
 
 
-def disparate_impact(model: Any, d: int, rng: Generator) -> float:
-    """P(yhat = 1 | second group)/P(yhat = 1 | first group)."""
-    plus, minus = _two_groups(measure(model, d, rng).selection_rates)
+@checked
+def disparate_impact(model: AnyModel, d: int, rng: Generator) -> float:
+    """Measures P(yhat = 1 | second group)/P(yhat = 1 | first group); ValueError unless the model has two groups."""
+    plus, minus = _two_groups(measure(model, d, rng).selection_rate)
     return minus / plus
 
 

@@ -4,31 +4,49 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 from scipy.special import erf, expit
 
-from simulate.glm.fit import fit
-from simulate.glm.measured import Measured
+from simulate.glm.fit import LinearFit, checked_inputs, fit
+from simulate.glm.population import sample_size
+from simulate.glm.weighted_ridge import FitError
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
+MOST_STEPS = 10**7
 SLOPE = 2 / np.sqrt(np.pi)  # of erf at zero
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """f(x) = readout.erf(W x)/p with `first_layer` W (p, N) and `readout` (p,); it predicts sign f."""
+    """Holds a network f(x) = readout.erf(W x)/p with `first_layer` W (p, N) and `readout` (p,); it predicts sign f.
+
+    Raises ValueError for shapes that do not fit.
+    """
 
     first_layer: Array = field(repr=False)
     readout: Array = field(repr=False)
 
-    def output(self, X: Array) -> Array:
-        """f of the rows of X (n, N)."""
-        return np.asarray(erf(X @ self.first_layer.T) @ self.readout / len(self.readout))
+    def __post_init__(self) -> None:
+        for name in ("first_layer", "readout"):
+            object.__setattr__(self, name, checks.real_array(name, getattr(self, name)))
+        if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
+            raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
+        if self.readout.shape != (len(self.first_layer),):
+            raise ValueError(
+                f"readout must have shape ({len(self.first_layer)},) as first_layer tells, got {self.readout.shape}"
+            )
+
+    def output(self, X: ArrayLike) -> Array:
+        """Returns f of the rows of X (n, N), (n,)."""
+        rows = checked_inputs(X, self.first_layer.shape[1])
+        return np.asarray(erf(rows @ self.first_layer.T) @ self.readout / len(self.readout))
 
     def gradient(self, X: Array, y: Array) -> tuple[float, "Network"]:
-        """Mean logistic loss, and its gradient in both layers times p (so that entries of it are O(1))."""
+        """Returns the mean logistic loss and its gradient in both layers, times p, so that its entries are O(1)."""
         before = X @ self.first_layer.T
         features, p = erf(before), len(self.readout)
         f = features @ self.readout / p
@@ -37,61 +55,78 @@ class Network:
         return float(np.mean(np.logaddexp(0, -y * f))), Network(hidden.T @ X, features.T @ pull)
 
 
+@checked
 def random_network(n_hidden: int, n_inputs: int, rng: Generator) -> Network:
-    """W with entries N(0, 1/N) and a readout of random signs: an untrained network."""
-    W = rng.standard_normal((n_hidden, n_inputs)) / np.sqrt(n_inputs)
-    return Network(W, rng.choice((-1.0, 1.0), n_hidden))
+    """Draws an untrained network: W with entries N(0, 1/N) and a readout of random signs."""
+    p, N = int(checks.dimension(n_hidden, name="n_hidden")), int(checks.dimension(n_inputs, name="n_inputs"))
+    checks.fits_in_memory("the network", float(p) * N)
+    W = rng.standard_normal((p, N)) / np.sqrt(N)
+    return Network(W, rng.choice((-1.0, 1.0), p))
 
 
+@checked
 def draw_task(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Array]:
-    """n inputs erf(F c) (n, N) and their labels (n,)."""
+    """Draws n inputs erf(F c) (n, N) of a task and their labels sign(theta.c) (n,)."""
+    n = int(checks.dimension(n, name="n"))
+    checks.fits_in_memory("the samples", float(n) * sum(task.input_map.shape))
     c = rng.standard_normal((n, len(task.teacher)))
     return np.asarray(erf(c @ task.input_map.T)), np.where(c @ task.teacher >= 0, 1.0, -1.0)
 
 
-def train(network: Network, X: Array, y: Array, *, steps: int = 10, rate: float = 0.2) -> Network:
-    """Gradient descent on the mean logistic loss of (X, y), all samples in every step, both layers at once.
+@checked
+def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate: float = 0.2) -> Network:
+    """Trains both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
 
-    `rate` multiplies the gradients of `Network.gradient`: for any number of hidden units the features move by O(1).
-    RuntimeError if the loss becomes larger than at the start: the rate was too large.
+    X (n, N), y (n,) of +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden units the
+    features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError) if the
+    loss becomes larger than at the start: the rate was too large.
     """
-    steps, rate = int(checks.dimension(steps, name="steps")), checks.positive("rate", rate)
-    start, slope = network.gradient(X, y)
-    for _ in range(steps):
-        network = Network(network.first_layer - rate * slope.first_layer, network.readout - rate * slope.readout)
-        loss, slope = network.gradient(X, y)
-        if not loss < start:
-            raise RuntimeError(f"training did not lower the loss, {start:.4g} -> {loss:.4g}: take a smaller rate")
+    rows, labels = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
+    checked_inputs(rows, network.first_layer.shape[1])
+    if labels.shape != (len(rows),) or not np.all(abs(labels) == 1):
+        raise ValueError(f"y must be {len(rows)} labels -1 or 1, one for each row of X, got shape {labels.shape}")
+    steps, rate = _steps(steps), checks.positive("rate", rate)
+    with np.errstate(over="ignore", invalid="ignore"):
+        start, slope = network.gradient(rows, labels)
+        for _ in range(steps):
+            network = Network(network.first_layer - rate * slope.first_layer, network.readout - rate * slope.readout)
+            loss, slope = network.gradient(rows, labels)
+            if not loss < start:
+                raise FitError(f"training did not lower the loss, {start:.4g} -> {loss:.4g}: take a smaller rate")
     return network
 
 
+@checked
 def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 0.5) -> float:
-    """Test error of the same network trained from scratch on the n = alpha p target samples; no theory for it."""
-    task, p = model.task, _features(model, d)
-    X, y = draw_task(task, _samples(model), rng)
+    """Measures the test error of the same network trained from scratch on the target task alone.
+
+    It sees the n = alpha p samples of the target that the transferred features are read out from; there is no theory
+    for it. d must be p, the number of units of the first layer. Raises what `train` raises.
+    """
+    task, p, steps = model.task, _units(model, d), _steps(steps)
+    X, y = draw_task(task, sample_size(model.alpha, p, p), rng)
     network = train(random_network(p, X.shape[1], rng), X, y, steps=steps, rate=rate)
     X, y = draw_task(task, TEST_SAMPLES, rng)
     return float(np.mean(y * network.output(X) < 0))
 
 
-def transferred(model: TransferModel, d: int, rng: Generator) -> Measured:
-    """A replicate with the nonlinear features as they are; d is p, the number of the first layer's units."""
-    _features(model, d)
-    X, y = draw_task(model.task, _samples(model), rng)
+def transferred(model: TransferModel, d: int, rng: Generator) -> tuple[LinearFit, float]:
+    """Returns the fit of a read-out on the nonlinear features as they are, and its error; d is p, as in `measure`."""
+    p = _units(model, d)
+    X, y = draw_task(model.task, sample_size(model.alpha, p, p), rng)
     fitted = fit(erf(X @ model.first_layer.T), y, model.loss, model.lam)
     X, y = draw_task(model.task, TEST_SAMPLES, rng)
-    error = float(np.mean(y * fitted.fields(erf(X @ model.first_layer.T)) < 0))
-    return Measured(train_loss=fitted.train_loss, test_error=error, squared_norm=fitted.squared_norm, bias=fitted.bias)
+    return fitted, float(np.mean(y * fitted.fields(erf(X @ model.first_layer.T)) < 0))
 
 
-def _features(model: TransferModel, d: int) -> int:
+def _steps(steps: int) -> int:
+    if checks.dimension(steps, name="steps") > MOST_STEPS:
+        raise ValueError(f"steps must be an integer of at most {MOST_STEPS}, got {steps}")
+    return steps
+
+
+def _units(model: TransferModel, d: int) -> int:
+    """The number p of units of the first layer; ValueError where d is another one."""
     if d != len(model.first_layer):
-        raise ValueError(f"the model has matrices of its own size: d must be {len(model.first_layer)}, got {d}")
-    return d
-
-
-def _samples(model: TransferModel) -> int:
-    n = round(model.alpha * len(model.first_layer))
-    if n < 1:
-        raise ValueError(f"alpha * p must round to at least 1 sample, got alpha = {model.alpha}")
-    return n
+        raise ValueError(f"d must be {len(model.first_layer)}, the size of the model's own matrices, got {d}")
+    return len(model.first_layer)

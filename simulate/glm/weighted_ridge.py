@@ -4,13 +4,19 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.models.arrays import Array
+from theory.models.errors import MaskedSSLError
+
+
+class FitError(MaskedSSLError, RuntimeError):
+    """A fit has not reached its minimum, or there is none; the message says what is left and what to change."""
 
 
 def weighted_ridge(Z: Array, target: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
     """Minimizes (1/2) |u|^2 + (1/2) sum_i weights_i (target_i - (Z u + offsets b)_i)^2; returns u and b.
 
     Z: (n, p), offsets: (n, k) columns that are not penalized, target: (n,) or (n, outputs), weights: (n,), positive.
-    Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces.
+    Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces. Raises LinAlgError where it is
+    singular, and ValueError where it is not finite.
     """
     root = np.sqrt(weights)[:, None]
     columns = target.reshape(len(target), -1)
@@ -23,7 +29,7 @@ def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
     gram = A.T @ A
     gram.flat[:: len(gram) + 1] += 1
     factor = cho_factor(gram, overwrite_a=True)
-    # what the ridge leaves of the target and of the offsets; exact elimination of b
+    # What the ridge leaves of the target and of the offsets: b is eliminated exactly.
     solved_t, solved_E = cho_solve(factor, A.T @ t), cho_solve(factor, A.T @ E)
     b = _offsets(E, t - A @ solved_t, E - A @ solved_E)
     return solved_t - solved_E @ b, b

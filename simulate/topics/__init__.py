@@ -2,22 +2,22 @@
 
 from simulate.core import CheckpointError
 from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap
+from simulate.topics.attention_contrast import attention_contrast, count_attention_contrast
 from simulate.topics.contrast import (
     TopicContrast,
-    attention_contrast,
-    count_attention_contrast,
     embedding_contrast,
     planted_values,
     random_embedding,
     topic_contrast,
     topic_membership,
 )
-from simulate.topics.documents import TopicDocuments, sample_topic_documents
-from simulate.topics.history import Record, TrainingRun
+from simulate.topics.counts import TopicDocuments
+from simulate.topics.documents import sample_topic_documents
 from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_gradient
 from simulate.topics.lda import LdaFit, gibbs_lda
 from simulate.topics.masking import MaskedDocuments, mask_documents
 from simulate.topics.population import population_batch
+from simulate.topics.run import DivergenceError, Record, TrainingRun
 from simulate.topics.settings import Training
 from simulate.topics.training import train_single_layer
 from simulate.topics.value_matrix import ValueMatrixFit, fit_value_matrix
@@ -26,6 +26,7 @@ __all__ = [
     "AttentionByClass",
     "Batch",
     "CheckpointError",
+    "DivergenceError",
     "Layer",
     "LdaFit",
     "MaskedDocuments",

@@ -1,51 +1,87 @@
 """Attention averaged over pairs of positions: the same word, other words of its topic, words of other topics."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from simulate.topics.layer import Layer
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result
 from theory.models.topics import TopicModel
 
 LEAST_SCORE = -600.0  # below the largest: its exponential is not yet zero
 REFERENCE_LENGTH = 100
 
 
-@dataclass(frozen=True)
-class AttentionByClass:
-    """Means over ordered pairs of positions, times length/100: uniform attention is 0.01 in each class."""
+@dataclass(frozen=True, repr=False)
+class AttentionByClass(Result):
+    """Holds means of attention over ordered pairs of positions, times length/100, by the class of the pair.
+
+    Uniform attention is 0.01 in each class; times 100 they are the `AttentionAverages` of theory.topics.
+    """
 
     same_word: float
     same_topic: float
     different_topic: float
 
 
-def attention_by_class(model: TopicModel, layer: Layer, counts: NDArray[Any]) -> AttentionByClass:
-    """Of documents shown without masks, counts (documents, words); "same word" includes a position with itself.
+@checked
+def attention_by_class(model: TopicModel, layer: Layer, counts: ArrayLike) -> AttentionByClass:
+    """Measures attention of a layer on documents shown without masks, given by their counts (documents, words).
 
-    A class without pairs gives nan.
+    "Same word" includes a position with itself. A class without pairs gives nan. Raises ValueError for counts or a
+    layer of another number of words.
     """
-    n = np.asarray(counts, dtype=float)
+    n = checks.finite_array("counts", counts, 2)
+    if n.shape[1] != model.n_words or layer.n_tokens != model.n_tokens:
+        raise ValueError(
+            f"counts must have {model.n_words} columns (words) and the layer {model.n_tokens} tokens, got shape "
+            f"{n.shape} and {layer.n_tokens} tokens"
+        )
+    if n.min() < 0 or n.max() > 1e100:
+        raise ValueError(f"counts must lie in [0, 1e100], got {n.min():g} to {n.max():g}")
+    return class_averages(model, layer, n)
+
+
+def class_averages(model: TopicModel, layer: Layer, n: Array) -> AttentionByClass:
+    """Does the same for counts that were checked before."""
     logits = layer.logits[1:, 1:]
     power = np.exp(np.maximum(logits - logits.max(axis=0), LEAST_SCORE))
     lengths = n.sum(axis=1, keepdims=True)
     normalization = np.where(n > 0, n @ power, 1.0)
     attention = power * (n.T @ (n * lengths / normalization)) / REFERENCE_LENGTH
     pairs = n.T @ n
-    topic = np.arange(model.n_words) // model.words_per_topic
-    same_topic = topic[:, None] == topic
+    same_topic = _same_topic(model)
     same_word = np.eye(model.n_words, dtype=bool)
     classes = (same_word, same_topic & ~same_word, ~same_topic)
     return AttentionByClass(*(_ratio(attention[kind].sum(), pairs[kind].sum()) for kind in classes))
 
 
-def topic_gap(model: TopicModel, value: NDArray[np.float64]) -> float:
-    """Mean same-topic entry (diagonal included) of a value matrix minus its mean different-topic entry."""
-    topic = np.arange(model.n_words) // model.words_per_topic
-    same, words = topic[:, None] == topic, value[1:, 1:]
+@checked
+def topic_gap(model: TopicModel, value: ArrayLike) -> float:
+    """Measures the gap of a value matrix (D, D): its mean same-topic entry minus its mean different-topic entry.
+
+    Same-topic entries include the diagonal, the row and column of [MASK] are left out; theory.topics.same_topic_gap
+    predicts it. It is nan for a single topic.
+    """
+    W = checks.finite_array("value", value, 2)
+    if W.shape != (model.n_tokens, model.n_tokens):
+        raise ValueError(f"value must have shape ({model.n_tokens}, {model.n_tokens}) (tokens), got {W.shape}")
+    return gap_of(model, W)
+
+
+def gap_of(model: TopicModel, value: Array) -> float:
+    """Does the same for a matrix that was checked before."""
+    same, words = _same_topic(model), value[1:, 1:]
     return _ratio(words[same].sum(), same.sum()) - _ratio(words[~same].sum(), (~same).sum())
+
+
+def _same_topic(model: TopicModel) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+    topic = np.arange(model.n_words) // model.words_per_topic
+    return np.asarray(topic[:, None] == topic)
 
 
 def _ratio(total: float, pairs: float) -> float:

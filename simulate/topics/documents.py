@@ -1,33 +1,18 @@
 """Documents of disjoint topics, drawn."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.streams import require_generator
-from simulate.topics.counts import Counts
+from simulate.topics.counts import MOST, TopicDocuments
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.topics import TopicModel
 
-
-@dataclass(frozen=True)
-class TopicDocuments:
-    """`counts` (documents, words) says how often each word occurs: there are no positions, so this is everything.
-
-    Word w of topic k = w // v is token 1 + w. `proportions` (documents, topics) are those each document was drawn with.
-    """
-
-    model: TopicModel
-    counts: Counts
-    proportions: NDArray[np.float64]
-
-    @property
-    def lengths(self) -> Counts:
-        """Tokens of each document."""
-        return np.asarray(self.counts.sum(axis=1))
+MOST_ENTRIES = 2**31  # of the counts: more would not fit into memory
+CONCENTRATIONS = (1e-100, 1e100)  # outside of them sums of the draws leave the range of floating point numbers
 
 
+@checked
 def sample_topic_documents(
     model: TopicModel,
     n_documents: int,
@@ -36,13 +21,20 @@ def sample_topic_documents(
     length: int | tuple[int, int] = 100,
     concentration: float | None = None,
 ) -> TopicDocuments:
-    """Independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet(`concentration`) shares.
+    """Draws independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
 
-    `length`: tokens of each document, or (shortest, longest) for a uniform one. With a `concentration` every topic may
-    occur, and the model's tau is not used.
+    `length`: tokens of each document, or (shortest, longest) for a uniformly drawn one. With a `concentration` a the
+    shares are Dirichlet(a, ..., a), every topic may occur, and the model's tau is not used. Raises ValueError for
+    numbers below 1, for a shortest above the longest length, and for a concentration outside 1e-100 to 1e100.
+
+    >>> model = TopicModel(n_topics=3, words_per_topic=2, topics_per_document=1)
+    >>> documents = sample_topic_documents(model, 4, np.random.default_rng(0), length=20)
+    >>> documents.counts.shape, documents.lengths.tolist()
+    ((4, 6), [20, 20, 20, 20])
     """
-    require_generator(rng)
     n = int(checks.dimension(n_documents, name="n_documents"))
+    if n * model.n_words > MOST_ENTRIES:
+        raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")
     lengths = rng.integers(*length_range(length), size=n, endpoint=True)
     proportions = _proportions(model, n, rng, concentration)
     of_topic = rng.multinomial(lengths, proportions)
@@ -52,12 +44,14 @@ def sample_topic_documents(
 
 
 def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
-    """Shortest and longest, or ValueError."""
+    """Returns the shortest and the longest length of documents; ValueError where they are none."""
     if isinstance(length, tuple) and len(length) != 2:
-        raise ValueError(f"length must be an integer or (shortest, longest), got {length!r}")
+        raise ValueError(f"length must be an integer or (shortest, longest), got {checks.shown(length)}")
     shortest, longest = length if isinstance(length, tuple) else (length, length)
     shortest = int(checks.dimension(shortest, name="length"))
     longest = int(checks.dimension(longest, least=shortest, name="length"))
+    if longest > MOST:
+        raise ValueError(f"length must be an integer of at most {MOST}, got {longest}")
     return shortest, longest
 
 
@@ -65,7 +59,8 @@ def _proportions(
     model: TopicModel, n: int, rng: np.random.Generator, concentration: float | None
 ) -> NDArray[np.float64]:
     if concentration is not None:
-        return rng.dirichlet(np.full(model.n_topics, checks.positive("concentration", concentration)), size=n)
+        a = checks.between("concentration", concentration, *CONCENTRATIONS, closed=(True, True))
+        return rng.dirichlet(np.full(model.n_topics, a), size=n)
     tau = model.topics_per_document
     chosen = rng.random((n, model.n_topics)).argsort(axis=1)[:, :tau]
     proportions = np.zeros((n, model.n_topics))

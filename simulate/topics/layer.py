@@ -9,8 +9,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from simulate.topics.masking import MaskedDocuments
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
@@ -19,9 +22,10 @@ Keys = Literal["all", "unselected"]
 
 @dataclass(frozen=True)
 class Layer:
-    """f_j = W_V sum_a A_aj e_a + b, A_aj proportional to n_a exp(G[a, query_j]), G = W_K' W_Q/sqrt(d_a).
+    """Holds the weights of f_j = W_V sum_a A_aj e_a + b; A_aj is proportional to n_a exp(G[a, query_j]).
 
-    `key` and `query` (d_a, D), `value` (D, D) with [out, in], `bias` (D,). Keys and queries have no bias.
+    n_a counts the keys of token a, G = W_K' W_Q/sqrt(d_a). `key` W_K and `query` W_Q (d_a, D), `value` W_V (D, D) with
+    [out, in], `bias` b (D,). Keys and queries have no bias. Raises ValueError for shapes that do not fit.
     """
 
     key: Array
@@ -29,22 +33,38 @@ class Layer:
     value: Array
     bias: Array
 
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, checks.real_array(each.name, getattr(self, each.name)))
+        if self.key.ndim != 2 or 0 in self.key.shape:
+            raise ValueError(f"key must have shape (attention dimensions, tokens), got {self.key.shape}")
+        D = self.n_tokens
+        for name, shape in (("query", self.key.shape), ("value", (D, D)), ("bias", (D,))):
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have shape {shape} as key tells, got {getattr(self, name).shape}")
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens D."""
+        return int(self.key.shape[1])
+
     @property
     def logits(self) -> Array:
-        """G, (D, D) with [key, query]."""
+        """The attention logits G, (D, D) with [key, query]."""
         return np.asarray(self.key.T @ self.query / np.sqrt(len(self.key)))
 
     def arrays(self) -> dict[str, Array]:
-        """The four by name."""
+        """Returns the four arrays by their names."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Queries of several documents, sorted by the token they show.
+    """Holds queries of several documents, sorted by the token they show.
 
     `keys` (documents, D): how often each token is a key; `document` and `shown` (queries,): where and what a query is;
-    `targets` (queries, D): its weight for each hidden token; all weights sum to 1.
+    `targets` (queries, D): its weight for each hidden token; all weights sum to 1. Raises ValueError for shapes that do
+    not fit and for indices that are none.
     """
 
     keys: Array
@@ -52,9 +72,30 @@ class Batch:
     shown: NDArray[np.int64]
     targets: Array
 
+    def __post_init__(self) -> None:
+        for name in ("keys", "targets"):
+            array = checks.real_array(name, getattr(self, name))
+            if array.ndim != 2:
+                raise ValueError(f"{name} must have two axes, got shape {array.shape}")
+            object.__setattr__(self, name, array)
+        n, D = self.targets.shape
+        if self.keys.shape[1] != D:
+            raise ValueError(f"keys must have {D} columns (tokens) as targets, got {self.keys.shape[1]}")
+        for name, count in (("document", len(self.keys)), ("shown", D)):
+            index = checks.integer_array(name, getattr(self, name))
+            if index.shape != (n,) or (n and (index.min() < 0 or index.max() >= count)):
+                raise ValueError(f"{name} must be {n} indices from 0 to {count - 1}, got shape {index.shape}")
+            object.__setattr__(self, name, index)
+        if (self.shown[1:] < self.shown[:-1]).any():
+            raise ValueError("shown must be sorted")
 
+
+@checked
 def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
-    """Queries of equal document and shown token merged: their targets add up."""
+    """Returns the queries of masked documents; those of equal document and shown token are merged, their targets add.
+
+    `keys`: attention sees "all" positions, or the "unselected" ones only.
+    """
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
     queries, which = np.unique(code, return_inverse=True)
@@ -65,7 +106,10 @@ def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
 
 
 def attend(logits: Array, batch: Batch) -> Array:
-    """Share of attention of each query on each type of token, (queries, D); zero where a document has no keys."""
+    """Returns the share of attention of each query on each type of token, (queries, D); zero where there are no keys.
+
+    It is a softmax with counts: scipy's would give nan in a document without keys.
+    """
     count = batch.keys[batch.document]
     score = np.where(count > 0, logits.T[batch.shown], -np.inf)
     top = score.max(axis=1, keepdims=True)
@@ -74,13 +118,31 @@ def attend(logits: Array, batch: Batch) -> Array:
     return np.asarray(weight / np.where(total > 0, total, 1.0))
 
 
+@checked
 def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
-    """Mean over selected positions: |f - e_target|^2 (summed over outputs, or their mean), or the cross-entropy."""
+    """Returns the mean loss over selected positions.
+
+    `loss`: "squared" |f - e_target|^2, summed over outputs, "squared_mean", their mean, or "cross_entropy" in nats.
+    Raises ValueError for a layer and a batch of different numbers of tokens.
+    """
+    _require_match(layer, batch)
+    return loss_of(layer, batch, loss)
+
+
+def loss_of(layer: Layer, batch: Batch, loss: Loss) -> float:
+    """Does the same for a layer and a batch that were checked before."""
     return _output_loss(attend(layer.logits, batch) @ layer.value.T + layer.bias, batch.targets, loss)[0]
 
 
+@checked
 def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
-    """The loss and its derivatives by the four arrays."""
+    """Returns the loss as `layer_loss` and its derivatives by the four arrays, as a Layer."""
+    _require_match(layer, batch)
+    return gradient_of(layer, batch, loss)
+
+
+def gradient_of(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
+    """Does the same for a layer and a batch that were checked before."""
     attention = attend(layer.logits, batch)
     value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch.targets, loss)
     by_attention = by_output @ layer.value
@@ -94,15 +156,20 @@ def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, La
     )
 
 
+def _require_match(layer: Layer, batch: Batch) -> None:
+    if layer.n_tokens != batch.targets.shape[1]:
+        raise ValueError(f"layer must have the {batch.targets.shape[1]} tokens of batch, got {layer.n_tokens}")
+    for name, array in layer.arrays().items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"layer must be finite, got other numbers in {name}")
+
+
 def _output_loss(f: Array, targets: Array, loss: Loss) -> tuple[float, Array]:
     """The loss of outputs f (queries, D), and its derivative by them."""
     weight = targets.sum(axis=1, keepdims=True)
     if loss == "cross_entropy":
-        top = f.max(axis=1, keepdims=True)
-        power = np.exp(f - top)
-        total = power.sum(axis=1, keepdims=True)
-        value = (weight * (top + np.log(total))).sum() - np.vdot(targets, f)
-        return float(value), weight * (power / total) - targets
+        log_p = log_softmax(f, axis=1)
+        return -float(np.vdot(targets, log_p)), np.asarray(weight * np.exp(log_p) - targets)
     scale = 1 / f.shape[1] if loss == "squared_mean" else 1.0
     weighted = weight * f
     value = np.vdot(weighted, f) - 2 * np.vdot(targets, f) + weight.sum()

@@ -8,22 +8,31 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from simulate.core.progress import progress_bar
-from simulate.core.streams import require_generator
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 
 CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
+PRIORS = (1e-100, 1e100)  # outside of them weights and log Gamma leave the range of floating point numbers
+MOST_SWEEPS = 10**9  # over all chains
+DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
+NONE, UNKNOWN = 0.0, 1.0  # drift of a single topic, and of a run too short to tell
 
 
-@dataclass(frozen=True)
-class LdaFit:
-    """The last state of the chain whose state is the most probable, and how all chains went.
+@dataclass(frozen=True, eq=False, repr=False)
+class LdaFit(SolverResult):
+    """Holds the last state of the chain whose state is the most probable, and how all chains went.
 
     `topic_words` (K, words) and `document_topics` (documents, K): rows are probabilities, (count + prior)/total.
     `log_joint` (chains, records): log P(words, topics of all tokens) after the sweeps `recorded`; `perplexity`
-    (chains,): exp of minus the mean log probability of the documents' own words.
+    (chains,): exp of minus the mean log probability of the documents' own words. `iterations` are the sweeps of each
+    chain. `residual` is the relative change of the mean log joint probability from the third to the last quarter of
+    the records, the largest of all chains (1 with fewer than eight records), and `converged` says that it is below
+    1e-3: the chains no longer climb. It does not say that they have seen every way to share words among topics, as
+    no run of this length does; compare the chains.
     """
 
     topic_words: Array
@@ -34,6 +43,7 @@ class LdaFit:
     best: int
 
 
+@checked
 def gibbs_lda(
     documents: Any,
     n_topics: int,
@@ -46,34 +56,54 @@ def gibbs_lda(
     record_every: int = 10,
     progress: str | None = None,
 ) -> LdaFit:
-    """Fit to counts (documents, words), dense or sparse, with symmetric Dirichlet priors; `progress` labels a bar.
+    """Finds `n_topics` topics in counts (documents, words), dense or sparse, by collapsed Gibbs sampling.
 
-    The same generator gives the same fit. ValueError where there are fewer documents than topics.
+    Every token has a topic, which is redrawn in each of `sweeps` given all others, with symmetric Dirichlet priors on
+    the topics of a document and on the words of a topic (latent Dirichlet allocation; the sampler of Griffiths and
+    Steyvers, 2004). `progress` labels a bar. The same generator gives the same fit. Raises ValueError where there are
+    fewer documents than topics, and for priors outside 1e-100 to 1e100.
+
+    >>> documents = np.array([[9, 7, 0, 0], [8, 8, 0, 0], [0, 0, 9, 7], [0, 0, 6, 9]])
+    >>> fit = gibbs_lda(documents, 2, np.random.default_rng(0), sweeps=100)
+    >>> sorted(fit.topic_words.argmax(axis=1).tolist())
+    [0, 3]
     """
-    require_generator(rng)
     counts = word_counts(documents)
     n_topics = int(checks.dimension(n_topics, name="n_topics"))
     if counts.shape[0] < n_topics:
         raise ValueError(f"n_topics must be at most the number of documents, {counts.shape[0]}, got {n_topics}")
     sweeps, chains = int(checks.dimension(sweeps, name="sweeps")), int(checks.dimension(chains, name="chains"))
+    if sweeps * chains > MOST_SWEEPS:
+        raise ValueError(f"sweeps times chains must be at most {MOST_SWEEPS}, got {sweeps} times {chains}")
     step = int(checks.dimension(record_every, name="record_every"))
-    priors = checks.positive("document_prior", document_prior), checks.positive("word_prior", word_prior)
+    document_prior = checks.between("document_prior", document_prior, *PRIORS, closed=(True, True))
+    word_prior = checks.between("word_prior", word_prior, *PRIORS, closed=(True, True))
+    checks.fits_in_memory("the topics of all tokens in documents", 2 * float(counts.sum()))
     recorded = np.array([*range(step, sweeps, step), sweeps])
     runs, log_joint = [], np.empty((chains, len(recorded)))
     with progress_bar(progress, chains * len(recorded), 0) as advance:
         for chain in range(chains):
-            runs.append(LdaChain(counts, n_topics, rng, *priors))
+            runs.append(LdaChain(counts, n_topics, rng, document_prior, word_prior))
             for record, gap in enumerate(np.diff(recorded, prepend=0)):
                 runs[chain].advance(int(gap))
                 log_joint[chain, record] = runs[chain].log_joint()
                 advance()
-    best = int(log_joint[:, -1].argmax())
-    perplexity = np.array([run.perplexity() for run in runs])
-    return LdaFit(runs[best].topic_words(), runs[best].document_topics(), recorded, log_joint, perplexity, best)
+    best, drift = int(log_joint[:, -1].argmax()), _drift(log_joint, n_topics)
+    return LdaFit(
+        topic_words=runs[best].topic_words(),
+        document_topics=runs[best].document_topics(),
+        recorded=recorded,
+        log_joint=log_joint,
+        perplexity=np.array([run.perplexity() for run in runs]),
+        best=best,
+        residual=drift,
+        iterations=sweeps,
+        converged=drift < DRIFT,
+    )
 
 
 class LdaChain:
-    """One chain: every token's topic, started at random, and the counts they make."""
+    """Holds one chain: every token's topic, started at random, and the counts they make."""
 
     def __init__(
         self, counts: AnyCounts, n_topics: int, rng: np.random.Generator, document_prior: float, word_prior: float
@@ -91,7 +121,7 @@ class LdaChain:
         self.of_topic = self.of_word.sum(axis=0, dtype=np.int64)
 
     def advance(self, n_sweeps: int) -> None:
-        """Redraw every token's topic so many times."""
+        """Redraws every token's topic so many times."""
         lda_sweeps(
             self.words,
             self.starts,
@@ -106,27 +136,38 @@ class LdaChain:
         )
 
     def topic_words(self) -> Array:
-        """(K, words), rows sum to 1."""
+        """Returns the probabilities of the words in each topic, (K, words); rows sum to 1."""
         counts = self.of_word.T + self.word_prior
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def document_topics(self) -> Array:
-        """(documents, K), rows sum to 1."""
+        """Returns the probabilities of the topics in each document, (documents, K); rows sum to 1."""
         counts = self.of_document + self.document_prior
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def log_joint(self) -> float:
-        """log P(words, topics), the proportions integrated out."""
+        """Returns log P(words, topics), the proportions integrated out."""
         return _log_evidence(self.of_document, self.document_prior) + _log_evidence(self.of_word.T, self.word_prior)
 
     def perplexity(self) -> float:
-        """exp(-mean log P(word | document)) with the proportions of this state."""
+        """Returns exp(-mean log P(word | document)) with the proportions of this state."""
         theta, words, total = self.document_topics(), self.topic_words().T.copy(), 0.0
         size = max(CHUNK_ENTRIES // theta.shape[1], 1)
         for start in range(0, len(self.occurrences[0]), size):
             document, word, times = (part[start : start + size] for part in self.occurrences)
             total += times @ np.log((theta[document] * words[word]).sum(axis=1))
         return float(np.exp(-total / len(self.words)))
+
+
+def _drift(log_joint: Array, n_topics: int) -> float:
+    """Relative change of the mean log joint from the third to the last quarter of the records, the largest one."""
+    quarter = log_joint.shape[1] // 4
+    if n_topics == 1:
+        return NONE
+    if quarter < 2:
+        return UNKNOWN
+    last, before = log_joint[:, -quarter:].mean(axis=1), log_joint[:, -2 * quarter : -quarter].mean(axis=1)
+    return float(np.max(abs(last - before) / np.maximum(abs(last), np.finfo(float).tiny)))
 
 
 def _log_evidence(counts: NDArray[Any], prior: float) -> float:

@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.streams import require_generator
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
+from theory.models.arguments import checked
 from theory.models.topics import Masking
+
+MOST_RANDOM = 2**31  # positions that show a random word: each is listed by itself
 
 
 @dataclass(frozen=True)
 class MaskedDocuments:
-    """Tokens are 0 for [MASK] and 1 + w for word w; D = words + 1.
+    """Holds masked documents as counts. Tokens are 0 for [MASK] and 1 + w for word w; D = words + 1.
 
     `visible` (documents, D): counts of shown tokens; `unselected` (documents, D): of those not selected. In document
     `document[i]`, `times[i]` selected positions show token `shown[i]` where the true token is `target[i]`.
@@ -28,18 +30,25 @@ class MaskedDocuments:
 
     @property
     def n_selected(self) -> int:
-        """Selected positions, over which the loss is averaged."""
+        """The number of selected positions, over which the loss is averaged."""
         return int(self.times.sum())
 
 
+@checked
 def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
-    """One draw of the masks: every position of every document by itself. `documents`: sampled ones, or counts."""
-    require_generator(rng)
+    """Draws masks once, for every position of every document by itself.
+
+    `documents`: sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no counts.
+
+    >>> masked = mask_documents([[6, 2, 4]], Masking(selected=0.5), np.random.default_rng(0))
+    >>> int(masked.visible.sum()), int(masked.unselected.sum()) + masked.n_selected
+    (12, 12)
+    """
     return mask_counts(word_counts(documents), masking, rng)
 
 
 def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
-    """The same for counts that were checked before."""
+    """Does the same for counts that were checked before."""
     n_documents, n_words = counts.shape
     document, word, n = occurrences(counts)
     selected = rng.binomial(n, masking.selected)
@@ -47,6 +56,8 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
     hidden = selected - kept
     random = rng.binomial(hidden, _share(masking.randomized, 1 - masking.kept))
     masked = hidden - random
+    if random.sum() > MOST_RANDOM:
+        raise ValueError(f"documents must have at most {MOST_RANDOM} positions with a random word, got {random.sum()}")
     shown_at_random = 1 + rng.integers(n_words, size=random.sum())
 
     visible = np.zeros((n_documents, n_words + 1), dtype=np.int64)
@@ -66,6 +77,7 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
 
 
 def _share(part: float, whole: float) -> float:
+    """part/whole as a probability: rounding in 1 - kept must not lift it above 1."""
     return min(part / whole, 1.0) if whole > 0 else 0.0
 
 

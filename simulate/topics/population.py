@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.layer import Batch, Keys
+from theory.models.arguments import checked
 from theory.models.topics import Masking, TopicModel
 
 MOST_ENTRIES = 20_000_000  # sets times queries times tokens
 
 
 def topic_sets(model: TopicModel) -> NDArray[np.float64]:
-    """Shares of the words, (sets, words), in the documents of every topic set."""
+    """Returns the shares of the words, (sets, words), in the documents of every topic set."""
     sets = list(combinations(range(model.n_topics), model.topics_per_document))
     shares = np.zeros((len(sets), model.n_topics, model.words_per_topic))
     for row, topics in zip(shares, sets, strict=True):
@@ -21,17 +22,21 @@ def topic_sets(model: TopicModel) -> NDArray[np.float64]:
     return shares.reshape(len(sets), model.n_words)
 
 
+@checked
 def population_batch(model: TopicModel, masking: Masking, keys: Keys = "all") -> Batch:
-    """All queries of infinitely long documents, with exact weights, so that gradients are those of the population.
+    """Returns all queries of infinitely long documents with exact weights, so that gradients are the population's.
 
     A selected position hides a word of the document. It shows that word with probability `kept`, any word with
-    probability `randomized`, and [MASK] otherwise. ValueError where there are too many topic sets.
+    probability `randomized`, and [MASK] otherwise. `keys`: attention sees "all" positions, or the "unselected" ones
+    only. Raises ValueError where there are too many topic sets.
     """
-    n_sets = comb(model.n_topics, model.topics_per_document)
+    # The binomial coefficient itself may have millions of digits; from 25 topics on, either way, it is too large.
+    few = min(model.topics_per_document, model.n_topics - model.topics_per_document) < 25
+    n_sets = comb(model.n_topics, model.topics_per_document) if few else MOST_ENTRIES
     if n_sets * model.n_tokens**2 > MOST_ENTRIES:
         raise ValueError(
-            f"the population has {n_sets} topic sets with {model.n_tokens} queries: too many for exact gradients "
-            f"({n_sets * model.n_tokens**2} numbers, at most {MOST_ENTRIES}); train on sampled documents"
+            f"model has {n_sets if few else 'far too many'} topic sets with {model.n_tokens} queries: too many for "
+            f"exact gradients (at most {MOST_ENTRIES} numbers); train on sampled documents"
         )
     words, D = topic_sets(model), model.n_tokens
     p = masking.selected

@@ -1,26 +1,98 @@
-"""A training run between two steps: everything that the next ones depend on."""
+"""A training run: the optimizer, what is recorded, and everything that the next step depends on."""
 
 import json
-from dataclasses import asdict, astuple
-from typing import Any
+from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.topics.attention import attention_by_class, topic_gap
+from simulate.topics.attention import class_averages, gap_of
 from simulate.topics.counts import Counts
 from simulate.topics.documents import sample_topic_documents
-from simulate.topics.history import Record, TrainingRun
-from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_gradient
+from simulate.topics.layer import Batch, Layer, batch_of, gradient_of, loss_of
 from simulate.topics.masking import mask_counts
-from simulate.topics.optimizer import Optimizer
 from simulate.topics.population import population_batch, topic_sets
-from simulate.topics.settings import Training
+from simulate.topics.settings import OptimizerName, Training
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.errors import MaskedSSLError
+from theory.models.frames import table
 from theory.models.topics import Masking, TopicModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
+
+
+class DivergenceError(MaskedSSLError, FloatingPointError):
+    """Training has left the range of floating point numbers; the message names the step and the rate."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Holds what was measured before step `step`, counted from 0; loss and attention of the evaluated documents.
+
+    `key_norm`, `query_norm` and `value_norm` are Frobenius norms of W_K, W_Q and W_V; `gap` is that of W_V; attention
+    is averaged by class on the unmasked documents, as `AttentionByClass`: 0.01 in each class where it is uniform.
+    """
+
+    step: float
+    loss: float
+    key_norm: float
+    query_norm: float
+    value_norm: float
+    gap: float
+    same_word: float
+    same_topic: float
+    different_topic: float
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """Holds the trained layer and its `history`: a record every so many steps, and one at the end.
+
+    It claims no convergence: training ends after the steps that were asked for.
+    """
+
+    layer: Layer
+    history: tuple[Record, ...]
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Returns one field of the records, (records,); ValueError for a name that is none."""
+        checks.choice("name", name, [field.name for field in fields(Record)])
+        return np.array([getattr(record, name) for record in self.history])
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A table with a row for each record, its columns the fields of `Record`; needs pandas."""
+        return table(**{field.name: self.column(field.name) for field in fields(Record)})
+
+
+class Optimizer:
+    """Makes steps of Adam (arXiv:1412.6980) or gradient descent on named arrays; `moments` is empty for the latter."""
+
+    def __init__(self, name: OptimizerName, rate: float, like: dict[str, Array]) -> None:
+        self.rate = rate
+        names = [f"{array}_{moment}" for array in like for moment in (1, 2)] if name == "adam" else []
+        self.moments = {each: np.zeros_like(like[each[:-2]]) for each in names}
+
+    def advanced(self, arrays: dict[str, Array], gradient: dict[str, Array], step: int) -> dict[str, Array]:
+        """Returns new arrays after step `step`, counted from 1."""
+        if not self.moments:
+            return {name: array - self.rate * gradient[name] for name, array in arrays.items()}
+        rate = self.rate / (1 - FIRST**step)
+        return {name: array - rate * self._direction(name, gradient[name], step) for name, array in arrays.items()}
+
+    def _direction(self, name: str, gradient: Array, step: int) -> Array:
+        mean, power = self.moments[name + "_1"], self.moments[name + "_2"]
+        mean += (1 - FIRST) * (gradient - mean)
+        power += (1 - SECOND) * (gradient**2 - power)
+        return np.asarray(mean / (np.sqrt(power / (1 - SECOND**step)) + EPSILON))
 
 
 class Run:
-    """`advance` makes a step, `state` and `restore` save it and go on from it."""
+    """Holds a run between two steps: `advance` makes one, `state` and `restore` save it and go on from it."""
 
     def __init__(self, model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> None:
         self.model, self.masking, self.training, self.rng = model, masking, training, rng
@@ -37,34 +109,35 @@ class Run:
             self.evaluated = batch_of(mask_counts(self.unmasked, masking, evaluation), training.keys)
 
     def advance(self) -> None:
-        """One step, recorded first where it is due. FloatingPointError where the loss is no longer finite."""
-        if self.step % self.training.record_every == 0:
-            self.history.append(self._record())
+        """Makes one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
         with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
-            value, gradient = loss_and_gradient(self.layer, self._batch(), self.training.loss)
+            if self.step % self.training.record_every == 0:
+                self.history.append(self._record())
+            value, gradient = gradient_of(self.layer, self._batch(), self.training.loss)
             if not np.isfinite(value):
-                raise FloatingPointError(
+                raise DivergenceError(
                     f"training diverged: loss {value} at step {self.step}; rate = {self.training.rate} is too large"
                 )
             self.step += 1
             self.layer = Layer(**self.optimizer.advanced(self.layer.arrays(), gradient.arrays(), self.step))
 
     def finished(self) -> TrainingRun:
-        """The result, its last record included."""
+        """Returns the result, its last record included."""
         if not self.history or self.history[-1].step < self.step:
-            self.history.append(self._record())
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.history.append(self._record())
         return TrainingRun(self.layer, tuple(self.history))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays to be saved."""
+        """Returns the arrays to be saved."""
         layer = {"layer_" + name: array for name, array in self.layer.arrays().items()}
         moments = {"moment_" + name: array for name, array in self.optimizer.moments.items()}
         history = np.array([astuple(record) for record in self.history])
-        generator = np.array(json.dumps(self.rng.bit_generator.state))
+        generator = np.array(generator_state(self.rng))
         return {"step": np.array(self.step), "history": history, "generator": generator, **layer, **moments}
 
     def restore(self, saved: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `state` gave; the evaluated documents are those drawn at the start."""
+        """Goes on from what `state` gave; the evaluated documents are those drawn at the start."""
         self.step = int(saved["step"])
         self.history = [Record(*map(float, row)) for row in saved["history"]]
         self.layer = Layer(**{name: saved["layer_" + name] for name in self.layer.arrays()})
@@ -83,19 +156,28 @@ class Run:
 
     def _record(self) -> Record:
         layer = self.layer
+        averages = class_averages(self.model, layer, np.asarray(self.unmasked, dtype=float))
         return Record(
             step=float(self.step),
-            loss=layer_loss(layer, self.evaluated, self.training.loss),
+            loss=loss_of(layer, self.evaluated, self.training.loss),
             key_norm=float(np.linalg.norm(layer.key)),
             query_norm=float(np.linalg.norm(layer.query)),
             value_norm=float(np.linalg.norm(layer.value)),
-            gap=topic_gap(self.model, layer.value),
-            **asdict(attention_by_class(self.model, layer, self.unmasked)),
+            gap=gap_of(self.model, layer.value),
+            same_word=averages.same_word,
+            same_topic=averages.same_topic,
+            different_topic=averages.different_topic,
         )
+
+
+def generator_state(rng: np.random.Generator) -> str:
+    """Returns the state of a generator as JSON; some, such as MT19937, hold arrays."""
+    return json.dumps(rng.bit_generator.state, default=lambda array: array.tolist())
 
 
 def _initial(model: TopicModel, training: Training, rng: np.random.Generator) -> Layer:
     D = model.n_tokens
     rows = training.attention_dimension or D
+    checks.fits_in_memory("a layer of attention", 8 * (rows + D) * D)
     key, query, value = (training.init_noise * rng.standard_normal((size, D)) for size in (rows, rows, D))
     return Layer(key, query, value, np.zeros(D))

@@ -1,7 +1,6 @@
 """A single layer of attention trained on masked documents."""
 
 import hashlib
-import json
 import os
 import time
 from dataclasses import asdict
@@ -11,15 +10,15 @@ import numpy as np
 
 from simulate.core.checkpoint import Checkpoint
 from simulate.core.progress import progress_bar
-from simulate.core.streams import require_generator
-from simulate.topics.history import TrainingRun
-from simulate.topics.run import Run
+from simulate.topics.run import Run, TrainingRun, generator_state
 from simulate.topics.settings import Training
+from theory.models.arguments import checked
 from theory.models.topics import Masking, TopicModel
 
 FORMAT = "simulate.topics.training, 1"
 
 
+@checked
 def train_single_layer(
     model: TopicModel,
     masking: Masking,
@@ -30,13 +29,12 @@ def train_single_layer(
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: float = 30.0,
 ) -> TrainingRun:
-    """Train W_K, W_Q, W_V and b together; `progress` labels a bar.
+    """Trains W_K, W_Q, W_V and b of a layer together, as `training` says; `progress` labels a bar.
 
     With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called again with the same
-    arguments and a generator in the same state it goes on from there, to the same bits. CheckpointError where the file
-    is another run's; FloatingPointError where training diverges.
+    arguments and a generator in the same state it goes on from there, to the same bits. Raises CheckpointError where
+    the file is another run's; DivergenceError (a FloatingPointError) where training diverges.
     """
-    require_generator(rng)
     file = None
     if checkpoint is not None:
         file = Checkpoint(checkpoint, _header(model, masking, training, rng), of="train_single_layer")
@@ -60,6 +58,5 @@ def train_single_layer(
 
 def _header(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:
     """What makes two runs the same: the records, and the generator before its first number."""
-    state = json.dumps(rng.bit_generator.state)
-    generator = hashlib.sha256(state.encode()).hexdigest()[:16]
+    generator = hashlib.sha256(generator_state(rng).encode()).hexdigest()[:16]
     return {"format": FORMAT, **asdict(model), **asdict(masking), **asdict(training), "generator": generator}

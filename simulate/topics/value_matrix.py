@@ -6,22 +6,24 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg, sparse
 
-from simulate.core.streams import require_generator
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
 BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # filled share below which sparse products are faster
 RANK_TOLERANCE = 1e-11  # of squared singular values, relative to the largest
+MOST_DRAWS = 10**6
 
 
-@dataclass(frozen=True)
-class ValueMatrixFit:
-    """f = `matrix` xbar + `bias`, fitted: matrix (D, D) with [out, in], token 0 = [MASK]; bias (D,).
+@dataclass(frozen=True, eq=False, repr=False)
+class ValueMatrixFit(Result):
+    """Holds the fit f = `matrix` xbar + `bias`: matrix (D, D) with [out, in], token 0 = [MASK]; bias (D,).
 
     `loss` is the mean over the `n_selected` positions of |f - e_target|^2, without the ridge term.
     """
@@ -33,7 +35,10 @@ class ValueMatrixFit:
 
 
 class NormalEquations:
-    """Sums over selected positions, (D + 1)^2 numbers: inputs are the visible shares of tokens, and a constant 1."""
+    """Collects the sums over selected positions that least squares needs, about 2 D^2 numbers.
+
+    Inputs are the visible shares of tokens and a constant 1, targets are one-hot.
+    """
 
     def __init__(self, n_tokens: int) -> None:
         checks.fits_in_memory("the least-squares fit", 8 * n_tokens**2)
@@ -44,7 +49,7 @@ class NormalEquations:
         self.n_selected = 0
 
     def add(self, masked: MaskedDocuments) -> None:
-        """One more block of documents; all positions of a document have the same input."""
+        """Adds a block of documents; all positions of a document have the same input."""
         n, n_tokens = masked.visible.shape
         asked: Any = sparse.csr_array((masked.times, (masked.document, masked.target)), shape=(n, n_tokens))
         weight = np.bincount(masked.document, masked.times, n)
@@ -61,12 +66,13 @@ class NormalEquations:
         self.n_selected += masked.n_selected
 
     def solve(self, *, bias: Bias = "free", ridge: float = 0.0) -> ValueMatrixFit:
-        """Minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2); at ridge = 0 that of least norm."""
-        ridge = checks.non_negative("ridge", ridge)
-        if bias not in ("free", "none", "decayed"):
-            raise ValueError(f"bias must be 'free', 'none' or 'decayed', got {bias!r}")
+        """Returns the minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2), at 0 that of least norm."""
+        ridge = checks.between("ridge", ridge, 0.0, 1e100, closed=(True, True))
+        checks.choice("bias", bias, ("free", "none", "decayed"))
         if self.n_selected == 0:
-            raise ValueError("no position was selected: more documents, longer ones or a larger `selected` are needed")
+            raise ValueError(
+                "no position was selected: more documents, longer ones or a masking with a larger `selected` are needed"
+            )
         n = self.n_selected
         power, cross, x, y, spread = self.power / n, self.cross / n, self.inputs / n, self.targets / n, 1.0
         if bias == "free":
@@ -85,6 +91,7 @@ class NormalEquations:
         return ValueMatrixFit(matrix, np.zeros(len(x)), float(loss), n)
 
 
+@checked
 def fit_value_matrix(
     documents: Any,
     masking: Masking,
@@ -94,14 +101,19 @@ def fit_value_matrix(
     ridge: float = 0.0,
     draws: int = 1,
 ) -> ValueMatrixFit:
-    """Least squares with `draws` masks of each document; attention is uniform over all positions.
+    """Fits the value matrix of uniform attention by least squares, with `draws` masks of each document.
 
-    `documents`: sampled ones or counts (documents, words), dense or sparse. The loss is the mean over selected
-    positions; `bias` as in theory: "free" (not decayed), "decayed" or "none".
+    `documents`: sampled ones or counts (documents, words), dense or sparse. Minimized is the mean squared loss over
+    selected positions, summed over outputs, + `ridge` |W|^2; `bias` as in theory: "free" (not decayed), "decayed" or
+    "none". Raises ValueError for what are no counts, and where no position is selected.
+
+    >>> documents = np.array([[8, 1, 0, 1], [0, 1, 7, 2], [6, 2, 1, 1], [1, 0, 5, 4]])
+    >>> fit = fit_value_matrix(documents, Masking(selected=0.5), np.random.default_rng(0), ridge=0.01, draws=20)
+    >>> fit.matrix.shape, fit.bias.shape
+    ((5, 5), (5,))
     """
-    require_generator(rng)
     counts = word_counts(documents)
-    draws = int(checks.dimension(draws, name="draws"))
+    draws = int(checks.between("draws", checks.dimension(draws, name="draws"), 0, MOST_DRAWS, closed=(False, True)))
     n_documents, n_words = counts.shape
     equations = NormalEquations(n_words + 1)
     size = max(BLOCK_ENTRIES // (n_words + 1), 1)
@@ -115,7 +127,10 @@ def _divided(cross: Array, power: Array, ridge: float) -> Array:
     """cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0. `power` is used up."""
     if ridge > 0:
         power[np.diag_indices_from(power)] += ridge
-        factor = linalg.cho_factor(power, overwrite_a=True, check_finite=False)
+        try:
+            factor = linalg.cho_factor(power, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            raise ValueError(f"ridge must be 0 or above rounding, got {ridge:g}: the inputs are dependent") from None
         return np.asarray(linalg.cho_solve(factor, cross.T, check_finite=False).T)
     values, vectors = linalg.eigh(power, overwrite_a=True)
     kept = vectors[:, values > RANK_TOLERANCE * max(values[-1], 0.0)]

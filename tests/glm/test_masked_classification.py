@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from simulate.core import stream
-from simulate.glm.masked import conditional_entropy, fit_masked_site
+from simulate.glm import conditional_entropy, fit_masked_site
 from theory import glm
 from theory.glm.classification import (
     best_ridge,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from simulate.glm import fit, fit_coupled, fit_multiclass
+from simulate.glm import FitError, fit, fit_coupled, fit_multiclass
 from simulate.glm.fit import loss_of
 from simulate.glm.weighted_ridge import weighted_ridge
 
@@ -191,13 +191,26 @@ def test_bad_input():
         fit_multiclass(X, learners + 2, 3, "square", 1.0)
     with pytest.raises(ValueError, match="loss"):
         fit_multiclass(X, learners, 2, "hinge", 1.0)
-    with pytest.raises(ValueError, match="without samples"):
+    with pytest.raises(ValueError, match="classes must hold each of n_classes = 3"):
         fit_multiclass(X, learners, 3, "softmax", 1.0)
 
 
 def test_fits_without_a_minimum_say_so():
     X, y, _, _ = data(200, 3)
-    with pytest.raises(RuntimeError, match="did not converge"):
+    with pytest.raises(FitError, match="did not converge"):
         fit(X, y, "hard_margin", 1.0)
-    with pytest.raises(RuntimeError, match="did not converge"):
+    with pytest.raises(ValueError, match="y must have both labels"):
         fit(X, abs(y), "logistic", 1.0, bias=True)
+
+
+def test_a_learner_that_sees_one_label_follows_the_other():
+    """Logistic loss, coupled: its bias grows until its loss is rounding, and only the coupling moves its weights."""
+    X, y, _, learners = data(60)
+    y = np.where(learners == 1, 1.0, y)
+    fitted = fit_coupled(X, y, learners, "logistic", 0.2, coupling=1.0)
+    assert fitted.bias[1] > 15
+    assert fitted.weights[1] == pytest.approx(fitted.weights[0] * 1.0 / (0.2 + 1.0), abs=1e-6)
+    with pytest.raises(ValueError, match="y must have both labels for every learner"):
+        fit_coupled(X, y, learners, "hinge", 0.2, coupling=1.0)
+    with pytest.raises(ValueError, match="learners must give a sample to every learner that has a bias"):
+        fit_coupled(X, y, 0 * learners, "logistic", 0.2)

@@ -40,8 +40,11 @@ def test_topic_sets_are_uniform():
 
 
 def test_first_words_and_their_neighbors_are_drawn_independently():
-    """Documents of two words: pairs (w, w') against 1/(tau v)^2 averaged over topic sets."""
-    counts = sample_topic_documents(SMALL, 60_000, stream(0, "pairs"), length=2).counts
+    """Documents of two words: pairs (w, w') against 1/(tau v)^2 averaged over topic sets.
+
+    So many that the blurred law passes in less than one run of 10^9.
+    """
+    counts = sample_topic_documents(SMALL, 240_000, stream(0, "pairs"), length=2).counts
     assert (counts.sum(axis=1) == 2).all()
     twice = (counts == 2).sum(axis=0)
     together = counts.T @ counts
@@ -56,11 +59,19 @@ def test_first_words_and_their_neighbors_are_drawn_independently():
     assert chisquare(seen, blurred * seen.sum()).pvalue < PASSES
 
 
+def test_words_of_a_topic_are_uniform():
+    """Four million words of one topic resolve one part in a hundred of a word's share."""
+    model = TopicModel(n_topics=1, words_per_topic=3, topics_per_document=1)
+    seen = sample_topic_documents(model, 1, stream(0, "words"), length=4_000_000).counts[0]
+    assert chisquare(seen).pvalue > PASSES
+    assert chisquare(seen, seen.sum() / 3 * np.array([1.01, 1.0, 0.99])).pvalue < PASSES
+
+
 def test_dirichlet_proportions_have_their_variance(agrees):
     model = TopicModel(n_topics=6, words_per_topic=2, topics_per_document=1)
     values = [
         sample_topic_documents(model, 1000, stream(0, "dirichlet", r), concentration=0.5).proportions.var()
-        for r in range(30)
+        for r in range(50)
     ]
     agrees(Estimate.of(values), (1 / 6) * (5 / 6) / (6 * 0.5 + 1), resolves=0.05)
 

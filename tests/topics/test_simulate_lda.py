@@ -88,6 +88,12 @@ def test_disjoint_topics_are_recovered():
     share = fit.document_topics[:, mass.argmax(axis=0)]
     assert np.abs(share - documents.proportions).mean() < 0.03
     assert fit.perplexity[fit.best] == pytest.approx(12, rel=0.05)  # 2 topics of 6 words
+    assert fit.converged
+    assert fit.residual < 1e-3
+    assert fit.iterations == 150
+    hurried = gibbs_lda(documents, 5, stream(0, "lda"), sweeps=8, record_every=1)
+    assert not hurried.converged  # it still climbs
+    assert hurried.residual > 1e-2
 
 
 def test_report():
@@ -95,6 +101,7 @@ def test_report():
     counts = sample_topic_documents(model, 20, stream(0, "report"), length=15).counts
     fit = gibbs_lda(counts, 3, stream(0, "fit"), sweeps=25, chains=2)
     assert list(fit.recorded) == [10, 20, 25]
+    assert (fit.residual, fit.converged) == (1.0, False)  # three records do not tell
     assert fit.log_joint.shape == (2, 3)
     assert fit.best == fit.log_joint[:, -1].argmax()
     assert np.allclose(fit.topic_words.sum(axis=1), 1)

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from simulate import topics
 from simulate.core import stream
+from simulate.core.checkpoint import Checkpoint
 from simulate.topics import CheckpointError, Training, train_single_layer
-from simulate.topics.optimizer import Optimizer
-from simulate.topics.run import Run
+from simulate.topics.run import Optimizer, Run
+from theory.models.errors import MaskedSSLError
 from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=4, words_per_topic=2, topics_per_document=2)
@@ -163,7 +165,7 @@ def test_divergence_is_said():
         ({"attention_dimension": 0}, "attention_dimension must be"),
         ({"rate": 0}, "rate must lie in"),
         ({"init_noise": -1}, "init_noise must lie in"),
-        ({"loss": "hinge"}, "loss must be one of squared, squared_mean, cross_entropy, got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'squared', 'squared_mean', 'cross_entropy', got 'hinge'"),
         ({"optimizer": "lbfgs"}, "optimizer must be one of"),
         ({"documents": "all"}, "documents must be one of"),
         ({"keys": "none"}, "keys must be one of"),
@@ -210,3 +212,65 @@ TOPICS = np.kron(np.eye(4), [1, 1]).astype(bool)
 def test_a_generator_of_another_type(call, rng):
     with pytest.raises(ValueError, match="rng must be a Generator"):
         call(rng)
+
+
+def test_weights_start_with_the_deviation_of_the_settings():
+    training = Training(steps=1, rate=0.1, init_noise=0.3, documents="population")
+    model = TopicModel(n_topics=4, words_per_topic=10, topics_per_document=2)
+    layer = Run(model, MASKING, training, stream(0, "start")).layer
+    power = sum(np.sum(layer.arrays()[name] ** 2) for name in ("key", "query", "value"))
+    low, high = chi2.ppf([5e-7, 1 - 5e-7], 3 * 41**2)
+    assert low < power / 0.09 < high
+    assert not layer.bias.any()
+
+
+def test_a_checkpoint_is_saved_no_more_often_than_asked_for(tmp_path, monkeypatch):
+    saved, save = [], Checkpoint.save
+
+    def counted(checkpoint, arrays):
+        saved.append(int(arrays["step"]))
+        save(checkpoint, arrays)
+
+    monkeypatch.setattr(Checkpoint, "save", counted)
+    trained(SAMPLED, checkpoint=tmp_path / "rare.npz", save_seconds=1e6)
+    assert saved == [SAMPLED.steps]
+    saved.clear()
+    trained(SAMPLED, checkpoint=tmp_path / "often.npz", save_seconds=0.0)
+    assert saved == [*range(1, SAMPLED.steps + 1), SAMPLED.steps]
+
+
+@pytest.mark.parametrize("generator", [np.random.MT19937, np.random.SFC64, np.random.Philox])
+def test_any_generator_goes_on_from_a_checkpoint(tmp_path, monkeypatch, generator):
+    """Some generators hold arrays in their state."""
+    path, advance = tmp_path / "run.npz", Run.advance
+
+    def run(**options):
+        return train_single_layer(MODEL, MASKING, SAMPLED, np.random.Generator(generator(3)), **options)
+
+    def killed(one):
+        if one.step == 6:
+            raise KeyboardInterrupt
+        advance(one)
+
+    whole = run()
+    monkeypatch.setattr(Run, "advance", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=path, save_seconds=0.0)
+    monkeypatch.setattr(Run, "advance", advance)
+    assert same(run(checkpoint=path), whole)
+
+
+def test_divergence_is_one_of_the_errors_of_the_toolkit():
+    training = Training(steps=50, rate=1e6, optimizer="sgd", documents="population", init_noise=1.0)
+    with pytest.raises(topics.DivergenceError, match="is too large") as failure:
+        trained(training)
+    assert isinstance(failure.value, MaskedSSLError)
+    assert isinstance(failure.value, FloatingPointError)
+
+
+def test_history_is_a_table():
+    pytest.importorskip("pandas")
+    table = trained(SAMPLED).to_frame()
+    assert table["step"].tolist() == [0, 5, 10, 12]
+    with pytest.raises(ValueError, match="name must be one of 'step'"):
+        trained(SAMPLED).column("losses")

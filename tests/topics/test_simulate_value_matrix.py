@@ -90,7 +90,7 @@ def test_finite_documents_follow_the_theory(agrees, length):
     topic = np.arange(12) // 3
     same, diagonal = topic[:, None] == topic, np.eye(12, dtype=bool)
     found = []
-    for replicate in range(16):
+    for replicate in range(28):
         rng = stream(0, "finite", length, replicate)
         fit = fit_value_matrix(sample_topic_documents(MODEL, 8000, rng, length=length), MASKING, rng)
         W = fit.matrix[1:, 1:]

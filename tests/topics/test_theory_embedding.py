@@ -132,7 +132,10 @@ def test_excess_of_a_mixture():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: topics.optimal_embedding_gram(MODEL, STANDARD, bias="decayed"), "bias must be 'none' or 'free'"),
+        (
+            lambda: topics.optimal_embedding_gram(MODEL, STANDARD, bias="decayed"),
+            "one of 'none', 'free', got 'decayed'",
+        ),
         (lambda: topics.optimal_embedding_gram(model_of(3, 2, 3), STANDARD), "for a gap"),
         (lambda: topics.embedding_family(MODEL, STANDARD, mask_entry=0.1), r"mask_entry must lie in \(-inf, 0\]"),
         (lambda: topics.embedding_family(MODEL, STANDARD, diagonal_excess=-0.1), "diagonal_excess must lie in"),

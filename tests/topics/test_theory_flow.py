@@ -63,7 +63,7 @@ def test_cross_entropy_flow_against_the_full_equations(case):
     flow = topics.stage1_flow(model, masking, times, loss="cross_entropy")
     for k, W in enumerate(integrated(model, masking, "cross_entropy", times)):
         assert flow.matrices[k].matrix == pytest.approx(W, abs=1e-8)
-        loss = topics.population_loss_uniform(model, masking, W, kind="cross_entropy")
+        loss = topics.population_loss_uniform(model, masking, W, loss="cross_entropy")
         assert flow.loss[k] == pytest.approx(loss, abs=1e-9)
 
 
@@ -140,7 +140,7 @@ def test_regularized_cross_entropy_against_full_minimization(lam):
 
     def objective(w):
         W = w.reshape(shape)
-        loss = topics.population_loss_uniform(model, STANDARD, W, kind="cross_entropy")
+        loss = topics.population_loss_uniform(model, STANDARD, W, loss="cross_entropy")
         return loss + lam / 2 * w @ w, (gradient(W) + lam * W).ravel()
 
     found = minimize(
@@ -170,8 +170,14 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
     [
         (lambda: topics.stage1_flow(MODEL, STANDARD, [-1.0]), "times must be >= 0, got -1"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, []), "times must be a non-empty array"),
-        (lambda: topics.stage1_flow(MODEL, STANDARD, [1], loss="l1"), "loss must be 'squared' or 'cross_entropy'"),
-        (lambda: topics.stage1_flow(MODEL, STANDARD, [1], bias="free"), "bias must be 'none' or 'trained', got 'free'"),
+        (
+            lambda: topics.stage1_flow(MODEL, STANDARD, [1], loss="l1"),
+            "loss must be one of 'squared',",
+        ),
+        (
+            lambda: topics.stage1_flow(MODEL, STANDARD, [1], bias="free"),
+            "one of 'none', 'trained', got 'free'",
+        ),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1], step=100.0), r"step must lie in \(0, 45.159\) to be stable"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1], step=-1.0), "to be stable, got -1.0"),
         (lambda: topics.stage1_flow(MODEL, STANDARD, [1.5], step=1.0), "whole numbers of steps, got 1.5"),
@@ -188,3 +194,16 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_long_flows_under_cross_entropy_are_those_of_short_steps():
+    """Beyond 1e6 another integrator: both give the same path, and the gap goes on like the logarithm of time."""
+    times = [1e3, 1e6]
+    short = topics.stage1_flow(MODEL, STANDARD, times, loss="cross_entropy")
+    long = topics.stage1_flow(MODEL, STANDARD, [*times, 1e8, 1e10, 1e12], loss="cross_entropy")
+    assert long.gap[:2] == pytest.approx(short.gap, rel=1e-8)
+    assert long.loss[:2] == pytest.approx(short.loss, rel=1e-8)
+    growth = np.diff(long.gap[2:])
+    assert growth[1] == pytest.approx(growth[0], rel=0.05)
+    with pytest.raises(ValueError, match="times must be at most 1e\\+12 under cross-entropy"):
+        topics.stage1_flow(MODEL, STANDARD, [1e13], loss="cross_entropy")

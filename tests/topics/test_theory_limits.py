@@ -234,10 +234,10 @@ def test_attention_averages_at_the_optimum():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: topics.without_random_words(MODEL, STANDARD), "randomized must be 0, got 0.1"),
+        (lambda: topics.without_random_words(MODEL, STANDARD), "masking must have randomized = 0, got 0.1"),
         (lambda: topics.many_topics(STANDARD, 0), "topics_per_document must be an integer of at least 1"),
         (lambda: topics.many_topics(STANDARD, 2, mask_weight=-1), "mask_weight must lie in"),
-        (lambda: topics.many_topics(Masking(kept=0), 2), "kept must be positive"),
+        (lambda: topics.many_topics(Masking(kept=0), 2), "masking must have kept above 0"),
         (lambda: topics.many_topics(0.15, 2), "masking must be a record"),
         (lambda: topics.scaling_limit(STANDARD, 1.2), r"share must lie in \[0, 1\], got 1.2"),
         (lambda: topics.scaling_limit(None, 0.5), "masking must be a record"),

@@ -46,7 +46,7 @@ def test_uniform_losses_by_enumeration(case, kind):
         for word in np.flatnonzero(mu):
             one = ((f - np.eye(len(mu))[word]) ** 2).sum() if kind == "squared" else -f[word] + np.log(np.exp(f).sum())
             expected += mu[word] * one / len(sets)
-    assert topics.population_loss_uniform(model, masking, W, b, kind=kind) == pytest.approx(expected, rel=1e-13)
+    assert topics.population_loss_uniform(model, masking, W, b, loss=kind) == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("case", SMALL)
@@ -54,9 +54,9 @@ def test_uniform_losses_by_enumeration(case, kind):
 def test_block_form(case, kind):
     model, masking = small(case)
     W = random_block(model)
-    dense = topics.population_loss_uniform(model, masking, W.matrix, W.bias, kind=kind)
-    assert topics.block_loss_uniform(masking, W, kind=kind) == pytest.approx(dense, rel=1e-13)
-    assert topics.population_loss_uniform(model, masking, W, kind=kind) == dense
+    dense = topics.population_loss_uniform(model, masking, W.matrix, W.bias, loss=kind)
+    assert topics.block_loss_uniform(masking, W, loss=kind) == pytest.approx(dense, rel=1e-13)
+    assert topics.population_loss_uniform(model, masking, W, loss=kind) == dense
 
 
 def test_block_form_needs_no_enumeration():
@@ -83,7 +83,7 @@ def test_attention_cross_entropy_by_enumeration():
         f = W @ (attention / attention.sum(axis=0)) + b[:, None]
         log_norm = np.log(np.exp(f).sum(axis=0))
         expected += sum(p * (log_norm[query] - f[target, query]) for p, query, target in outcomes(masking, mu))
-    value = topics.population_loss(model, masking, G, W, b, kind="cross_entropy")
+    value = topics.population_loss(model, masking, G, W, b, loss="cross_entropy")
     assert value == pytest.approx(expected / len(sets), rel=1e-12)
 
 
@@ -93,8 +93,8 @@ def test_equal_logits_are_uniform_attention(case, kind):
     model, masking = small(case)
     W = random_block(model, 1)
     rows = np.linspace(-3, 3, model.n_tokens)[None, :] * np.ones((model.n_tokens, 1))  # the same for every key
-    value = topics.population_loss(model, masking, rows, W, kind=kind)
-    assert value == pytest.approx(topics.population_loss_uniform(model, masking, W, kind=kind), rel=1e-13)
+    value = topics.population_loss(model, masking, rows, W, loss=kind)
+    assert value == pytest.approx(topics.population_loss_uniform(model, masking, W, loss=kind), rel=1e-13)
 
 
 def test_excluded_keys_and_large_logits():
@@ -117,7 +117,7 @@ def test_cross_entropy_falls_to_its_floor_as_the_gap_grows():
     losses = []
     for gap in (1.0, 3.0, 10.0, 3000.0):
         W = BlockMatrix(MODEL, gap * 0.9, gap * 0.9, -0.1 * gap, word_bias=200.0)
-        losses.append(topics.block_loss_uniform(STANDARD, W, kind="cross_entropy") - np.log(20))
+        losses.append(topics.block_loss_uniform(STANDARD, W, loss="cross_entropy") - np.log(20))
     assert losses[:3] == sorted(losses[:3], reverse=True)
     assert abs(losses[-1]) < 1e-12
 
@@ -132,20 +132,20 @@ M, K = small(SMALL[0])
         (lambda: topics.population_loss_uniform(M, K, np.zeros((12, 12))), r"matrix must have shape \(13, 13\)"),
         (lambda: topics.population_loss_uniform(M, K, SQUARE * np.nan), "matrix must be finite"),
         (lambda: topics.population_loss_uniform(M, K, SQUARE, np.zeros(3)), r"bias must have shape \(13,\)"),
-        (lambda: topics.population_loss_uniform(M, K, SQUARE, kind="l1"), "kind must be 'squared' or"),
+        (lambda: topics.population_loss_uniform(M, K, SQUARE, loss="l1"), "loss must be one of 'squared',"),
         (lambda: topics.population_loss_uniform(M, 0.15, SQUARE), r"masking must be a record .*Masking"),
         (lambda: topics.population_loss_uniform(3, K, SQUARE), r"model must be a record .*TopicModel"),
         (
             lambda: topics.population_loss_uniform(model_of(40, 1, 20), K, SQUARE),
-            "at most 200000 sets, got 137846528820",
+            "at most 200000 sets, n_topics over topics_per_document, got 137846528820",
         ),
         (lambda: topics.block_loss_uniform(K, SQUARE), "W must be a record"),
-        (lambda: topics.block_loss_uniform(K, BlockMatrix(M, 1, 1, 0), kind="l1"), "kind must be"),
+        (lambda: topics.block_loss_uniform(K, BlockMatrix(M, 1, 1, 0), loss="l1"), "loss must be"),
         (lambda: topics.population_loss(M, K, np.zeros((3, 3)), SQUARE), r"logits must have shape \(13, 13\)"),
         (lambda: topics.population_loss(M, K, SQUARE + np.inf, SQUARE), "logits must be finite or -inf"),
         (lambda: topics.population_loss(M, K, SQUARE - np.inf, SQUARE), "leave a key to every query, got none for 0"),
-        (lambda: topics.population_loss(M, K, SQUARE, SQUARE, kind="l1"), "kind must be"),
-        (lambda: topics.population_loss(M, K, SQUARE, SQUARE, keys="some"), "keys must be 'all' or 'unselected'"),
+        (lambda: topics.population_loss(M, K, SQUARE, SQUARE, loss="l1"), "loss must be"),
+        (lambda: topics.population_loss(M, K, SQUARE, SQUARE, keys="some"), "keys must be one of 'all', 'unselected'"),
         (lambda: topics.attention_logits(np.ones((2, 5)), np.ones((3, 5))), "query_matrix must have the shape"),
     ],
 )

@@ -166,14 +166,23 @@ def test_long_documents_and_no_ridge_do_not_commute():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: topics.same_topic_gap(model_of(3, 2, 3), STANDARD), "must be below n_topics = 3 for a gap"),
-        (lambda: topics.same_topic_gap(model_of(1, 2, 1), STANDARD), "must be below n_topics = 1 for a gap"),
+        (
+            lambda: topics.same_topic_gap(model_of(3, 2, 3), STANDARD),
+            "below n_topics = 3 for a gap",
+        ),
+        (
+            lambda: topics.same_topic_gap(model_of(1, 2, 1), STANDARD),
+            "below n_topics = 1 for a gap",
+        ),
         (lambda: topics.optimal_value_matrix(model_of(3, 2, 3), STANDARD), "all documents look alike"),
         (
             lambda: topics.same_topic_gap(TopicMixture(n_topics=3, words_per_topic=2, proportion_variance=0), STANDARD),
-            "topic proportions must vary",
+            "topic proportions that vary",
         ),
-        (lambda: topics.optimal_value_matrix(MODEL, STANDARD, bias="some"), "bias must be 'free', 'none' or 'decayed'"),
+        (
+            lambda: topics.optimal_value_matrix(MODEL, STANDARD, bias="some"),
+            "bias must be one of 'free',",
+        ),
         (lambda: topics.optimal_value_matrix(MODEL, STANDARD, ridge=-1), r"ridge must lie in \[0, inf\)"),
         (lambda: topics.optimal_value_matrix(MODEL, 0.15), "masking must be a record"),
         (lambda: topics.optimal_value_matrix(Masking(), STANDARD), "model must be a record"),

@@ -281,10 +281,23 @@ def test_unmasked_selection_ignores_the_mask_weight():
     assert weights == pytest.approx(np.full(4, weights[1]), rel=1e-9)
 
 
+def test_optimum_carries_its_evidence():
+    """A root of a quartic takes no iterations; with a free mask weight Newton's steps are counted."""
+    pytest.importorskip("pandas")
+    at, free = topics.stage2_optimum(MODEL, STANDARD), topics.stage2_optimum(MODEL, STANDARD, mask_weight="free")
+    assert at.iterations is None
+    assert 1 <= free.iterations <= 40
+    for found in (at, free):
+        assert found.converged
+        assert found.residual < 1e-9
+        assert found.to_frame()["topic_weight"].tolist() == [found.topic_weight]
+        assert "topic_weight=" in repr(found)
+
+
 def test_unverified_optimum_is_an_error():
     case = stage2.Setting(MODEL, STANDARD)
-    found = stage2.Stage2Optimum(2.0, 1.0, 0.9, 1e-3, True)
-    with pytest.raises(ConvergenceError, match="another mask_weight") as failure:
+    found = stage2.Stage2Optimum(2.0, 1.0, 0.9, residual=1e-3, iterations=None, converged=False)
+    with pytest.raises(ConvergenceError, match="unverified, residual") as failure:
         stage2._checked(case, found)
     assert failure.value.solution.residual == 1e-3
 
@@ -300,12 +313,15 @@ MIXTURE = TopicMixture(n_topics=4, words_per_topic=2, proportion_variance=0.1)
             "must leave a key to every query",
         ),
         (lambda: topics.stage2_loss(MODEL, STANDARD, -1), "same_topic_weight must lie in"),
-        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, math.nan), "same_word_weight must be finite"),
+        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, math.nan), "same_word_weight must be a real number"),
         (lambda: topics.stage2_loss(MODEL, STANDARD, 1, mask_weight=-1), "mask_weight must lie in"),
         (lambda: topics.stage2_loss(MODEL, STANDARD, 1, mask_query_weight=-1), "mask_query_weight must lie in"),
-        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, bias="some"), "bias must be 'free', 'none' or 'decayed'"),
-        (lambda: topics.stage2_optimum(MODEL, STANDARD, keys="some"), "keys must be 'all' or 'unselected'"),
-        (lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight="best"), "a number >= 0 or 'free', got 'best'"),
+        (lambda: topics.stage2_loss(MODEL, STANDARD, 1, bias="some"), "bias must be one of 'free', 'none', 'decayed'"),
+        (lambda: topics.stage2_optimum(MODEL, STANDARD, keys="some"), "keys must be one of 'all', 'unselected'"),
+        (
+            lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight="best"),
+            "or one of 'free', got 'best'",
+        ),
         (lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight=-2.0), "mask_weight must lie in"),
         (lambda: topics.stage2_optimum(model_of(3, 2, 3), STANDARD), "for a gap"),
         (lambda: topics.stage2_optimum(MIXTURE, STANDARD), r"model must be a record .*TopicModel"),

@@ -71,7 +71,8 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
 
 def _check(annotation: Any) -> Check | None:
     """What an annotation asks for, or None where it lets everything pass."""
-    if annotation in (Any, inspect.Parameter.empty):  # both are classes since Python 3.11
+    # A class itself in Python 3.11 and later; and `self` of a method has no annotation.
+    if annotation is Any or annotation is inspect.Parameter.empty:
         return None
     if annotation is ArrayLike:  # a union of many, so it is told before unions
         return checks.real_array

@@ -1,4 +1,4 @@
-"""Documents of disjoint topics, and how their tokens are masked."""
+"""Documents that mix disjoint topics, and how their tokens are masked."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -9,9 +9,11 @@ from theory.models.covariance import set_checked
 
 @dataclass(frozen=True, kw_only=True)
 class Topics(ABC):
-    """T topics of v words each, treated alike. Token 0 is [MASK]; topic k = 0..T-1 owns the words 1 + k v .. (k + 1) v.
+    """Describes T disjoint topics of v words each that the law of the documents treats alike.
 
-    A document draws proportions of the topics; each word comes from a topic drawn by these, and is uniform in it.
+    Token 0 is [MASK]; topic k = 0..T-1 owns the words 1 + k v .. (k + 1) v. A document draws the proportions of its
+    topics; each of its words comes from a topic drawn by these proportions, and is uniform among the words of that
+    topic. Raises ValueError unless `n_topics` (T) and `words_per_topic` (v) are integers of at least 1.
     """
 
     n_topics: int
@@ -21,27 +23,39 @@ class Topics(ABC):
         n_topics = checks.dimension(self.n_topics, name="n_topics")
         words = checks.dimension(self.words_per_topic, name="words_per_topic")
         set_checked(self, n_topics=n_topics, words_per_topic=words)
+        if self.n_tokens > checks.LARGEST:
+            raise ValueError(f"words_per_topic times n_topics must be below 2^63, got {n_topics} times {words}")
 
     @property
     def n_words(self) -> int:
-        """T v."""
+        """The number of words T v."""
         return self.n_topics * self.words_per_topic
 
     @property
     def n_tokens(self) -> int:
-        """D = T v + 1, [MASK] included."""
+        """The number of tokens D = T v + 1, [MASK] included."""
         return self.n_words + 1
 
     @property
     @abstractmethod
     def topic_variance(self) -> float:
-        """zeta: eigenvalue of the covariance of a document's word frequencies on vectors that are constant within
-        topics and sum to zero; the covariance vanishes on all others."""
+        """The eigenvalue zeta of the covariance of a document's word frequencies in the topic sector.
+
+        The topic sector holds the vectors that are constant within topics and sum to zero; on all other vectors the
+        covariance vanishes.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopicModel(Topics):
-    """A document mixes a random set of tau = `topics_per_document` topics, in equal shares (arXiv:2303.04245)."""
+    """Describes documents that mix a random set of `topics_per_document` (tau) topics in equal shares.
+
+    The model of arXiv:2303.04245. Raises ValueError unless 1 <= tau <= T.
+
+    >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
+    >>> model.n_tokens
+    101
+    """
 
     topics_per_document: int
 
@@ -54,16 +68,17 @@ class TopicModel(Topics):
 
     @property
     def topic_variance(self) -> float:
-        """(T - tau)/(tau T (T - 1) v), 0 for a single topic."""
+        """zeta = (T - tau)/(tau T (T - 1) v), which is 0 for a single topic."""
         T, tau = self.n_topics, self.topics_per_document
         return (T - tau) / (tau * T * max(T - 1, 1) * self.words_per_topic)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopicMixture(Topics):
-    """Topic proportions theta of any law that treats the topics alike, known by its second moments.
+    """Describes documents whose topic proportions theta have any law that treats the topics alike.
 
-    `proportion_variance` is Var(theta_k), at most (T - 1)/T^2: every document then has one topic.
+    What uniform attention learns depends on that law only through its second moment, `proportion_variance` =
+    Var(theta_k). It is at most (T - 1)/T^2, where every document has one topic; ValueError otherwise.
     """
 
     proportion_variance: float
@@ -80,23 +95,32 @@ class TopicMixture(Topics):
 
     @classmethod
     def dirichlet(cls, *, n_topics: int, words_per_topic: int, concentration: float) -> "TopicMixture":
-        """theta ~ Dirichlet(a, ..., a), a = `concentration`: Var(theta_k) = (T - 1)/(T^2 (T a + 1))."""
+        """Makes the record for theta ~ Dirichlet(a, ..., a) with a = `concentration` > 0.
+
+        Its variance is Var(theta_k) = (T - 1)/(T^2 (T a + 1)).
+        """
         T, a = checks.dimension(n_topics, name="n_topics"), checks.positive("concentration", concentration)
         variance = (T - 1) / (T**2 * (T * a + 1))
         return cls(n_topics=n_topics, words_per_topic=words_per_topic, proportion_variance=variance)
 
     @property
     def topic_variance(self) -> float:
-        """Var(theta_k) T/((T - 1) v), 0 for a single topic."""
+        """zeta = Var(theta_k) T/((T - 1) v), which is 0 for a single topic."""
         return self.proportion_variance * self.n_topics / (max(self.n_topics - 1, 1) * self.words_per_topic)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Masking:
-    """Each position is selected with probability `selected`; the loss is averaged over selected positions.
+    """Describes how the tokens of a document are masked, each position by itself.
 
-    A selected position shows its true word with probability `kept`, a uniformly random word with probability
-    `randomized`, and [MASK] otherwise.
+    A position is selected with probability `selected` (p_m); the loss is averaged over the selected positions. There
+    the true word is shown with probability `kept` (p_c), a uniformly random word with probability `randomized` (p_r),
+    and [MASK] otherwise. Raises ValueError for numbers that are no probabilities, for kept + randomized above 1, and
+    where no true word stays visible.
+
+    >>> masking = Masking(selected=0.15, kept=0.1, randomized=0.1)
+    >>> round(masking.true_fraction, 6), round(masking.random_fraction, 6), round(masking.mask_fraction, 6)
+    (0.865, 0.015, 0.12)
     """
 
     selected: float = 0.15
@@ -115,20 +139,20 @@ class Masking:
 
     @property
     def true_fraction(self) -> float:
-        """kappa: share of visible tokens that are the true word, 1 - (1 - kept) selected."""
+        """The share kappa of visible tokens that are the true word, 1 - (1 - kept) selected."""
         return 1 - self.hidden_fraction
 
     @property
     def hidden_fraction(self) -> float:
-        """1 - kappa = (1 - kept) selected."""
+        """The share 1 - kappa = (1 - kept) selected of positions that do not show their word on purpose."""
         return (1 - self.kept) * self.selected
 
     @property
     def random_fraction(self) -> float:
-        """r: share of visible tokens that are a random word."""
+        """The share r of visible tokens that are a random word."""
         return self.selected * self.randomized
 
     @property
     def mask_fraction(self) -> float:
-        """q: share of visible tokens that are [MASK]."""
+        """The share q of visible tokens that are [MASK]."""
         return self.selected * max(1 - self.kept - self.randomized, 0.0)

@@ -1,8 +1,7 @@
 """Topic structure learned by masked language modeling (arXiv:2303.04245), in closed form."""
 
 from theory.models.topics import Masking, TopicMixture, TopicModel
-from theory.topics.attention_averages import AttentionAverages, attention_averages
-from theory.topics.attention_loss import attention_logits, population_loss
+from theory.topics.attention import AttentionAverages, attention_averages, attention_logits, population_loss
 from theory.topics.blocks import BlockMatrix
 from theory.topics.cross_entropy import cross_entropy_optimum
 from theory.topics.embedding import embedding_excess, embedding_family, optimal_embedding_gram

@@ -4,14 +4,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.results import Result
 from theory.models.topics import Topics
 
 
-@dataclass(frozen=True)
-class BlockMatrix:
-    """W[out, in] by classes of entries: word rows `diagonal`, `same` (topic), `different`, `mask_column`; row 0 of
-    [MASK] `mask_row` (on words) and `mask_mask`; and the bias of words and of [MASK]."""
+@dataclass(frozen=True, repr=False)
+class BlockMatrix(Result):
+    """Holds a value matrix W[out, in] over tokens by the classes of its entries, and a bias.
+
+    Rows of words: `diagonal` (the same word), `same` (another word of its topic), `different` (a word of another
+    topic) and `mask_column` (input [MASK]). Row 0, the output [MASK]: `mask_row` on words and `mask_mask` on [MASK].
+    The bias is `word_bias` for every word and `mask_bias` for [MASK]. Raises ValueError for entries that are not
+    finite numbers.
+    """
 
     model: Topics = field(repr=False)
     diagonal: float
@@ -23,16 +30,22 @@ class BlockMatrix:
     word_bias: float = 0.0
     mask_bias: float = 0.0
 
+    def __post_init__(self) -> None:
+        checks.record("model", self.model, Topics)
+        for name in ENTRIES:
+            object.__setattr__(self, name, checks.real(name, getattr(self, name)))
+
     @property
     def gap(self) -> float:
-        """Mean same-topic entry, diagonal included, minus the different-topic entry."""
+        """The mean same-topic entry, diagonal included, minus the different-topic entry."""
         v = self.model.words_per_topic
         return (self.diagonal + (v - 1) * self.same) / v - self.different
 
     @property
     def matrix(self) -> Array:
-        """(D, D)."""
+        """The matrix W itself, (D, D)."""
         T, v = self.model.n_topics, self.model.words_per_topic
+        checks.fits_in_memory("a matrix over tokens", 2 * self.model.n_tokens**2)
         W = np.full((self.model.n_tokens,) * 2, self.different)
         W[1:, 1:] += np.kron(np.eye(T), np.full((v, v), self.same - self.different))
         W[range(1, len(W)), range(1, len(W))] = self.diagonal
@@ -41,5 +54,8 @@ class BlockMatrix:
 
     @property
     def bias(self) -> Array:
-        """(D,)."""
+        """The bias of every token, (D,)."""
         return np.append(self.mask_bias, np.full(self.model.n_words, self.word_bias))
+
+
+ENTRIES = ("diagonal", "same", "different", "mask_column", "mask_row", "mask_mask", "word_bias", "mask_bias")

@@ -3,13 +3,15 @@
 y0 is the amplitude of row 0 along E xbar; every word row has y_w = -y0/(T v). The loss has no finite minimizer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel, Topics
 from theory.numerics import ConvergenceError, Solution
@@ -17,39 +19,54 @@ from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import require, same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap
 
+STIFF, LONGEST = 1e6, 1e12  # times
+TOLERANCE = 1e-9  # of the gradient, relative to the pull of the ridge
+ADVICE = "take a ridge lam nearer to 1e-3"
+
 
 @dataclass(frozen=True, eq=False)
 class CrossEntropyPath:
-    """Gap, loss and value matrix at each time."""
+    """Holds the gap, the loss and the value matrix at each time, and the number of evaluations of the flow."""
 
     gap: Array
     loss: Array
     matrices: tuple[BlockMatrix, ...]
+    evaluations: int
 
 
 def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEntropyPath:
-    """dW/dt = -grad from W = 0 at the given times, to 1e-12."""
+    """Returns the path dW/dt = -grad from W = 0 at the given times, integrated to 1e-12; ConvergenceError otherwise."""
+    if times.max() > LONGEST:
+        raise ValueError(f"times must be at most {LONGEST:g} under cross-entropy, got {times.max():g}")
     reduced = _Reduced.of(model, masking)
     grid, back = np.unique(times, return_inverse=True)
+    # At long times the flow is stiff: an explicit method would go on in steps of the fastest relaxation time.
+    method = "DOP853" if grid[-1] <= STIFF else "LSODA"
     solved = solve_ivp(
         lambda _, x: reduced.slopes(x),
         (0, max(float(grid[-1]), 1e-12)),
         np.zeros(2),
         t_eval=grid,
-        method="DOP853",
+        method=method,
         rtol=1e-12,
         atol=1e-14,
+        **({} if method == "DOP853" else {"jac": lambda _, x: -reduced.curvature(x) / reduced.metric[:, None]}),
     )
     if not solved.success:
         raise ConvergenceError("cross-entropy flow", Solution(solved.y[:, -1], "diverged", np.inf, 1e-12, solved.nfev))
     path = solved.y.T[back]
     losses = np.array([reduced.loss(x) for x in path])
-    return CrossEntropyPath(path[:, 0], losses, tuple(reduced.matrix(x) for x in path))
+    return CrossEntropyPath(path[:, 0], losses, tuple(reduced.matrix(x) for x in path), int(solved.nfev))
 
 
+@checked
 def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
-    """Minimizer of the cross-entropy + (lam/2) |W|^2, no bias. Without a ridge there is none: the gap grows without end
-    while the loss falls to log(tau v). ConvergenceError where the gradient does not vanish."""
+    """Returns the value matrix that minimizes the cross-entropy + (lam/2) |W|^2 with uniform attention and no bias.
+
+    Without a ridge there is no minimizer: the gap grows without end while the loss falls to log(tau v). By symmetry the
+    problem has two unknowns. `residual` is the gradient relative to the pull of the ridge, `iterations` the steps of
+    the minimization. Raises ConvergenceError where the gradient does not vanish.
+    """
     lam = checks.positive("lam", lam)
     reduced = _Reduced.of(model, masking)
 
@@ -57,20 +74,24 @@ def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> Bl
         gradient = reduced.metric * (lam * x - reduced.slopes(x))
         return reduced.loss(x) + lam / 2 * float(reduced.metric @ x**2), gradient
 
-    found = minimize(objective, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
-    x = found.x
-    for _ in range(4):  # Newton: BFGS stops where the loss no longer changes in its last digit
-        x = x - np.linalg.solve(reduced.curvature(x) + lam * np.diag(reduced.metric), objective(x)[1])
-    residual = float(np.max(abs(objective(x)[1]) / (lam * reduced.metric * abs(x))))
-    if not residual < 1e-9:
-        problem = f"cross-entropy with ridge {lam:g}"
-        raise ConvergenceError(problem, Solution(x, "max_iter", residual, 1e-9, found.nit))
-    return reduced.matrix(x)
+    with np.errstate(all="ignore"):  # what overflows is judged below, by the residual
+        found = minimize(objective, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
+        x = found.x
+        for _ in range(4):  # Newton: BFGS stops where the loss no longer changes in its last digit
+            curvature = reduced.curvature(x) + lam * np.diag(reduced.metric)
+            if not (np.isfinite(curvature).all() and np.linalg.det(curvature) > 0):
+                break
+            x = x - np.linalg.solve(curvature, objective(x)[1])
+        residual = float(np.max(abs(objective(x)[1]) / (lam * reduced.metric * abs(x))))
+    if not residual < TOLERANCE:
+        solution = Solution(x, "max_iter", residual, TOLERANCE, int(found.nit))
+        raise ConvergenceError(f"cross-entropy with ridge {lam:g}", solution, ADVICE)
+    return replace(reduced.matrix(x), residual=residual, iterations=int(found.nit))
 
 
 @dataclass(frozen=True, eq=False)
 class _Reduced:
-    """Numbers that the two equations need; x = (gap, y0) throughout."""
+    """The numbers that the two equations need; x = (gap, y0) throughout."""
 
     model: TopicModel
     masking: Masking
@@ -88,7 +109,7 @@ class _Reduced:
         mean, kappa = sectors(model, masking).mean, masking.true_fraction
         logits = np.array([[kappa * (1 / tau - 1 / T), -mean / words], [-kappa / T, -mean / words], [0.0, mean]])
         counts = np.array([tau * v, (T - tau) * v, 1.0])
-        return cls(model, masking, counts, logits, np.array([v**2 * (T - 1), mean * (1 + 1 / words)]))
+        return cls(model, masking, counts, logits, np.array([v**2 * (T - 1), mean * (1 + 1 / words)], float))
 
     def slopes(self, x: Array) -> Array:
         """d(gap)/dt and d(y0)/dt: minus the gradient, in the metric of the flow."""
@@ -100,16 +121,14 @@ class _Reduced:
         return np.array([pull * self.masking.true_fraction * (T - tau) / (T * (T - 1) * v), -p_mask])
 
     def curvature(self, x: Array) -> Array:
-        """Second derivatives of the loss, (2, 2)."""
-        z = self.logits @ x
-        weights = self.counts * np.exp(z - z.max())
-        weights /= weights.sum()
-        return np.asarray(self.logits.T @ (np.diag(weights) - np.outer(weights, weights)) @ self.logits)
+        """Second derivatives of the loss, (2, 2): the covariance of the logits' slopes under the softmax."""
+        p = softmax(self.logits @ x + np.log(self.counts))
+        return np.asarray(self.logits.T @ (np.diag(p) - np.outer(p, p)) @ self.logits)
 
     def loss(self, x: Array) -> float:
         """-log softmax of a true word, in nats."""
         z = self.logits @ x
-        return float(z.max() + np.log(self.counts @ np.exp(z - z.max())) - z[0])
+        return float(logsumexp(z, b=self.counts) - z[0])
 
     def matrix(self, x: Array) -> BlockMatrix:
         """The value matrix."""

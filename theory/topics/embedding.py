@@ -3,35 +3,38 @@
 from typing import Literal
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors
 
 
+@checked
 def optimal_embedding_gram(model: Topics, masking: Masking, *, bias: Literal["none", "free"] = "none") -> BlockMatrix:
-    """E = W_E^T W_E of least trace among all minimizers of the squared loss: the limit of vanishing weight decay.
+    """Returns E = W_E^T W_E of least trace among all minimizers of the squared loss.
 
-    bias "none": same-topic entries delta (1 - r/(T (1 - q))), different -delta r/(T (1 - q)), rank T; "free" (not
-    decayed): delta (1 - 1/T) and -delta/T, word bias 1/(T v), rank T - 1. [MASK] is embedded as zero. For every
-    minimizer, row by row, the mean same-topic entry exceeds the different-topic one by delta.
+    It is the limit of vanishing weight decay on W_E. Without a bias ("none") same-topic entries are
+    delta (1 - r/(T (1 - q))), different ones -delta r/(T (1 - q)), rank T; with a "free" (not decayed) bias
+    delta (1 - 1/T) and -delta/T, word bias 1/(T v), rank T - 1. [MASK] is embedded as zero. For every minimizer, row
+    by row, the mean same-topic entry exceeds the different-topic one by delta = `same_topic_gap` (arXiv:2303.04245).
     """
-    delta, T = same_topic_gap(model, masking), model.n_topics
     if bias == "none":
         return embedding_family(model, masking)
-    if bias == "free":
-        same = delta * (1 - 1 / T)
-        return BlockMatrix(model, same, same, -delta / T, word_bias=1 / model.n_words)
-    raise ValueError(f"bias must be 'none' or 'free', got {bias!r}")
+    delta, T = same_topic_gap(model, masking), model.n_topics
+    same = delta * (1 - 1 / T)
+    return BlockMatrix(model, same, same, -delta / T, word_bias=1 / model.n_words)
 
 
+@checked
 def embedding_family(
     model: Topics, masking: Masking, *, mask_entry: float = 0.0, diagonal_excess: float = 0.0
 ) -> BlockMatrix:
-    """All symmetric minimizers without bias that treat words alike: E_0w = `mask_entry` m <= 0 and the diagonal above
-    the rest of its topic by `diagonal_excess` >= 0. Each is positive semidefinite, outside these signs none is.
+    """Returns one of the symmetric minimizers without bias that treat words alike; two numbers tell them all.
 
-    Different topics -(r delta/T + q m)/(1 - q), mean of a topic's block delta more, E_00 = -(1 - q) m/q. Without
-    masked tokens (q = 0) m must vanish.
+    `mask_entry` m <= 0 is E_0w, and the diagonal lies above the rest of its topic by `diagonal_excess` >= 0. Each such
+    matrix is positive semidefinite, and outside these signs none is. Different-topic entries are
+    -(r delta/T + q m)/(1 - q), the mean of a topic's block lies delta higher, and E_00 = -(1 - q) m/q. Raises
+    ValueError outside these signs, for m other than 0 without masked tokens (q = 0), and for an excess at v = 1.
     """
     delta, v = same_topic_gap(model, masking), model.words_per_topic
     q, r = masking.mask_fraction, masking.random_fraction
@@ -48,7 +51,12 @@ def embedding_family(
     return BlockMatrix(model, same + excess, same, different, m, m, mask_mask)
 
 
+@checked
 def embedding_excess(model: Topics, masking: Masking, dimension: int) -> float:
-    """(T - 1 - d) zeta: excess squared loss of an embedding in d dimensions with a free bias; 0 from d = T - 1 on."""
+    """Returns (T - 1 - d) zeta, the excess squared loss of the best embedding in d = `dimension` dimensions.
+
+    The bias is free; zeta is the topic variance. Any d-dimensional subspace of the topic sector is optimal, and from
+    d = T - 1 on the excess is 0.
+    """
     d = checks.dimension(dimension, least=0, name="dimension")
     return max(model.n_topics - 1 - d, 0) * sectors(model, masking).topic_variance

@@ -4,15 +4,19 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
 from theory.models.topics import Masking, TopicModel
-from theory.topics.sectors import require, same_topic_gap, sectors
+from theory.topics.sectors import same_topic_gap, sectors
 
 
-@dataclass(frozen=True)
-class EscapeRate:
-    """Near W_K = W_Q = 0 both grow like exp(rate t), rate = sigma/sqrt(d_a); W_V relaxes at `value_rate` = 2 L1.
+@dataclass(frozen=True, repr=False)
+class EscapeRate(Result):
+    """Holds the rates of both stages near W_K = W_Q = 0, per unit of time of the gradient flow.
 
-    Training has two stages where `separation` = value_rate/rate is large.
+    Keys and queries both grow like exp(rate t), rate = sigma/sqrt(d_a), sigma being the largest singular value of
+    -dL/dG; the value matrix relaxes at `value_rate` = 2 L1, L1 the topic eigenvalue of `sectors`. Training has two
+    stages where `separation` = value_rate/rate is large.
     """
 
     sigma: float
@@ -21,22 +25,24 @@ class EscapeRate:
 
     @property
     def separation(self) -> float:
-        """value_rate/rate, infinite where attention does not move."""
+        """The ratio value_rate/rate of the two rates, infinite where attention does not move."""
         return self.value_rate / self.rate if self.rate else inf
 
     def onset(self, initial_scale: float) -> float:
-        """Time log(1/scale)/rate at which weights of that initial scale become of order one."""
+        """Returns the time log(1/scale)/rate at which weights of an initial scale in (0, 1) become of order one."""
         scale = checks.between("initial_scale", initial_scale, 0, 1)
         return log(1 / scale) / self.rate if self.rate else inf
 
 
+@checked
 def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | None = None) -> EscapeRate:
-    """sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)), the T - 1 equal singular values of -dL/dG.
+    """Returns the rate at which keys and queries leave zero, on top of the value matrix of stage 1.
 
-    Squared loss summed over outputs, any bias convention; G = W_K^T W_Q/sqrt(d_a) the attention logits, d_a the number
-    of tokens by default. p_c is `masking.kept`.
+    sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)) are the T - 1 equal singular values of -dL/dG; L is
+    the squared loss summed over outputs (any bias convention), G = W_K^T W_Q/sqrt(d_a) the attention logits and d_a =
+    `attention_dimension`, by default the number of tokens. p_c is `masking.kept`, kappa and r the shares of true and
+    random words. Raises ValueError at tau = T, where there is no first stage. Derived by linearizing the flow.
     """
-    require(model, masking, TopicModel)
     same_topic_gap(model, masking)  # an error at tau = T, where there is no stage 1
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
     d_a = model.n_tokens

@@ -1,28 +1,36 @@
 """Stage 1 in time, squared loss: gradient flow and gradient descent of the value matrix from zero."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import Result
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.cross_entropy import cross_entropy_flow
 from theory.topics.sectors import same_topic_gap, sectors
+from theory.topics.uniform_loss import Loss
 from theory.topics.value_matrix import mean_and_gap
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FlowBias = Literal["none", "trained"]
+FLOW_TOLERANCE = 1e-12  # of the integration under cross-entropy
 
 
-@dataclass(frozen=True, eq=False)
-class Stage1Flow:
-    """`gap` and `loss` at each of `times` (or numbers of steps); `matrices[k]` is the value matrix at times[k]."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Stage1Flow(Result):
+    """Holds `gap` and `loss` at each of `times` (or numbers of steps); `matrices[k]` is the value matrix at times[k].
+
+    Under cross-entropy `residual` is the tolerance of the integration, and `iterations` its evaluations of the flow.
+    """
 
     model: Topics = field(repr=False)
     times: Array
@@ -31,43 +39,47 @@ class Stage1Flow:
     matrices: tuple[BlockMatrix, ...] = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Columns time, gap, loss."""
+        """A table with a row for each time and the columns time, gap and loss; needs pandas."""
         return table(time=self.times, gap=self.gap, loss=self.loss)
 
 
+@checked
 def stage1_flow(
     model: Topics,
     masking: Masking,
-    times: Any,
+    times: ArrayLike,
     *,
-    loss: Literal["squared", "cross_entropy"] = "squared",
+    loss: Loss = "squared",
     step: float | None = None,
     bias: FlowBias = "none",
 ) -> Stage1Flow:
-    """dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained"), uniform attention.
+    """Returns the path dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained").
 
-    Squared loss in closed form: the topic sector relaxes at rate 2 L1, the mean at 2 L0, with a bias 2 (L0 + 1). With
-    `step`, gradient descent of that step instead: `times` are numbers of iterations and exp(-2 L t) becomes
-    (1 - 2 step L)^k; ValueError where that diverges. A loss averaged over the D outputs divides every rate by D.
-    Cross-entropy (no bias, no step): two scalar equations, integrated to 1e-12.
+    Attention is uniform and documents are long. The squared loss, summed over outputs, has a closed form: the topic
+    sector relaxes at rate 2 L1, the mean at 2 L0, with a bias 2 (L0 + 1); L1 and L0 are the eigenvalues of `sectors`.
+    With `step`, gradient descent of that step instead: `times` are numbers of iterations, and exp(-2 L t) becomes
+    (1 - 2 step L)^k. A loss averaged over the D outputs divides every rate by D. Cross-entropy (no bias, no step) is
+    two scalar equations, integrated to 1e-12. Raises ValueError for times below 0, for fractional numbers of steps,
+    and for a step at which descent diverges.
     """
-    t = checks.finite_array("times", np.atleast_1d(times), 1)
+    t = checks.finite_array("times", np.atleast_1d(checks.real_array("times", times)), 1)
     if t.min() < 0:
         raise ValueError(f"times must be >= 0, got {t.min()}")
-    if bias not in ("none", "trained"):
-        raise ValueError(f"bias must be 'none' or 'trained', got {bias!r}")
     if loss == "squared":
         return _squared(model, masking, t, step, bias)
-    if loss != "cross_entropy":
-        raise ValueError(f"loss must be 'squared' or 'cross_entropy', got {loss!r}")
     if step is not None or bias != "none":
         raise ValueError(f"cross-entropy has neither step nor bias, got step = {step!r}, bias = {bias!r}")
     path = cross_entropy_flow(model, masking, t)
-    return Stage1Flow(model, t, path.gap, path.loss, path.matrices)
+    evidence = {"residual": FLOW_TOLERANCE, "iterations": path.evaluations}
+    return Stage1Flow(model, t, path.gap, path.loss, path.matrices, **evidence)  # type: ignore[arg-type]  # mixed values
 
 
+@checked
 def stability_limit(model: Topics, masking: Masking, *, bias: FlowBias = "none") -> float:
-    """Gradient descent on the squared loss converges for steps below this, 1/max(L1, L0); L0 + 1 for L0 with a bias."""
+    """Returns the step below which gradient descent on the squared loss converges, 1/max(L1, L0).
+
+    L1 and L0 are the eigenvalues topic and mean of `sectors`, L0 + 1 instead of L0 with a "trained" bias.
+    """
     at = sectors(model, masking)
     return 1 / max(at.topic, at.mean + (bias == "trained"))
 
@@ -91,7 +103,7 @@ def _squared(model: Topics, masking: Masking, t: Array, step: float | None, bias
 def _left(rate: float, t: Array, step: float | None, limit: float) -> Array:
     """The part of a mode that is not learned yet."""
     if step is None:
-        return np.exp(-2 * rate * t)
+        return np.exp(-(2 * rate) * np.minimum(t, 1e300))  # the product of large times would overflow
     if not 0 < step < limit:
         raise ValueError(f"step must lie in (0, {limit:g}) to be stable, got {step!r}")
     if (t != np.round(t)).any():

@@ -7,14 +7,17 @@ kappa, r and q are the shares of true, random and masked tokens, mu_S the word f
 from dataclasses import dataclass
 
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
 from theory.models.topics import Masking, TopicModel, Topics
 
 
-@dataclass(frozen=True)
-class Sectors:
-    """Eigenvalues of E[xbar xbar^T]: `topic` (T - 1 times), `mean` (once, along E xbar); all others vanish.
+@dataclass(frozen=True, repr=False)
+class Sectors(Result):
+    """Holds the eigenvalues of E[xbar xbar^T], xbar being the shares of the visible tokens of a long document.
 
-    `topic_variance` zeta is the eigenvalue of Cov(mu_S) on vectors that are constant within topics and sum to zero.
+    `topic` (T - 1 times) belongs to the topic sector, the vectors constant within topics that sum to zero, `mean`
+    (once) to E xbar; all others vanish. `topic_variance` zeta is the eigenvalue of Cov(mu_S) in the topic sector.
     """
 
     topic: float
@@ -22,30 +25,40 @@ class Sectors:
     topic_variance: float
 
 
+@checked
 def sectors(model: Topics, masking: Masking) -> Sectors:
-    """topic kappa^2 zeta, mean (1 - q)^2/(T v) + q^2."""
-    require(model, masking, Topics)
+    """Returns the eigenvalues kappa^2 zeta (topics) and (1 - q)^2/(T v) + q^2 (mean) of E[xbar xbar^T].
+
+    They set the speed at which each sector is learned, and how much a ridge shrinks it. The masking noise of long
+    documents averages out, so that xbar depends on the topics alone.
+    """
     zeta, q = model.topic_variance, masking.mask_fraction
     return Sectors(masking.true_fraction**2 * zeta, (1 - q) ** 2 / model.n_words + q * q, zeta)
 
 
+@checked
 def same_topic_gap(model: Topics, masking: Masking) -> float:
-    """delta = 1/(v kappa): how much more, on average, every optimal matrix gives to words of the same topic.
+    """Returns delta = 1/(v kappa), by which every optimal matrix prefers words of the same topic, on average.
 
-    ValueError where all documents have the same proportions, as at tau = T: nothing determines the gap.
+    It is the mean entry of a word's row over its own topic (itself included) minus that over any other topic
+    (arXiv:2303.04245: 1/(v (1 - (1 - p_c) p_m))). Raises ValueError where all documents have the same proportions, as
+    at tau = T: nothing determines the gap then.
+
+    >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
+    >>> round(same_topic_gap(model, Masking(selected=0.15, kept=0.1, randomized=0.1)), 6)
+    0.115607
     """
-    require(model, masking, Topics)
     if isinstance(model, TopicModel) and model.topics_per_document == model.n_topics:
         raise ValueError(
-            f"topics_per_document must be below n_topics = {model.n_topics} for a gap: all documents look alike, "
-            f"got {model.topics_per_document}"
+            f"model must have topics_per_document below n_topics = {model.n_topics} for a gap: all documents look "
+            f"alike, got topics_per_document = {model.topics_per_document}"
         )
     if model.topic_variance == 0:
-        raise ValueError(f"topic proportions must vary for a gap: all documents look alike, got {model}")
+        raise ValueError(f"model must have topic proportions that vary for a gap: documents look alike, got {model}")
     return 1 / (model.words_per_topic * masking.true_fraction)
 
 
 def require(model: Topics, masking: Masking, kind: type) -> None:
-    """ValueError unless both are records of these kinds."""
+    """Raises ValueError unless `model` is a record of this kind and `masking` a Masking."""
     checks.record("model", model, kind)
     checks.record("masking", masking, Masking)

@@ -13,31 +13,36 @@ import numpy as np
 from scipy.optimize import brentq
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 from theory.models.topics import Masking, TopicModel
 from theory.numerics import ConvergenceError, Solution
-from theory.topics.attention_loss import Keys
+from theory.topics.attention import Keys
 from theory.topics.stage2_roots import ConvexSlope, stationary_weights
 from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias
 
 TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
 MOST_STEPS = 40
+LARGEST = 1e100  # of a weight: its cube is still a number, and attention is concentrated long before
 FLAT = 1e-12  # a slope of pieces below this is rounding
 
 
-@dataclass(frozen=True)
-class Stage2Optimum:
-    """`topic_weight` A* (1 = uniform attention, may be inf) with its `mask_weight` and the loss; `residual` of the
-    slope, relative to what cancels in it or to its own slope in log A, whichever is larger."""
+@dataclass(frozen=True, repr=False)
+class Stage2Optimum(SolverResult):
+    """Holds the best `topic_weight` A* (1 = uniform attention, may be inf), its `mask_weight` and the `loss` there.
+
+    `residual` is the slope of the loss relative to what cancels in it or to its own slope in log A, whichever is
+    larger. `iterations` are the Newton steps in both weights; None where A* is the root of a quartic.
+    """
 
     topic_weight: float
     mask_weight: float
     loss: float
-    residual: float
-    converged: bool
 
 
+@checked
 def stage2_loss(
     model: TopicModel,
     masking: Masking,
@@ -49,10 +54,14 @@ def stage2_loss(
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> float:
-    """Population squared loss, summed over outputs; `same_word_weight` None: as the rest of the topic.
+    """Returns the population squared loss, summed over outputs, of attention tied by topics, long documents.
 
-    `mask_query_weight` is what a [MASK] query puts on [MASK] keys, 1 on words: equal to `same_word_weight` if [MASK] is
-    tied like a word. `keys` "unselected": attention sees unselected positions only.
+    The value matrix is that of stage 1 (`optimal_value_matrix` with this `bias`). Weights before normalization: a query
+    that shows a word puts beta = `same_word_weight` on its own word (by default as on the rest of its topic), alpha =
+    `same_topic_weight` on other words of its topic, `mask_weight` on [MASK] and 1 on all others. A [MASK] query puts
+    `mask_query_weight` on [MASK] keys and 1 on words: equal to `same_word_weight` if [MASK] is tied like a word. With
+    `keys` "unselected" attention sees unselected positions only. Raises ValueError for weights below 0, where a query
+    is left without keys, and for weights too large to add.
     """
     alpha = checks.non_negative("same_topic_weight", same_topic_weight)
     beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
@@ -60,12 +69,18 @@ def stage2_loss(
     gamma, tied = (checks.non_negative(name, weight) for name, weight in weights.items())
     setting = Setting(model, masking, bias, keys)
     v = setting.model.words_per_topic
+    if max(alpha, beta, gamma, tied) > LARGEST:
+        raise ValueError(
+            f"weights must be at most {LARGEST:g}, got same_topic_weight = {alpha:g}, same_word_weight = {beta:g}, "
+            f"mask_weight = {gamma:g}, mask_query_weight = {tied:g}"
+        )
     loss = stage2_terms(setting, mask_query_weight=tied).loss(((v - 1) * alpha + beta) / v, gamma)
     if math.isinf(loss):
-        raise ValueError("the weights must leave a key to every query: with same_topic_weight 0 there is none")
+        raise ValueError("same_topic_weight must leave a key to every query: where it is 0 there is none")
     return loss
 
 
+@checked
 def stage2_optimum(
     model: TopicModel,
     masking: Masking,
@@ -74,19 +89,24 @@ def stage2_optimum(
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> Stage2Optimum:
-    """The A* >= 0 of least loss; 1 where the loss does not depend on it. ConvergenceError where it is not verified.
+    """Returns the weight A* >= 0 of the own topic at which the loss of stage 2 is least, verified by its slope.
 
-    With mask weight 1 the loss is convex in y = x/(1 + x), x = R1 (A - 1), and A* >= 1 is the root of a quartic in x;
-    at other weights the best of the roots of a quartic in A. "free" minimizes over the weight of [MASK] too, which is
-    the optimum without any tying; it may be 0, and without random words both weights are infinite.
+    It is 1 where the loss does not depend on it. With mask weight 1 the loss is convex in y = x/(1 + x), x = R1 (A - 1)
+    with R1 the share of a topic of the document in uniform attention, and A* >= 1 is the root of a quartic in x; at
+    other weights it is the best of the roots of a quartic in A. "free" minimizes over the weight of [MASK] too, which
+    is the optimum without any tying; it may be 0, and without random words both weights are infinite. `bias` and
+    `keys` as in `stage2_loss`. Raises ConvergenceError where the optimum is not verified.
+
+    >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
+    >>> optimum = stage2_optimum(model, Masking(selected=0.15, kept=0.1, randomized=0.1))
+    >>> round(optimum.topic_weight, 3), optimum.converged
+    (6.637, True)
     """
     setting = Setting(model, masking, bias, keys)
     terms = stage2_terms(setting)
-    if isinstance(mask_weight, str):
-        if mask_weight != "free":
-            raise ValueError(f"mask_weight must be a number >= 0 or 'free', got {mask_weight!r}")
+    if mask_weight == "free":
         return _free(setting, terms)
-    weight = checks.non_negative("mask_weight", mask_weight)
+    weight = checks.between("mask_weight", mask_weight, 0.0, LARGEST, closed=(True, True))
     return _convex(setting, terms) if weight == 1 else _checked(setting, _tied(terms, weight))
 
 
@@ -95,7 +115,12 @@ def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
     slope = ConvexSlope.of(setting)
     x = slope.root()
     A = 1 + x / setting.masses[0]
-    return _checked(setting, Stage2Optimum(A, 1.0, terms.loss(A, 1.0), slope.residual(x), True))
+    return _checked(setting, _found(A, 1.0, terms.loss(A, 1.0), slope.residual(x)))
+
+
+def _found(A: float, mask_weight: float, loss: float, residual: float, iterations: int | None = None) -> Stage2Optimum:
+    converged = residual < TOLERANCE
+    return Stage2Optimum(A, mask_weight, loss, residual=residual, iterations=iterations, converged=converged)
 
 
 def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
@@ -110,7 +135,7 @@ def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
         slope, size = (float(each[0]) for each in terms.log_slopes(A, mask_weight))
         curvature = float(terms.log_curvature(A, mask_weight)[0, 0])
         residual = abs(slope) / max(size, curvature) if size > FLAT else 0.0
-    return Stage2Optimum(A, mask_weight, float(losses[best]), residual, residual < TOLERANCE)
+    return _found(A, mask_weight, float(losses[best]), residual)
 
 
 def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
@@ -120,17 +145,17 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
         return start
     if setting.masking.randomized == 0:
         return _copied(setting)
-    A, mask_weight = _newton(terms, np.array([math.log(start.topic_weight), 0.0]))
+    A, mask_weight, steps = _newton(terms, np.array([math.log(start.topic_weight), 0.0]))
     slopes, sizes = terms.log_slopes(A, mask_weight)
     loss, residual = terms.loss(A, mask_weight), float(np.max(abs(slopes) / sizes))
     if residual < TOLERANCE and loss <= start.loss:
-        return Stage2Optimum(A, mask_weight, loss, residual, True)
+        return _found(A, mask_weight, loss, residual, steps)
     return _profiled(setting, terms)
 
 
-def _newton(terms: Terms, logs: Array) -> tuple[float, float]:
-    """Where both slopes vanish, near the given logarithms of the weights; or where the loss is not convex."""
-    for _ in range(MOST_STEPS):
+def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
+    """Where both slopes vanish, near the given logarithms of the weights, or the loss is not convex; and the steps."""
+    for taken in range(1, MOST_STEPS + 1):  # noqa: B007  the count is returned
         slopes, curvature = terms.log_slopes(*np.exp(logs))[0], terms.log_curvature(*np.exp(logs))
         if not curvature[0, 0] > 0 < np.linalg.det(curvature):
             break
@@ -138,14 +163,17 @@ def _newton(terms: Terms, logs: Array) -> tuple[float, float]:
         logs = logs - step * min(1.0, 1 / float(np.max(abs(step))))
         if np.max(abs(step)) < 1e-12:
             break
-    return float(np.exp(logs[0])), float(np.exp(logs[1]))
+    return float(np.exp(logs[0])), float(np.exp(logs[1])), taken
 
 
 def _copied(setting: Setting) -> Stage2Optimum:
-    """Without random words a query that shows a word shows the true one. As A and the mask weight grow together, at
-    shares kappa on the own topic and 1 - kappa on [MASK], the output becomes the true word's topic exactly."""
+    """The optimum without random words, where a query that shows a word shows the true one.
+
+    As A and the mask weight grow together, at shares kappa on the own topic and 1 - kappa on [MASK], the output becomes
+    the true word's topic exactly.
+    """
     kept, v, tau = setting.masking.kept, setting.model.words_per_topic, setting.model.topics_per_document
-    return Stage2Optimum(math.inf, math.inf, 1 - kept / v - (1 - kept) / (tau * v), 0.0, True)
+    return _found(math.inf, math.inf, 1 - kept / v - (1 - kept) / (tau * v), 0.0)
 
 
 def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
@@ -168,7 +196,9 @@ def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 
 def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:
+    """The optimum itself, or ConvergenceError where its slope does not vanish."""
     if not found.residual < TOLERANCE:
-        solution = Solution(found, "max_iter", found.residual, TOLERANCE, 1)
-        raise ConvergenceError(f"stage 2 of {setting.model} with {setting.masking}", solution, "another mask_weight")
+        solution = Solution(found, "unverified", found.residual, TOLERANCE, 0)
+        advice = "take a mask_weight or rates of masking that are less extreme"
+        raise ConvergenceError(f"stage 2 of {setting.model} with {setting.masking}", solution, advice)
     return found

@@ -4,71 +4,89 @@ import math
 from dataclasses import dataclass
 
 from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
 from theory.models.topics import Masking, TopicModel
-from theory.topics.sectors import require
+from theory.topics.stage2 import LARGEST
 from theory.topics.stage2_roots import ConvexSlope
 
 
-@dataclass(frozen=True)
-class Stage2Bounds:
-    """1 <= A* <= the smaller of two ceilings: `random_words` 1 + T p_c/p_r, from queries that show a random word, and
-    `overshoot` 1 + tau/(p_m (1 - p_c)), from attention that concentrates too much."""
+@dataclass(frozen=True, repr=False)
+class Stage2Bounds(Result):
+    """Holds two ceilings of the optimal topic weight: 1 <= A* <= the smaller one.
+
+    `random_words` 1 + T p_c/p_r comes from queries that show a random word, `overshoot` 1 + tau/(p_m (1 - p_c)) from
+    attention that concentrates too much.
+    """
 
     random_words: float
     overshoot: float
 
     @property
     def upper(self) -> float:
-        """The smaller ceiling."""
+        """The smaller of both ceilings."""
         return min(self.random_words, self.overshoot)
 
 
+@checked
 def stage2_bounds(model: TopicModel, masking: Masking) -> Stage2Bounds:
-    """Both ceilings; infinite where nothing is randomized, or nothing hidden."""
-    require(model, masking, TopicModel)
+    """Returns both ceilings of A*; one is infinite where nothing is randomized, the other where nothing is hidden."""
     hidden = masking.hidden_fraction
     words = 1 + model.n_topics * masking.kept / masking.randomized if masking.randomized else math.inf
     return Stage2Bounds(words, 1 + model.topics_per_document / hidden if hidden else math.inf)
 
 
+@checked
 def without_random_words(model: TopicModel, masking: Masking) -> float:
-    """A* at randomized = 0: 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)); 1 if nothing is kept either."""
-    require(model, masking, TopicModel)
+    """Returns the optimal topic weight A* of a masking without random words, in closed form.
+
+    A* = 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)), kappa the share of true tokens; 1 if nothing is
+    kept either, since then no query shows its word. Raises ValueError unless `masking.randomized` is 0.
+    """
     if masking.randomized:
-        raise ValueError(f"randomized must be 0, got {masking.randomized}")
+        raise ValueError(f"masking must have randomized = 0, got {masking.randomized}")
     kappa, hidden, tau = masking.true_fraction, masking.hidden_fraction, model.topics_per_document
     if masking.kept == 0 or tau == 1:
         return 1.0
     return 1 + (tau - 1) / (hidden * (1 - kappa / tau - hidden / model.n_topics)) if hidden else math.inf
 
 
+@checked
 def unselected_keys(model: TopicModel, masking: Masking) -> float:
-    """A* where attention sees unselected positions only: 1 + T p_c/p_r, infinite at p_r = 0. With tau = 1 or p_c = 0
-    nothing favors the own topic: 1."""
-    require(model, masking, TopicModel)
+    """Returns the optimal topic weight A* where attention sees unselected positions only.
+
+    A* = 1 + T p_c/p_r, infinite at p_r = 0. With tau = 1 or p_c = 0 nothing favors the own topic, and A* = 1.
+    """
     if masking.kept == 0 or model.topics_per_document == 1:
         return 1.0
     return stage2_bounds(model, masking).random_words
 
 
+@checked
 def many_topics(masking: Masking, topics_per_document: int, *, mask_weight: float = 1.0) -> float:
-    """A* as T -> infinity at fixed tau: (n + kappa (tau - 1)/n)/(1 - kappa), n = kappa (tau - 1) + (r + g q) tau, for a
-    mask weight g. ValueError at kept = 0, where A* need not have this limit."""
-    checks.record("masking", masking, Masking)
+    """Returns the limit of the optimal topic weight A* as T -> infinity at fixed tau = `topics_per_document`.
+
+    A* = (n + kappa (tau - 1)/n)/(1 - kappa) with n = kappa (tau - 1) + (r + g q) tau for a mask weight g; kappa, r and
+    q are the shares of true, random and masked tokens. Raises ValueError at kept = 0, where A* need not have this
+    limit.
+    """
     tau = int(checks.dimension(topics_per_document, name="topics_per_document"))
-    weight = checks.non_negative("mask_weight", mask_weight)
+    weight = checks.between("mask_weight", mask_weight, 0.0, LARGEST, closed=(True, True))
     kappa = masking.true_fraction
     if masking.kept == 0:
-        raise ValueError("kept must be positive for the limit of many topics, got 0")
+        raise ValueError("masking must have kept above 0 for the limit of many topics, got 0")
     if masking.hidden_fraction == 0:
         return math.inf if tau > 1 else 1.0
     n = kappa * (tau - 1) + (masking.random_fraction + weight * masking.mask_fraction) * tau
     return (n + (kappa * (tau - 1) / n if tau > 1 else 0.0)) / masking.hidden_fraction
 
 
+@checked
 def scaling_limit(masking: Masking, share: float) -> float:
-    """a(x) = lim A*/tau as T, tau -> infinity with tau/T = x = `share` in [0, 1]; a(0) = 1/(p_m (1 - p_c))."""
-    checks.record("masking", masking, Masking)
+    """Returns a(x) = lim A*/tau as T and tau grow with tau/T = x = `share` in [0, 1].
+
+    It is the root of the same quartic as at finite T, with its limiting coefficients; a(0) = 1/(p_m (1 - p_c)).
+    """
     x = checks.between("share", share, 0, 1, closed=(True, True))
     kappa, kept, randomized = masking.true_fraction, masking.kept, masking.randomized
     inside = kappa + masking.random_fraction * x  # R1 tau

@@ -15,7 +15,7 @@ NEVER = 1e-24  # an excess below this, relative to the pull, is rounding: attent
 
 @dataclass(frozen=True)
 class ConvexSlope:
-    """dL/dx of the convex form, without positive factors: (excess x - pull)(1 + rho x)^3 + far x (1 + x)^3.
+    """Holds dL/dx of the convex form, without positive factors: (excess x - pull)(1 + rho x)^3 + far x (1 + x)^3.
 
     x = R1 (A - 1), R1 the share of a topic of the document in uniform attention; y = x/(1 + x) is the share of the
     attention that goes to the query's own topic in excess of uniform, and the loss is convex in y (mask weight 1).
@@ -28,7 +28,11 @@ class ConvexSlope:
 
     @classmethod
     def of(cls, setting: Setting) -> "ConvexSlope":
-        """From N1 = E|g - mu_S|^2, g the output of attention to the query's topic alone, in S; N2 if it is not in S."""
+        """The coefficients of a setting.
+
+        They follow from N1 = E|g - mu_S|^2 where g is the output of attention to the query's topic alone and this topic
+        is in S, and from N2, the same where it is not in S (a random word from elsewhere).
+        """
         model, masking, kappa = setting.model, setting.masking, setting.seen.true_fraction
         T, v, tau, hidden = (
             model.n_topics,
@@ -48,7 +52,7 @@ class ConvexSlope:
         return (self.excess * x - self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
 
     def root(self) -> float:
-        """The only x >= 0; infinite where nothing limits the attention."""
+        """The only root x >= 0; infinite where nothing limits the attention."""
         if self.pull <= 0:
             return 0.0
         if self.excess <= NEVER * self.pull:
@@ -59,13 +63,17 @@ class ConvexSlope:
         return float(brentq(self, 0, ceiling, xtol=1e-300, rtol=1e-15))
 
     def residual(self, x: float) -> float:
-        """|slope| relative to what cancels in it."""
+        """The absolute slope at x, relative to what cancels in it."""
         size = (self.excess * x + self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
         return abs(self(x)) / size if 0 < size < math.inf else 0.0
 
 
 def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
-    """All A > 0 with dL/dA = 0 at a fixed mask weight: l1(A) Z2(A)^3 + l2(A) Z1(A)^3 = 0 with l1, l2, Z1, Z2 linear."""
+    """Returns all A > 0 with dL/dA = 0 at a fixed mask weight.
+
+    The six near squares share the denominator Z1(A), the three far ones Z2(A), so that the condition is
+    l1(A) Z2(A)^3 + l2(A) Z1(A)^3 = 0 with l1, l2, Z1 and Z2 linear: a quartic.
+    """
     fixed = np.array([[0.0, 1.0], [mask_weight, 0.0], [1.0, 0.0]])  # (A, mask weight, 1) -> powers of A
     above, below = terms.numerators @ fixed, terms.totals @ fixed
     turns = terms.weights * (above[:, 1] * below[:, 0] - above[:, 0] * below[:, 1])
@@ -81,7 +89,7 @@ def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
 
 
 def _polished(A: float, near: Array, far: Array, below: Array) -> float:
-    """Newton on the factors: the expanded quartic has lost digits."""
+    """A root after Newton steps on the factors, since the expanded quartic has lost digits."""
     (near_0, near_1), (far_0, far_1) = near, far
     (z1, slope_1), (z2, slope_2) = below[0], below[-1]
     for _ in range(3):

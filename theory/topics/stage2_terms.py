@@ -1,8 +1,8 @@
-"""The loss of attention tied by topics: weighted squares of fractions, linear in A and in the mask's weight above and
-below.
+"""The loss of attention tied by topics, as a sum of weighted squares of fractions.
 
-x = (A, mask_weight, 1): loss = constant + sum_i weights_i (numerators_i . x / totals_i . x)^2. The first six squares
-are of queries whose topic is in the document, the last three of random words from elsewhere.
+Numerators and denominators are linear in A and in the weight of [MASK]: with x = (A, mask_weight, 1) the loss is
+constant + sum_i weights_i (numerators_i . x / totals_i . x)^2. The first six squares are of queries whose topic is in
+the document, the last three of random words from elsewhere.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
-from theory.topics.attention_loss import Keys, seen_by_keys
+from theory.topics.attention import Keys, seen_by_keys
 from theory.topics.sectors import require, same_topic_gap
 from theory.topics.value_matrix import Bias, optimal_value_matrix
 
@@ -22,7 +22,7 @@ NEAR = 6  # how many squares belong to queries from the document's topics
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is held fixed in stage 2; `seen` is the masking of the keys."""
+    """Holds what stage 2 keeps fixed: the model, the masking, the bias of stage 1 and which positions are keys."""
 
     model: TopicModel
     masking: Masking
@@ -34,19 +34,21 @@ class Setting:
 
     @cached_property
     def seen(self) -> Masking:
-        """The masking of the keys."""
+        """The masking that the keys see."""
         return seen_by_keys(self.masking, self.keys)
 
     @cached_property
     def outputs(self) -> tuple[float, float, float]:
-        """Of the value matrix of stage 1: gap delta, output of an unrelated word (bias included), and how much more
-        [MASK] gives."""
+        """Numbers of the value matrix of stage 1.
+
+        They are its gap delta, its output for an unrelated word (bias included), and how much more [MASK] gives.
+        """
         W = optimal_value_matrix(self.model, self.seen, bias=self.bias)
         return same_topic_gap(self.model, self.seen), W.different + W.word_bias, W.mask_column - W.different
 
     @cached_property
     def masses(self) -> tuple[float, float, float]:
-        """Uniform attention: share of a topic in the document, of one that is not, and of [MASK]."""
+        """Shares of uniform attention: on a topic of the document, on one that is not in it, and on [MASK]."""
         outside = self.seen.random_fraction / self.model.n_topics
         inside = self.seen.true_fraction / self.model.topics_per_document + outside
         return inside, outside, self.seen.mask_fraction
@@ -54,7 +56,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """weights (9,), numerators and totals (9, 3)."""
+    """Holds the nine squares: weights (9,), numerators and totals (9, 3)."""
 
     constant: float
     weights: Array
@@ -62,7 +64,7 @@ class Terms:
     totals: Array
 
     def loss(self, A: float, mask_weight: float) -> float:
-        """At A = inf its limit; infinite where a query is left without keys."""
+        """The loss at weights A (at inf its limit) and mask_weight; infinite where a query is left without keys."""
         x = np.array([1.0, 0.0, 0.0]) if math.isinf(A) else np.array([A, mask_weight, 1.0])
         above, below = self.numerators @ x, self.totals @ x
         if math.isinf(A) and not below.all():  # keys of a topic that nothing visible has: A does not matter

@@ -6,32 +6,37 @@ from math import comb
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import require
 
-Kind = Literal["squared", "cross_entropy"]
+Loss = Literal["squared", "cross_entropy"]
 MOST_SETS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """All topic sets: `visible` xbar_S and `words` mu_S, both (D, number of sets)."""
+    """Holds what is seen and what is true of all topic sets S: `visible` xbar_S and `words` mu_S, both (D, sets)."""
 
     visible: Array
     words: Array
 
 
 def documents(model: TopicModel, masking: Masking) -> Documents:
-    """ValueError where there are more than 200 000 sets, with their number."""
+    """Returns all topic sets of the model; ValueError where there are more than 200 000, with their number."""
     require(model, masking, TopicModel)
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
-    if comb(T, tau) > MOST_SETS:
-        raise ValueError(f"n_topics over topics_per_document must be at most {MOST_SETS} sets, got {comb(T, tau)}")
+    # Above, the binomial coefficient itself may have millions of digits: a bound on its logarithm comes first.
+    if min(tau, T - tau) > 20 or comb(T, tau) > MOST_SETS:
+        count = f"{comb(T, tau)}" if min(tau, T - tau) <= 20 else "many more"
+        raise ValueError(f"model must have at most {MOST_SETS} sets, n_topics over topics_per_document, got {count}")
+    checks.fits_in_memory("the population of all topic sets", 3 * comb(T, tau) * model.n_tokens)
     sets = np.array(list(combinations(range(T), tau)))
     topics = np.zeros((len(sets), T))
     np.put_along_axis(topics, sets, 1 / (tau * v), axis=1)
@@ -42,26 +47,36 @@ def documents(model: TopicModel, masking: Masking) -> Documents:
     return Documents(visible, words)
 
 
+@checked
 def population_loss_uniform(
-    model: TopicModel, masking: Masking, matrix: Any, bias: Any = None, *, kind: Kind = "squared"
+    model: TopicModel,
+    masking: Masking,
+    matrix: BlockMatrix | ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    loss: Loss = "squared",
 ) -> float:
-    """Loss of f = W xbar_S + b, averaged over all topic sets S. W (D, D) or a BlockMatrix, b (D,) or its own, or zero.
+    """Returns the loss of f = W xbar_S + b, averaged over all topic sets S of infinitely long documents.
 
-    "squared": E |f - e_word|^2, summed over the D outputs. "cross_entropy": -log softmax(f)[word], in nats.
+    W (D, D) or a BlockMatrix, b (D,), by default that of the BlockMatrix or zero. "squared" is E |f - e_word|^2, summed
+    over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats. Raises ValueError above 200 000 topic sets.
     """
     seen = documents(model, masking)
     W, b = weights_of(model, matrix, bias)
-    f = W @ seen.visible + b[:, None]
-    if kind == "squared":
-        spread = 1 - 1 / (model.topics_per_document * model.words_per_topic)
-        return float(np.mean(((f - seen.words) ** 2).sum(axis=0)) + spread)
-    if kind == "cross_entropy":
-        return float(np.mean(logsumexp(f, axis=0) - (seen.words * f).sum(axis=0)))
-    raise ValueError(f"kind must be 'squared' or 'cross_entropy', got {kind!r}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = W @ seen.visible + b[:, None]
+        if loss == "squared":
+            spread = 1 - 1 / (model.topics_per_document * model.words_per_topic)
+            value = float(np.mean(((f - seen.words) ** 2).sum(axis=0)) + spread)
+        else:
+            value = float(np.mean(logsumexp(f, axis=0) - (seen.words * f).sum(axis=0)))
+    if not np.isfinite(value):
+        raise ValueError("matrix and bias are too large: the loss is no finite number")
+    return value
 
 
 def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]:
-    """W (D, D) and b (D,), checked; without a bias, the one of a BlockMatrix, else zero."""
+    """Returns W (D, D) and b (D,), checked; without a bias, that of a BlockMatrix, else zero."""
     if isinstance(matrix, BlockMatrix) and matrix.model != model:
         raise ValueError(f"matrix must be of the model {model}, got one of {matrix.model}")
     W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
@@ -76,12 +91,16 @@ def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]
     return W, b
 
 
-def block_loss_uniform(masking: Masking, W: BlockMatrix, *, kind: Kind = "squared") -> float:
-    """The same for a block matrix, any number of topics: three outputs, inside S, outside, and [MASK]."""
-    checks.record("W", W, BlockMatrix)
+@checked
+def block_loss_uniform(masking: Masking, W: BlockMatrix, *, loss: Loss = "squared") -> float:
+    """Returns the loss of a block matrix with uniform attention, for any number of topics.
+
+    It equals `population_loss_uniform`, by symmetry: an output has one of three values, that of words of the topics S
+    in the document, of words outside, and of [MASK]. Raises ValueError unless W is of a TopicModel.
+    """
     model = W.model
-    require(model, masking, TopicModel)
-    assert isinstance(model, TopicModel)
+    if not isinstance(model, TopicModel):
+        raise ValueError(f"W must be a block matrix of a TopicModel, got one of a {type(model).__name__}")
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document
     kappa, r, q = masking.true_fraction, masking.random_fraction, masking.mask_fraction
     s, d = W.different + W.gap, W.different
@@ -89,10 +108,8 @@ def block_loss_uniform(masking: Masking, W: BlockMatrix, *, kind: Kind = "square
     inside = kappa * (s + (tau - 1) * d) / tau + common
     outside = kappa * d + common
     mask = (1 - q) * W.mask_row + q * W.mask_mask + W.mask_bias
-    if kind == "squared":
+    if loss == "squared":
         h = 1 / (tau * v)
         return tau * v * (inside - h) ** 2 + (T - tau) * v * outside**2 + mask**2 + 1 - h
-    if kind == "cross_entropy":
-        counts = np.array([tau * v, (T - tau) * v, 1.0])
-        return float(logsumexp(np.array([inside, outside, mask]), b=counts) - inside)
-    raise ValueError(f"kind must be 'squared' or 'cross_entropy', got {kind!r}")
+    counts = np.array([tau * v, (T - tau) * v, 1.0])
+    return float(logsumexp(np.array([inside, outside, mask]), b=counts) - inside)

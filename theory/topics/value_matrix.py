@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.sectors import same_topic_gap, sectors
@@ -11,15 +12,16 @@ from theory.topics.sectors import same_topic_gap, sectors
 Bias = Literal["free", "none", "decayed"]
 
 
+@checked
 def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free", ridge: float = 0.0) -> BlockMatrix:
-    """Minimizer of the squared loss + ridge |W|^2; at ridge = 0 that of least norm, the limit of gradient flow from 0.
+    """Returns the value matrix W that minimizes the squared loss + ridge |W|^2 with uniform attention, long documents.
 
-    `bias`: "free" (not decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three,
-    delta = 1/(v kappa) and L1, L0 the eigenvalues of `sectors`; the mean is fitted by a free bias alone, or shrunk by
-    L0/(L0 + ridge), with L0 + 1 for L0 where a decayed bias takes part.
+    At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias`: "free" (trained, not
+    decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three, delta =
+    `same_topic_gap` and L1, L0 the eigenvalues topic and mean of `sectors`; the mean is fitted by a free bias alone,
+    or shrunk by L0/(L0 + ridge), with L0 + 1 for L0 where a decayed bias takes part. Raises ValueError where the
+    topic proportions do not vary.
     """
-    if bias not in ("free", "none", "decayed"):
-        raise ValueError(f"bias must be 'free', 'none' or 'decayed', got {bias!r}")
     ridge, at = checks.non_negative("ridge", ridge), sectors(model, masking)
     gap = same_topic_gap(model, masking) * (at.topic / (at.topic + ridge))
     if bias == "free":
@@ -31,7 +33,7 @@ def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free"
 def mean_and_gap(
     model: Topics, masking: Masking, mean: float, gap: float, *, mask_row: float = 0.0, word_bias: float = 0.0
 ) -> BlockMatrix:
-    """`mean` (word rows) and `mask_row` (row of [MASK]) times E[xbar]^T, plus `gap` times the topics' projector."""
+    """Returns `mean` (word rows) and `mask_row` (row of [MASK]) times E[xbar]^T, plus `gap` ([same topic] - 1/T)."""
     q, words = masking.mask_fraction, model.n_words
     different = mean * (1 - q) / words - gap / model.n_topics
     same = different + gap
@@ -39,11 +41,21 @@ def mean_and_gap(
     return BlockMatrix(model, same, same, different, mean * q, row, mask_row * q, word_bias)
 
 
+@checked
 def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -> BlockMatrix:
-    """Minimizer for documents of `length` N tokens, masked independently; squared loss, free bias; strictly convex.
+    """Returns the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
 
-    W = w P_within + t P_topic: unlike at N = infinity the diagonal stands out, by p_c/(1 - q) even as N grows. N = inf
-    is the infinite document without a ridge, `optimal_value_matrix`: the two limits do not commute.
+    Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, P_within the
+    projector on vectors that sum to zero within every topic, P_topic that on the topic sector: unlike at N = infinity
+    the diagonal stands out, by p_c/(1 - q) even as N grows. `length` may be inf: the infinite document without a
+    ridge, `optimal_value_matrix`; the two limits do not commute. The eigenvalues w and t are target moments over
+    input moments of the visible counts in each sector.
+
+    >>> from theory.models.topics import TopicModel
+    >>> model = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
+    >>> W = finite_length_value_matrix(model, Masking(selected=0.3, kept=0.2, randomized=0.2), length=10)
+    >>> round(W.diagonal - W.different, 4), round(W.same - W.different, 4)
+    (0.5379, 0.2808)
     """
     N = checks.dimension(length, infinite=True, name="length")
     if math.isinf(N):
@@ -54,8 +66,12 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -
     return BlockMatrix(model, same + within, same, -topic / (T * v), word_bias=1 / (T * v))
 
 
+@checked
 def finite_length_loss(model: Topics, masking: Masking, length: float) -> float:
-    """The least squared loss at document length N, which may be inf."""
+    """Returns the least squared loss, summed over outputs, at document length N = `length`, which may be inf.
+
+    It is the loss of `finite_length_value_matrix` per selected position; 1 - 1/(T v) is the loss of a constant output.
+    """
     N = checks.dimension(length, infinite=True, name="length")
     if math.isinf(N):
         return 1 - 1 / model.n_words - (model.n_topics - 1) * sectors(model, masking).topic_variance
@@ -67,11 +83,11 @@ def _finite_length(model: Topics, masking: Masking, N: float) -> tuple[float, fl
     T, v, zeta = model.n_topics, model.words_per_topic, sectors(model, masking).topic_variance
     kappa, shown, q = masking.true_fraction, masking.kept + masking.randomized, masking.mask_fraction
     within_target = masking.kept / (N * T * v)
-    within_power = (shown + (N - 1) * (1 - q)) / (N**2 * T * v)
+    within_power = (shown + (N - 1) * (1 - q)) / (float(N) ** 2 * T * v)
     topic_target = (masking.kept / (T * v) + (N - 1) * kappa * zeta) / N
     topic_power = (
         (shown + (N - 1) * (1 - q)) / (T * v) + (N - 1) * kappa * zeta * (2 * masking.kept + (N - 2) * kappa)
-    ) / N**2
+    ) / float(N) ** 2
     within = within_target / within_power if within_power else 0.0
     topic = topic_target / topic_power if topic_power else 0.0
     loss = 1 - 1 / (T * v) - (T - 1) * topic_target * topic - T * (v - 1) * within_target * within

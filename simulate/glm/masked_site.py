@@ -1,0 +1,97 @@
+"""A masked site predicted from the others by a regularized fit, and judged by the true law of the site."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr, log_softmax
+
+from simulate.glm.fit import LinearFit, fit
+from simulate.glm.multiclass import MulticlassFit, fit_multiclass
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import SolverResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskedSiteFit(SolverResult):
+    """Holds how well a fitted site is predicted, averaged over the true law of the site given each test input.
+
+    `test_loss` is the cross entropy in nats on the test inputs, `excess` what it has above the entropy of the true law,
+    `test_error` the probability of a wrong guess; `train_loss` is the mean over the training samples, without the
+    ridge, and `squared_norm` |w|^2/p. The evidence is that of the fit.
+    """
+
+    train_loss: float
+    test_loss: float
+    excess: float
+    test_error: float
+    squared_norm: float
+
+
+@checked
+def fit_masked_site(
+    inputs: ArrayLike, colors: Any, lam: float, *, test_inputs: ArrayLike, conditionals: ArrayLike, bias: bool = False
+) -> MaskedSiteFit:
+    """Fits a site's `colors` (n,) to `inputs` (n, p), the numbers of the other sites, and judges it by its true law.
+
+    `test_inputs` (T, p); `conditionals` (T, C): P(color | input), true, of each test input: averages over the color are
+    exact, and the excess has no noise of its own. Two colors: logistic loss with y = +1 for color 0 and -1 for color 1;
+    more: softmax. The sum of losses + (lam/2) |w|^2 is minimized, fields w.x/sqrt(p). Of a pseudo-likelihood that takes
+    the mean over the samples and the penalty l2 |J|^2 this is one site, asymmetric, at l2 = lam p/(2 n); without `bias`
+    it has no fields. Raises ValueError for bad shapes, colors and probabilities; FitError where no minimum is found.
+    """
+    P = checked_conditionals(conditionals)
+    X, test = checks.finite_array("inputs", inputs, 2), checks.finite_array("test_inputs", test_inputs, 2)
+    if len(P) != len(test) or P.shape[1] < 2:
+        raise ValueError(f"conditionals must be (T, C) for the T = {len(test)} rows of test_inputs, got {P.shape}")
+    if test.shape[1] != X.shape[1]:
+        raise ValueError(f"test_inputs must have {X.shape[1]} columns as inputs, got {test.shape[1]}")
+    s, lam = checks.integer_array("colors", colors), checks.positive("lam", lam)
+    s = checks.colors("colors", s, P.shape[1])
+    if s.shape != (len(X),):
+        raise ValueError(f"colors must have one entry for each of {len(X)} rows of inputs, got shape {s.shape}")
+    with np.errstate(over="ignore"):
+        if P.shape[1] == 2:
+            fitted: LinearFit | MulticlassFit = fit(X, 1.0 - 2.0 * s, "logistic", lam, bias=bias)
+            log_Q = -np.logaddexp(0, np.outer(fitted.fields(test), [-1.0, 1.0]))
+        else:
+            fitted = fit_multiclass(X, s.astype(int), P.shape[1], "softmax", lam, bias=bias)
+            log_Q = log_softmax(fitted.fields(test), axis=1)
+        return _judged(P, log_Q, fitted)
+
+
+def checked_conditionals(conditionals: Any) -> Array:
+    """Returns probabilities (T, C) whose rows sum to 1, or raises ValueError."""
+    P = checks.finite_array("conditionals", conditionals, 2)
+    if P.min() < 0 or P.max() > 2 or abs(P.sum(axis=1) - 1).max() > 1e-6:
+        raise ValueError(f"conditionals must be probabilities whose rows sum to 1, got {checks.shown(conditionals)}")
+    return P
+
+
+def _judged(P: Array, log_Q: Array, fitted: LinearFit | MulticlassFit) -> MaskedSiteFit:
+    test_loss = -float(np.mean(np.sum(P * log_Q, axis=1)))
+    guessed = np.take_along_axis(P, log_Q.argmax(axis=1)[:, None], axis=1)
+    return MaskedSiteFit(
+        train_loss=fitted.train_loss,
+        test_loss=test_loss,
+        excess=test_loss - conditional_entropy(P),
+        test_error=1 - float(guessed.mean()),
+        squared_norm=float(np.sum(fitted.squared_norm)),
+        residual=fitted.residual,
+        iterations=fitted.iterations,
+        converged=fitted.converged,
+    )
+
+
+@checked
+def conditional_entropy(conditionals: ArrayLike) -> float:
+    """Returns the mean entropy in nats of the laws along the last axis of `conditionals`, (..., C).
+
+    It is the least cross entropy there can be. Raises ValueError for what are no probabilities.
+    """
+    P = checks.real_array("conditionals", conditionals)
+    laws = checked_conditionals(P.reshape(-1, P.shape[-1]) if P.ndim > 2 and P.size else P)
+    return float(np.mean(np.sum(entr(laws), axis=-1)))

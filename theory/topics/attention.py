@@ -1,0 +1,137 @@
+"""One attention layer with one-hot embeddings: its population loss for any weights, and class averages of attention.
+
+Tokens have no positions, so a long document is its law over token types: attention of a query a puts on the type c
+the weight visible[c] exp(G[c, a]), normalized over c. The output is f = W P[:, a] + b. The loss is an exact sum over
+(topic set, query).
+"""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp, softmax
+
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result
+from theory.models.topics import Masking, TopicModel
+from theory.topics.blocks import BlockMatrix
+from theory.topics.uniform_loss import Loss, documents, weights_of
+
+Keys = Literal["all", "unselected"]
+
+
+@dataclass(frozen=True, repr=False)
+class AttentionAverages(Result):
+    """Holds attention times the document's length, averaged over ordered pairs of positions by their class.
+
+    The classes are pairs of the same word, of different words of one topic, and of words of different topics; uniform
+    attention gives 1 in each.
+    """
+
+    same_word: float
+    same_topic: float
+    different_topic: float
+
+
+@checked
+def attention_averages(
+    model: TopicModel, same_topic_weight: float, same_word_weight: float | None = None
+) -> AttentionAverages:
+    """Returns the class averages (beta, alpha, 1)/Z of attention tied by topics, as measured on unmasked documents.
+
+    A query puts weight beta = `same_word_weight` (by default alpha) on its own word, alpha = `same_topic_weight` on
+    other words of its topic and 1 on all others. Documents are long, of tau topics; Z = (A + tau - 1)/tau with A =
+    ((v - 1) alpha + beta)/v. Raises ValueError for weights below 0, or so large that Z is no finite number.
+    """
+    alpha = checks.non_negative("same_topic_weight", same_topic_weight)
+    beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
+    v, tau = model.words_per_topic, model.topics_per_document
+    Z = (alpha * ((v - 1) / v) + beta / v + tau - 1) / tau
+    if Z == 0:
+        raise ValueError("same_topic_weight must be positive where a document has a single topic, got 0")
+    if inf == Z:
+        raise ValueError(f"same_topic_weight and same_word_weight are too large to add: got {alpha} and {beta}")
+    return AttentionAverages(beta / Z, alpha / Z, 1 / Z)
+
+
+@checked
+def attention_logits(key_matrix: ArrayLike, query_matrix: ArrayLike) -> Array:
+    """Returns the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D)."""
+    W_K, W_Q = checks.finite_array("key_matrix", key_matrix, 2), checks.finite_array("query_matrix", query_matrix, 2)
+    if W_K.shape != W_Q.shape:
+        raise ValueError(f"query_matrix must have the shape of key_matrix, {W_K.shape}, got {W_Q.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        G = W_K.T @ W_Q / sqrt(len(W_K))
+    if not np.isfinite(G).all():
+        raise ValueError("key_matrix and query_matrix are too large: their product is no finite number")
+    return np.asarray(G)
+
+
+@checked
+def population_loss(
+    model: TopicModel,
+    masking: Masking,
+    logits: ArrayLike,
+    matrix: BlockMatrix | ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    loss: Loss = "squared",
+    keys: Keys = "all",
+) -> float:
+    """Returns the loss of a layer of attention on infinitely long documents, exactly, for any weights.
+
+    It is averaged over all topic sets, queries and words. `logits` G (D, D) [key, query], where -inf excludes a key;
+    `matrix` W (D, D) or a BlockMatrix; `bias` (D,), by default that of the BlockMatrix or zero. `loss`: "squared"
+    E |f - e_word|^2, summed over outputs, or "cross_entropy" in nats. `keys`: attention sees "all" positions, or only
+    the "unselected" ones, which all show their true word. Raises ValueError above 200 000 topic sets, for shapes that
+    do not fit, and where a query is left without keys.
+    """
+    G = _logits(model, logits)
+    W, b = weights_of(model, matrix, bias)
+    seen = documents(model, seen_by_keys(masking, keys))
+    pairs = zip(seen.visible.T, seen.words.T, strict=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(np.mean([_document_loss(masking, G, W, b, xbar, mu, loss) for xbar, mu in pairs]))
+    if not np.isfinite(value):
+        raise ValueError("matrix and bias are too large: the loss is no finite number")
+    return value
+
+
+def seen_by_keys(masking: Masking, keys: Keys) -> Masking:
+    """Returns the masking that the keys see: none where only unselected positions are keys."""
+    checks.choice("keys", keys, ("all", "unselected"))
+    return masking if keys == "all" else Masking(selected=masking.selected, kept=1.0, randomized=0.0)
+
+
+def query_targets(masking: Masking, words: Array) -> tuple[Array, Array]:
+    """Returns the law of query types (D,) and of (target, query) pairs (D, D) in a document of frequencies `words`."""
+    blind = np.full(len(words), masking.randomized / (len(words) - 1))  # queries that say nothing of their target
+    blind[0] = 1 - masking.kept - masking.randomized
+    return masking.kept * words + blind, masking.kept * np.diag(words) + np.outer(words, blind)
+
+
+def _document_loss(masking: Masking, G: Array, W: Array, b: Array, xbar: Array, mu: Array, loss: str) -> float:
+    present = xbar > 0
+    with np.errstate(invalid="ignore"):
+        attention = softmax(G[present] + np.log(xbar[present])[:, None], axis=0)
+    if not np.isfinite(attention).all():
+        raise ValueError(f"logits must leave a key to every query, got none for {np.isnan(attention[0]).argmax()}")
+    f = W[:, present] @ attention + b[:, None]
+    queries, pairs = query_targets(masking, mu)
+    if loss == "squared":
+        return float((f**2).sum(axis=0) @ queries - 2 * (f * pairs).sum() + 1)
+    return float(logsumexp(f, axis=0) @ queries - (f * pairs).sum())
+
+
+def _logits(model: TopicModel, logits: Any) -> Array:
+    G = checks.real_array("logits", logits)
+    D = model.n_tokens
+    if G.shape != (D, D):
+        raise ValueError(f"logits must have shape ({D}, {D}) (key, query), got {G.shape}")
+    if np.isnan(G).any() or np.isposinf(G).any():
+        raise ValueError("logits must be finite or -inf, got nan or inf")
+    return G
