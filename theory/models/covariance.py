@@ -11,6 +11,7 @@ import numpy as np
 
 from theory.models import checks, spectrum
 from theory.models.arrays import Array
+from theory.models.eigenmodes import eigenmodes
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 
@@ -36,8 +37,7 @@ class Covariance(ABC):
         return spectrum.dense(self.eigenvalues, self.eigenvectors)
 
     def _eigh(self) -> tuple[Array, Array]:
-        eigenvalues, eigenvectors = np.linalg.eigh(self.matrix)
-        return without_rounding(eigenvalues), eigenvectors
+        return eigenmodes(self.matrix)
 
     @property
     def is_finite(self) -> bool:
@@ -142,12 +142,6 @@ def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
         return adaptive_circle(lambda angle: scale / raised_cosine(least, -abs(amplitude), angle), "the symbol")
     angles, weights = panelled_legendre(graded_edges(0, math.pi, width / 2))
     return spectrum.homogeneous(scale / raised_cosine(least, -abs(amplitude), angles), weights)
-
-
-def without_rounding(eigenvalues: Array) -> Array:
-    """Eigenvalues (d,) of a semi-definite matrix, ascending; those that rounding leaves of exact zeros are zero."""
-    noise = len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
-    return np.where(eigenvalues > noise, eigenvalues, 0.0)  # else the rank, and with it lam -> 0, would be noise
 
 
 def frozen(array: Array) -> Array:
