@@ -11,7 +11,7 @@ import matplotlib
 import pytest
 from scipy.stats import t
 
-from simulate.core import Estimate
+from simulate.core import Estimate, streams
 
 matplotlib.use("Agg")
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
@@ -19,6 +19,19 @@ hypothesis.settings.load_profile("suite")
 
 FALSE_ALARMS = 1e-3  # of the whole suite, over all its comparisons
 COMPARISONS = 300  # more are an error
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--shift-seeds N` makes all named streams draw other numbers: a statistical test must hold for any of them."""
+    parser.addoption("--shift-seeds", type=int, default=0, help="shift the seed of every named random stream")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Shifts every named stream of this process; workers of a sweep in other processes keep theirs."""
+    shift = config.getoption("--shift-seeds")
+    spelling = streams._spelling
+    if shift:
+        streams._spelling = lambda name: f"{spelling(name)} shifted by {shift}"
 
 
 @pytest.fixture(scope="session")

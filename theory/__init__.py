@@ -4,12 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from theory import masked, models, random_matrix
+from theory.models.errors import MaskedSSLError
 from theory.numerics import ConvergenceError
 
 if TYPE_CHECKING:
     from theory import glm, potts, topics
 
-__all__ = ["ConvergenceError", "glm", "masked", "models", "potts", "random_matrix", "topics"]
+__all__ = ["ConvergenceError", "MaskedSSLError", "glm", "masked", "models", "potts", "random_matrix", "topics"]
 
 
 def __getattr__(name: str) -> Any:

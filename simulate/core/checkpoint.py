@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.errors import MaskedSSLError
+
 Arrays = dict[str, NDArray[Any]]
 HEADER = "header"
 UNREADABLE = (  # what numpy, zipfile (RuntimeError where encrypted or of another method) and json raise
@@ -20,7 +22,7 @@ UNREADABLE = (  # what numpy, zipfile (RuntimeError where encrypted or of anothe
 )
 
 
-class CheckpointError(RuntimeError):
+class CheckpointError(MaskedSSLError, RuntimeError):
     """The file is broken, cannot be written, or is of another run. What was there is left as it is."""
 
 

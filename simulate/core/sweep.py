@@ -9,9 +9,10 @@ import numpy as np
 from simulate.core.backends import Backend, Outcome, Task, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import Value, stored
+from theory.models.errors import MaskedSSLError
 
 
-class TaskError(RuntimeError):
+class TaskError(MaskedSSLError, RuntimeError):
     """A task raised, or returned something that is not a finite number or array; the message names it."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.diagnostics import Diagnosis
+from theory.models.errors import MaskedSSLError
 from theory.models.frames import table
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Chains:
         )
 
 
-class MixingError(RuntimeError):
+class MixingError(MaskedSSLError, RuntimeError):
     """The chains have not mixed: `.diagnoses` of every observable, after `.sweeps` of every chain."""
 
     def __init__(self, reason: str, diagnoses: Mapping[str, Diagnosis], sweeps: int, advice: str) -> None:

@@ -1,36 +1,118 @@
 """One place where arguments are checked: every message names the argument, the value and what is allowed."""
 
+import inspect
 import math
 import os
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Record = TypeVar("Record")
+from theory.models.arrays import Array
 
+Record = TypeVar("Record")
+Function = TypeVar("Function", bound=Callable[..., Any])
+LONGEST = 80  # characters of a value in a message
+
+LARGEST = 2**63 - 1  # the largest size that numpy can index
 NUMBERS = "iufO"  # kinds of dtype; objects are numbers if float() says so: fractions, numbers of mpmath or sympy
+
+
+def shown(value: Any) -> str:
+    """`value` as it stands in a message: short, on one line, and never failing whatever the object does."""
+    if isinstance(value, np.ndarray) and value.size > 4:
+        return f"an array of shape {value.shape}"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a stranger's object may raise anything when it is shown
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+
+
+def instance(name: str, value: Record, kind: type, what: str) -> Record:
+    """`value` itself if it is an instance of `kind`, which the message calls `what`; else ValueError."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be {what}, got {type(value).__name__}")
+    return value
 
 
 def record(name: str, value: Record, kind: type) -> Record:
     """`value` itself if it is one of the records `kind`, else ValueError."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a record of theory.models ({kind.__name__}), got {type(value).__name__}")
+    return instance(name, value, kind, f"a record of {_home(kind)} ({kind.__name__})")
+
+
+def _home(kind: type) -> str:
+    """Where users find a class: the records of theory live in theory.models, others in the subject's package."""
+    module = kind.__module__
+    return "theory.models" if module.startswith("theory.models") else ".".join(module.split(".")[:2])
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value` as True or False; numbers and text are none, since "no" would mean yes."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
+    """`value` itself if it is one of the `allowed` ones, else ValueError that lists them."""
+    for one in allowed:
+        if type(one) is type(value) and one == value:
+            return value
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
+
+
+def function(name: str, value: Function, count: int | None = None) -> Function:
+    """`value` itself if it can be called, with `count` arguments where that is known and its signature tells."""
+    if not callable(value):
+        raise ValueError(f"{name} must be a function, got {shown(value)}")
+    if count is not None:
+        try:
+            inspect.signature(value).bind(*[None] * count)
+        except TypeError:
+            raise ValueError(f"{name} must be a function of {count} arguments, got {shown(value)}") from None
+        except ValueError:  # builtins have no signature that could be asked
+            pass
     return value
+
+
+def number(name: str, value: Any) -> float:
+    """`value` as a float that may be infinite but not NaN, or ValueError; text, truth values, complex numbers are none.
+
+    Objects are numbers if float() says so: fractions, and numbers of mpmath or sympy.
+    """
+    try:
+        given = np.asarray(value)
+        if given.ndim or given.dtype.kind not in NUMBERS or np.ma.is_masked(value):
+            raise TypeError
+        converted = float(given[()])
+    except Exception:  # the conversion of a stranger's object may raise anything
+        raise ValueError(f"{name} must be a real number, got {shown(value)}") from None
+    if math.isnan(converted):
+        raise ValueError(f"{name} must be a real number, got nan")
+    return converted
 
 
 def real(name: str, value: Any) -> float:
     """`value` as a finite float, or ValueError; text, truth values and complex numbers are none."""
     try:
-        given = np.asarray(value)
-        if given.ndim or given.dtype.kind not in NUMBERS:
-            raise TypeError
-        number = float(given[()])
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a real number, got {value!r}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    return number
+        converted = number(name, value)
+    except ValueError as refused:
+        if str(refused).endswith("got nan"):
+            raise ValueError(f"{name} must be finite, got {shown(value)}") from None
+        raise
+    if not math.isfinite(converted):
+        raise ValueError(f"{name} must be finite, got {shown(value)}")
+    return converted
+
+
+def integer(name: str, value: Any) -> int:
+    """`value` as an int, or ValueError; 3.0 is one, True, 3.5 and text are none."""
+    converted = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
+    if isinstance(converted, bool) or not isinstance(converted, int | float) or converted % 1 != 0:
+        raise ValueError(f"{name} must be an integer, got {shown(value)}")
+    return int(converted)
 
 
 def between(
@@ -40,7 +122,7 @@ def between(
     number = real(name, value)
     if not ((number > low or (closed[0] and number == low)) and (number < high or (closed[1] and number == high))):
         interval = f"{'[' if closed[0] else '('}{low:g}, {high:g}{']' if closed[1] else ')'}"
-        raise ValueError(f"{name} must lie in {interval}, got {value!r}")
+        raise ValueError(f"{name} must lie in {interval}, got {shown(value)}")
     return number
 
 
@@ -57,13 +139,15 @@ def non_negative(name: str, value: Any) -> float:
 def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str = "d") -> float | int:
     """`value` as an int of at least `least`, or inf where the family has a limit d -> infinity."""
     number = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:  # NaN equals nothing
+        raise ValueError(f"{name} must be an integer, got {shown(value)}")
     if number == math.inf and infinite:
         return math.inf
-    if math.isinf(number) or int(number) != number or number < least:
+    if number in (math.inf, -math.inf) or int(number) != number or number < least:
         allowed = f"an integer of at least {least}" + (" or infinity" if infinite else "")
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
+    if number > LARGEST:
+        raise ValueError(f"{name} must be an integer of at most 2^63 - 1, got {shown(value)}")
     return int(number)
 
 
@@ -74,9 +158,9 @@ def fits_in_memory(what: str, count: float) -> None:
         raise MemoryError(f"{what} needs {needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB")
 
 
-def finite_array(name: str, value: Any, ndim: int) -> NDArray[np.float64]:
+def finite_array(name: str, value: Any, ndim: int) -> Array:
     """A read-only float copy of `value` with `ndim` axes, all finite; errors say where one is not."""
-    array = _real_array(name, value)
+    array = np.array(real_array(name, value))
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must be a non-empty array with {ndim} axes, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -99,14 +183,42 @@ def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> 
     return array
 
 
-def _real_array(name: str, value: Any) -> NDArray[np.float64]:
+def real_array(name: str, value: Any) -> Array:
+    """`value` as a float array of any shape, not copied where it is one; masked cells, text and objects are refused."""
+    array = _converted(name, value, "real numbers")
+    if array.dtype.kind not in NUMBERS:
+        _refuse_kind(name, value, array, "real numbers")
+    try:
+        return np.asarray(array, dtype=float)
+    except Exception:  # the entries may be any objects
+        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
+
+
+def integer_array(name: str, value: Any) -> NDArray[Any]:
+    """`value` as an array of integers of any width and shape, not copied where it is one."""
+    array = _converted(name, value, "integers")
+    if array.dtype.kind not in "iu":
+        _refuse_kind(name, value, array, "integers")
+    return array
+
+
+def bool_array(name: str, value: Any) -> NDArray[np.bool_]:
+    """`value` as an array of truth values of any shape, not copied where it is one."""
+    array = _converted(name, value, "truth values")
+    if array.dtype.kind != "b":
+        _refuse_kind(name, value, array, "truth values")
+    return array
+
+
+def _converted(name: str, value: Any, entries: str) -> NDArray[Any]:
     if np.ma.is_masked(value):
         raise ValueError(f"{name} must have no masked entries, got {np.ma.getmaskarray(value).sum()} of them")
     try:
-        given = np.asarray(value)
-        if given.dtype.kind in NUMBERS:
-            return np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None
-    what = f"dtype {given.dtype}" if given.ndim else type(value).__name__
-    raise ValueError(f"{name} must be an array of real numbers, got {what}")
+        return np.asarray(value)
+    except Exception:  # ragged lists, or an object whose conversion raises anything
+        raise ValueError(f"{name} must be an array of {entries}, got {type(value).__name__}") from None
+
+
+def _refuse_kind(name: str, value: Any, array: NDArray[Any], entries: str) -> None:
+    what = f"dtype {array.dtype}" if array.ndim else type(value).__name__
+    raise ValueError(f"{name} must be an array of {entries}, got {what}")

@@ -3,13 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
+from theory.models.errors import MaskedSSLError
+
 T = TypeVar("T")
 S = TypeVar("S")
-Status = Literal["converged", "max_iter", "diverged", "inadmissible"]
+Status = Literal["converged", "max_iter", "diverged", "inadmissible", "unverified"]
 
 ADVICE: dict[str, str] = {
     "max_iter": "raise max_iter, start closer (continue from a neighboring parameter), or use method='newton'",
     "diverged": "the iterate left the range of floating point numbers: add damping or start closer to the solution",
+    "unverified": "the equations have no solution here that could be verified: change the parameters",
     "inadmissible": "the only point found violates the model's inequalities: start elsewhere or use method='plain'",
 }
 
@@ -34,18 +37,22 @@ class Solution(Generic[T]):
         return replace(self, value=value)  # type: ignore[arg-type, return-value]  # replace cannot change T in types
 
 
-class ConvergenceError(ArithmeticError):
+class ConvergenceError(MaskedSSLError, ArithmeticError):
     """No verified solution. `.solution` is the last iterate with its residual; `advice` replaces the general one."""
 
     def __init__(self, problem: str, solution: Solution[Any], advice: str | None = None) -> None:
         self.problem, self.solution, self.advice = problem, solution, advice
         super().__init__(
-            f"{problem}: {solution.status} after {solution.iterations} iterations, residual {solution.residual:.3g} "
+            f"{problem}: {solution.status}{_after(solution)}, residual {solution.residual:.3g} "
             f"against tol {solution.tol:.3g}; {advice or ADVICE.get(solution.status, '')}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.problem, self.solution, self.advice)
+
+
+def _after(solution: Solution[Any]) -> str:
+    return "" if solution.status == "unverified" else f" after {solution.iterations} iterations"
 
 
 def verified(solution: Solution[T], problem: str, check: bool, advice: str | None = None) -> Solution[T]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.models.arrays import Array
+from theory.models.errors import MaskedSSLError
 
 Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of the gradient, their product
 Function = Callable[[Array], tuple[float, Array]]  # x -> value, gradient
@@ -18,7 +19,7 @@ SHORTENINGS = 30
 SMALLEST_GRADIENT = 1e-6  # a reference: data of independent sites start at their optimum, where it is rounding
 
 
-class FitError(RuntimeError):
+class FitError(MaskedSSLError, RuntimeError):
     """A fit that has not reached its tolerance; `.fit` holds it, as `check=False` would have returned it."""
 
     def __init__(self, message: str, fit: Any) -> None:

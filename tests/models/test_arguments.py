@@ -1,0 +1,156 @@
+"""The decorator that checks arguments by their annotations, and the base class of results."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from theory import MaskedSSLError
+from theory.models import AR1, Covariance
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result, SolverResult
+from theory.numerics import ConvergenceError
+
+
+class Hostile:
+    """An object whose conversions and repr all raise."""
+
+    def __array__(self, *_: object, **__: object) -> None:
+        raise RuntimeError("no")
+
+    __float__ = __repr__ = __array__
+
+
+@checked
+def example(
+    covariance: Covariance,
+    alpha: float = 1.0,
+    *,
+    count: int = 1,
+    flag: bool = False,
+    method: Literal["ssr", "pca"] = "ssr",
+    rng: np.random.Generator | None = None,
+    X: Array | None = None,
+    states: NDArray[np.int64] | None = None,
+    values: ArrayLike = (1.0,),
+    size: int | float = 2,
+    pair: tuple[float, float] = (0.0, 1.0),
+    names: Sequence[str] = (),
+    masks: Iterable[int] = (),
+    function: Callable[[float], float] = abs,
+    anything: Any = None,
+    **options: float,
+) -> dict[str, Any]:
+    """The arguments as they arrive."""
+    return locals()
+
+
+COVARIANCE = AR1(4, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "arrives"),
+    [
+        ("alpha", 2, 2.0),
+        ("alpha", Fraction(1, 2), 0.5),
+        ("alpha", np.float32(0.5), 0.5),
+        ("alpha", math.inf, math.inf),
+        ("count", 3.0, 3),
+        ("count", np.int8(3), 3),
+        ("flag", np.True_, True),
+        ("method", "pca", "pca"),
+        ("rng", None, None),
+        ("size", math.inf, math.inf),
+        ("size", 3, 3),
+        ("pair", [1, 2], (1.0, 2.0)),
+        ("names", ["a"], ["a"]),
+        ("option", 3, 3.0),
+    ],
+)
+def test_values_are_converted(name, given, arrives):
+    seen = example(COVARIANCE, **{name: given})
+    seen |= seen.pop("options")
+    assert seen[name] == arrives
+    assert type(seen[name]) is type(arrives)
+
+
+def test_arrays_are_converted_and_not_copied():
+    X = np.eye(2)
+    assert example(COVARIANCE, X=X)["X"] is X
+    assert example(COVARIANCE, X=[[1, 2]])["X"].dtype == float
+    assert example(COVARIANCE, states=[0, 1])["states"].dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("covariance", np.eye(2), r"covariance must be a record of theory.models \(Covariance\), got ndarray"),
+        ("alpha", "2", "alpha must be a real number, got '2'"),
+        ("alpha", math.nan, "alpha must be a real number, got nan"),
+        ("alpha", 10**400, "alpha must be a real number, got 1000"),
+        ("alpha", True, "alpha must be a real number, got True"),
+        ("alpha", Hostile(), "alpha must be a real number, got an object of type Hostile"),
+        ("count", 1.5, "count must be an integer, got 1.5"),
+        ("count", math.inf, "count must be an integer, got inf"),
+        ("flag", "no", "flag must be True or False, got 'no'"),
+        ("flag", 1, "flag must be True or False, got 1"),
+        ("method", "PCA", "method must be one of 'ssr', 'pca', got 'PCA'"),
+        ("method", ["pca"], "method must be one of 'ssr', 'pca', got"),
+        ("rng", 0, r"rng must be a Generator as from numpy.random.default_rng\(seed\), got int \(or None\)"),
+        ("X", [[1], [1, 2]], "X must be an array of real numbers, got list"),
+        ("X", Hostile(), "X must be an array of real numbers, got Hostile"),
+        ("X", np.ma.masked_array([1.0, 2.0], [True, False]), "X must have no masked entries, got 1"),
+        ("states", [0.5], "states must be an array of integers, got dtype float64"),
+        ("values", ["a"], "values must be an array of real numbers, got dtype <U1"),
+        ("size", "4", "size must be an integer or a real number, got '4'"),
+        ("pair", (1, 2, 3), "pair must have 2 entries, got 3"),
+        ("pair", (1, "2"), r"pair\[1\] must be a real number, got '2'"),
+        ("names", "abc", "names must be a sequence, got 'abc'"),
+        ("names", [1], r"names\[0\] must be text, got 1"),
+        ("masks", 3, "masks must be a sequence, got 3"),
+        ("function", 3, "function must be a function, got 3"),
+        ("function", lambda: 1.0, "function must be a function of 1 arguments"),
+        ("option", "x", "option must be a real number, got 'x'"),
+    ],
+)
+def test_wrong_kinds_are_refused_by_name(name, given, message):
+    arguments = {"covariance": COVARIANCE, name: given}
+    with pytest.raises(ValueError, match=message):
+        example(**arguments)
+
+
+def test_iterators_are_not_consumed():
+    assert list(example(COVARIANCE, masks=iter([1, 2]))["masks"]) == [1, 2]
+
+
+def test_every_failure_has_one_base():
+    assert issubclass(ConvergenceError, MaskedSSLError)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solved(SolverResult):
+    """A result for the tests."""
+
+    value: float
+    errors: Array
+    hidden: Array = field(repr=False)
+
+
+def test_results_show_their_evidence_on_one_short_line():
+    solved = Solved(0.1 + 0.2, np.arange(100.0), np.eye(3), residual=1e-14, iterations=3, converged=True)
+    shown = "Solved(value=0.3, errors=<array (100,) from 0 to 99>, residual=1e-14, iterations=3, converged=True)"
+    assert repr(solved) == shown
+    assert list(solved.to_frame().columns) == ["residual", "iterations", "converged", "value"]
+
+
+def test_a_solver_cannot_forget_its_evidence():
+    with pytest.raises(TypeError, match="residual"):
+        Solved(0.3, np.arange(3.0), np.eye(3))  # type: ignore[call-arg]
+    assert Result().converged
+    assert "iterations" not in repr(Result())

@@ -1,0 +1,185 @@
+"""A decorator that checks the arguments of a public function by their annotations."""
+
+import collections.abc
+import functools
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.models import checks
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+Check = Callable[[str, Any], Any]  # (name of the argument, value) -> converted value, or ValueError
+
+MANY = (collections.abc.Sequence, collections.abc.Collection, list)
+ANY_NUMBER = (collections.abc.Iterable, collections.abc.Iterator)
+
+
+def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """`function` with arguments that are checked and converted by their annotations before it runs.
+
+    Flags, integers, real numbers, one of several literals, records and arrays become what their annotation says; a
+    value of another kind raises ValueError naming the argument, the value and what is allowed. Numbers may be infinite
+    but not NaN. What annotations cannot say, such as ranges and shapes, remains with the function. Annotations that
+    say nothing about the kind (Any, type variables, protocols) let everything pass. A wrong number of arguments stays
+    Python's own TypeError.
+    """
+    signature = inspect.signature(function)
+
+    @functools.cache
+    def tests() -> dict[str, Check]:
+        # Found at the first call: a module may define what it annotates with further below.
+        found = {name: _check(_resolved(parameter, function)) for name, parameter in signature.parameters.items()}
+        return {name: check for name, check in found.items() if check is not None}
+
+    @functools.wraps(function)
+    def with_checks(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        bound = signature.bind(*arguments, **keywords)
+        given = bound.arguments
+        for name, check in tests().items():
+            if name not in given:
+                continue
+            kind = signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                given[name] = tuple(check(f"{name}[{i}]", value) for i, value in enumerate(given[name]))
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                given[name] = {key: check(key, value) for key, value in given[name].items()}
+            else:
+                given[name] = check(name, given[name])
+        return function(*bound.args, **bound.kwargs)
+
+    return with_checks
+
+
+def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
+    """The annotation itself; one that is written as text and known only to type checkers says nothing."""
+    annotation = parameter.annotation
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, getattr(inspect.unwrap(function), "__globals__", {}))
+    except NameError:
+        return Any
+
+
+def _check(annotation: Any) -> Check | None:
+    """What an annotation asks for, or None where it lets everything pass."""
+    if annotation is ArrayLike:  # a union of many, so it is told before unions
+        return checks.real_array
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if annotation in SCALARS:
+        return SCALARS[annotation]
+    if origin in (Union, types.UnionType):
+        return _one_of_several(arguments)
+    if origin is Literal:
+        return lambda name, value: checks.choice(name, value, arguments)
+    if origin is np.ndarray:
+        return _array_of(get_args(arguments[1]))
+    if annotation is Callable or origin is collections.abc.Callable:
+        return _callable_with(arguments)
+    if origin in MANY or origin is tuple or origin in ANY_NUMBER:
+        return _collection(origin, arguments)
+    if origin is collections.abc.Mapping or origin is dict:
+        return lambda name, value: checks.instance(name, value, collections.abc.Mapping, "a mapping")
+    kind = origin if isinstance(origin, type) else annotation
+    # A protocol has no instances that could be told, `object` has all.
+    if not isinstance(kind, type) or kind is object or getattr(kind, "_is_protocol", False):
+        return None
+    return lambda name, value: checks.record(name, value, kind)
+
+
+def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
+    tests = [_check(alternative) for alternative in alternatives if alternative is not types.NoneType]
+    optional = types.NoneType in alternatives
+    if any(test is None for test in tests):
+        return None
+
+    def check(name: str, value: Any) -> Any:
+        if value is None and optional:
+            return None
+        refusals = []
+        for test in tests:
+            try:
+                return typing.cast(Check, test)(name, value)
+            except ValueError as refused:
+                refusals.append(str(refused))
+        if len(refusals) == 1:
+            raise ValueError(refusals[0] + (" (or None)" if optional else ""))
+        allowed = [str(refusal).removeprefix(f"{name} must be ").rsplit(", got ", 1)[0] for refusal in refusals]
+        allowed += ["None"] if optional else []
+        raise ValueError(f"{name} must be {' or '.join(dict.fromkeys(allowed))}, got {checks.shown(value)}")
+
+    return check
+
+
+def _array_of(dtype: tuple[Any, ...]) -> Check:
+    kind = dtype[0] if dtype and isinstance(dtype[0], type) else object
+    if issubclass(kind, np.integer):
+        return checks.integer_array
+    return checks.bool_array if issubclass(kind, np.bool_) else checks.real_array
+
+
+def _callable_with(arguments: tuple[Any, ...]) -> Check:
+    count = len(arguments[0]) if arguments and isinstance(arguments[0], list) else None
+    return lambda name, value: checks.function(name, value, count)
+
+
+def _collection(origin: Any, arguments: tuple[Any, ...]) -> Check:
+    """Every entry is checked where there are finitely many that can be read more than once."""
+    fixed = origin is tuple and arguments and arguments[-1] is not Ellipsis
+    entry = None if fixed or not arguments else _check(arguments[0])
+    each = [_check(argument) for argument in arguments] if fixed else []
+
+    def check(name: str, value: Any) -> Any:
+        if isinstance(value, str | bytes) or not isinstance(value, collections.abc.Iterable):
+            raise ValueError(f"{name} must be a sequence, got {checks.shown(value)}")
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            raise ValueError(f"{name} must be a sequence, got a single {value.dtype}")
+        if not isinstance(value, collections.abc.Sequence | np.ndarray) and origin in ANY_NUMBER:
+            return value
+        try:
+            entries = list(value)
+        except Exception as failed:
+            raise ValueError(f"{name} must be a sequence, got {type(value).__name__} ({failed})") from None
+        if fixed and len(entries) != len(each):
+            raise ValueError(f"{name} must have {len(each)} entries, got {len(entries)}: {checks.shown(value)}")
+        tests = each if fixed else [entry] * len(entries)
+        pairs = enumerate(zip(tests, entries, strict=True))
+        converted = [test(f"{name}[{i}]", one) if test else one for i, (test, one) in pairs]
+        if origin is tuple:
+            return tuple(converted)
+        return converted if isinstance(value, list) or entry is not None else value
+
+    return check
+
+
+def _path(name: str, value: Any) -> Any:
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise ValueError(f"{name} must be the path of a file, got {checks.shown(value)}")
+    return value
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text, got {checks.shown(value)}")
+    return value
+
+
+SCALARS: dict[Any, Check] = {
+    bool: checks.flag,
+    int: checks.integer,
+    float: checks.number,
+    str: _text,
+    os.PathLike: _path,
+    os.PathLike[str]: _path,
+    np.random.Generator: lambda name, value: checks.instance(
+        name, value, np.random.Generator, "a Generator as from numpy.random.default_rng(seed)"
+    ),
+}

@@ -1,0 +1,11 @@
+"""The one base class of every failure that this toolkit raises on purpose, besides ValueError for a bad argument."""
+
+
+class MaskedSSLError(Exception):
+    """The base class of the toolkit's own errors: catch it to handle every failure that is not a bad argument.
+
+    Below it stand `ConvergenceError` (a solver found no verified solution), `FitError` (a minimization did not reach
+    its minimum), `MixingError` (Markov chains have not mixed), `TaskError` (a task of a parallel sweep failed),
+    `CheckpointError` (a saved run cannot be used) and `DataError` (a user's file cannot be used). A bad argument is a
+    ValueError that names the argument, its value and what is allowed.
+    """

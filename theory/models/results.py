@@ -1,0 +1,73 @@
+"""The base classes of everything that a solver or a fit returns."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.models.frames import table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST = 4  # entries of an array that a repr still writes out
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Result:
+    """A frozen answer together with the evidence for it.
+
+    `residual` is the relative residual of the equations at the returned numbers, `iterations` the number of steps that
+    were taken (None where nothing is iterated), and `converged` says whether the residual was verified to be within
+    the tolerance. The defaults are those of a closed form, which needs no verification.
+
+    Subclasses are declared with `@dataclass(frozen=True, eq=False, repr=False)` and pass the evidence by keyword.
+    """
+
+    residual: float = 0.0
+    iterations: int | None = None
+    converged: bool = True
+
+    def __repr__(self) -> str:
+        shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.repr}
+        evidence = [field.name for field in dataclasses.fields(Result)]
+        ordered = [name for name in shown if name not in evidence]
+        ordered += [name for name in evidence if shown.get(name) is not None]
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(shown[name])}' for name in ordered)})"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A table of one row with the plain numbers of the result, one column each; needs pandas.
+
+        Arrays are left out. Results that are tables themselves, such as learning curves, override this method.
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return table(**{name: [value] for name, value in values.items() if _is_plain(value)})
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SolverResult(Result):
+    """A result of iterations: the same evidence as in `Result`, but without defaults, so that none is invented."""
+
+    residual: float = dataclasses.field()  # without field() the default of Result would be inherited
+    iterations: int | None = dataclasses.field()
+    converged: bool = dataclasses.field()
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
+
+
+def _shown(value: Any) -> str:
+    """A value on one short line: an array of more than a few entries by its shape and range."""
+    if isinstance(value, np.ndarray) and value.size > LONGEST:
+        if value.dtype.kind not in "iuf":
+            return f"<array {value.shape}>"
+        return f"<array {value.shape} from {value.min():.6g} to {value.max():.6g}>"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=6, separator=", ").replace("\n", "")
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.12g}"
+    if isinstance(value, tuple | list | dict) and len(value) > LONGEST:
+        return f"<{type(value).__name__} of {len(value)}>"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:196]} ..."
