@@ -76,6 +76,6 @@ def _refuse_rounding(variances: Array, total: Array) -> None:
     if lost.any():
         k = int(lost.argmax())
         raise ValueError(
-            f"covariance must tell the conditional variance of coordinate {k} from rounding: the others "
-            f"explain all but {share[k]:.2g} of its variance; leave out coordinates that others determine, or use lam > 0"
+            f"covariance must tell the conditional variance of coordinate {k} from rounding: the others explain all "
+            f"but {share[k]:.2g} of its variance; leave out coordinates that others determine, or use lam > 0"
         )

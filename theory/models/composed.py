@@ -137,7 +137,7 @@ class Empirical(Covariance):
 
 
 def _refuse_indefinite(matrix: Array) -> None:
-    """Raise ValueError for an eigenvalue below zero beyond rounding, of the matrix or, in any units, its correlations."""
+    """Raise ValueError for an eigenvalue below zero, beyond rounding, of the matrix or of its correlations."""
     tolerance, largest = 1e-10 * len(matrix), abs(matrix).max()
     if largest == 0:
         return

@@ -172,4 +172,10 @@ class PowerLaw(_Axes):
         weights = weights * np.exp(nodes)
         weights[0] += np.exp(-reach)
         eigenvalues = np.exp(-self.exponent * nodes)
-        return Spectrum(eigenvalues, weights / weights.sum(), axes=self.rotation is None, heavy=self.exponent >= 1)
+        return Spectrum(
+            eigenvalues,
+            weights / weights.sum(),
+            axes=self.rotation is None,
+            heavy=self.exponent >= 1,
+            unbounded=self.exponent > 0,
+        )

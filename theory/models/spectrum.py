@@ -21,6 +21,7 @@ class Spectrum:
     loadings: Array | None = None
     axes: bool = False
     heavy: bool = False  # a limit d -> infinity without a mean variance, which its quadrature cannot tell
+    unbounded: bool = False  # a limit d -> infinity without a largest variance, likewise
 
     @property
     def homogeneous(self) -> bool:
@@ -33,6 +34,15 @@ class Spectrum:
         if self.loadings is not None:
             return np.full(len(self.loadings), 1 / len(self.loadings))
         return self.weights if self.axes else np.ones(1)
+
+    @property
+    def geometric_mean(self) -> float:
+        """The scale of the eigenvalues that are not zero: unlike their mean it is finite in every limit; 0 if none."""
+        present = self.eigenvalues > 0
+        if not present.any():
+            return 0.0
+        logarithms = self.weights[present] @ np.log(self.eigenvalues[present])
+        return float(np.exp(logarithms / self.weights[present].sum()))
 
     def coordinate_mean(self, values: Array) -> Array:
         """Mean over coordinates of non-negative per-coordinate values that grow like variances, (..., c) -> (...)."""

@@ -50,10 +50,7 @@ def solve_effective_ridge(
     spectrum: Spectrum, alpha: Array, lam: Array, *, tol: float = 1e-12, max_iter: int = 100, check: bool = True
 ) -> Solution[Array]:
     """kappa for broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`."""
-    resolved = spectrum.eigenvalues > 0
-    # the geometric mean of the eigenvalues sets the scale: the arithmetic one can be infinite
-    log_scale = spectrum.weights[resolved] @ np.log(spectrum.eigenvalues[resolved])
-    scale = float(np.exp(log_scale / spectrum.weights[resolved].sum())) if resolved.any() else 0.0
+    scale = spectrum.geometric_mean
     return solve_ridge_equation(
         lambda kappa: ridge_moments(spectrum, kappa), alpha, lam, scale, tol=tol, max_iter=max_iter, check=check
     )

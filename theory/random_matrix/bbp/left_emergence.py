@@ -11,19 +11,19 @@ from scipy.optimize import brentq
 
 from theory.models.arrays import Array
 from theory.random_matrix.bbp.emergence import ROUNDING, Emerged, Residue, overlaps_of
-from theory.random_matrix.bbp.system import SpikeSystem
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 
 ATOM_PLACE = 30.0  # h = exp(-30) stands for the end of the branch where the support ends in an atom
 
 
-def emerged_left(system: SpikeSystem, strengths: Array) -> list[Emerged]:
+def emerged_left(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
     """All outliers left of the bulk, the smallest first."""
-    directions = system.problem.directions
+    directions = bulk.spiked.directions
     if directions is None:
         return []
-    pencil, branch = system.pencils.at(strengths), system.left_branch
-    full = system.problem.noise.matrix + (directions.T * strengths) @ directions
-    scale, shift = (np.broadcast_to(part, len(full)) for part in (pencil.scale, pencil.shift))
+    normalization, branch = bulk.normalizations.at(strengths), bulk.left_branch
+    full = bulk.spiked.noise.matrix + (directions.T * strengths) @ directions
+    scale, shift = (np.broadcast_to(part, len(full)) for part in (normalization.scale, normalization.shift))
     root = 1 / np.sqrt(scale)
     covariance, offset = root[:, None] * full * root, np.diag(shift / scale)
     edge = branch.edge()
@@ -48,5 +48,5 @@ def emerged_left(system: SpikeSystem, strengths: Array) -> list[Emerged]:
         on_left, on_right = (Residue(directions @ side, float(side @ side)) for side in (left, right))
         residual = abs(float(values[0]) - point.nu) / (abs(point.nu) + point.h)
         rise = float(y @ covariance @ y)
-        found.append(overlaps_of(system, point, on_left, on_right, rise, residual, report.iterations))
+        found.append(overlaps_of(bulk, point, on_left, on_right, rise, residual, report.iterations))
     return found

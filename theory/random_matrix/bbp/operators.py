@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.models.arrays import Array
-from theory.random_matrix.bbp.pencil import Pencil
-from theory.random_matrix.bbp.problem import SpikeProblem
+from theory.random_matrix.bbp.normalization import Normalization
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
 
 
@@ -33,29 +33,34 @@ class Traces:
 
 
 class Diagonal:
-    """Sigma_0 = diag(sigma) on coordinates, or modes, of given weights; `directions` (k, r), None if delocalized."""
+    """Sigma_0 = diag(sigma) on coordinates, or modes, of given weights; `directions` (k, r), None if delocalized.
 
-    def __init__(self, sigma: Array, weights: Array, directions: Array | None) -> None:
-        self.sigma, self.weights, self.directions = sigma, weights, directions
+    `heavy` says that the weights are a quadrature of variances without a mean.
+    """
 
-    def ensemble(self, alpha: float, pencil: Pencil) -> Ensemble:
+    def __init__(self, sigma: Array, weights: Array, directions: Array | None, heavy: bool = False) -> None:
+        self.sigma, self.weights, self.directions, self.heavy = sigma, weights, directions, heavy
+
+    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
         """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
-        offset = np.broadcast_to(pencil.shift / pencil.scale, self.sigma.shape)
-        return CommutingEnsemble(alpha, self.sigma / pencil.scale, offset, self.weights)
+        offset = np.broadcast_to(normalization.shift / normalization.scale, self.sigma.shape)
+        return CommutingEnsemble(alpha, self.sigma / normalization.scale, offset, self.weights)
 
-    def forms(self, h: float, x: float, pencil: Pencil) -> Forms:
+    def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
         """At one point right of the bulk."""
-        r, scale = 1 / (pencil.at(x) - h * self.sigma), pencil.scale
-        diagonals = (r, scale * r, r * r, scale * r * r, scale**2 * r * r, self.sigma * r * r)
+        r, scale = 1 / (normalization.at(x) - h * self.sigma), normalization.scale
+        diagonals = (r, scale * r, r * r, scale * r * r, (scale * r) ** 2, self.sigma * r * r)
         if self.directions is None:
             return Forms(*(np.array([[float(value @ self.weights)]]) for value in diagonals))
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
-    def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
+    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
         """At one point right or left of the bulk."""
-        r = 1 / (pencil.at(x) - h * self.sigma)
-        terms = self.sigma * r * r * self.weights / alpha
-        return Traces(*(float(np.sum(terms * pencil.scale**power)) for power in (0, 1, 2)))
+        r = 1 / (normalization.at(x) - h * self.sigma)
+        weights, scaled = self.sigma * self.weights / alpha, normalization.scale * r
+        # A right vector carries the scales of the coordinates: its noise has their mean variance.
+        right = np.inf if self.heavy else float(np.sum(weights * scaled * scaled))
+        return Traces(float(np.sum(weights * r * r)), float(np.sum(weights * r * scaled)), right)
 
 
 class Dense:
@@ -64,60 +69,62 @@ class Dense:
     def __init__(self, matrix: Array, directions: Array | None) -> None:
         self.matrix, self.directions = matrix, directions
 
-    def ensemble(self, alpha: float, pencil: Pencil) -> Ensemble:
+    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
         """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
-        root = 1 / np.sqrt(np.broadcast_to(pencil.scale, len(self.matrix)))
-        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, pencil.shift * root**2)
+        root = 1 / np.sqrt(np.broadcast_to(normalization.scale, len(self.matrix)))
+        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, normalization.shift * root**2)
 
-    def forms(self, h: float, x: float, pencil: Pencil) -> Forms:
+    def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
         """At one point right of the bulk."""
-        scale = np.broadcast_to(pencil.scale, len(self.matrix))
+        scale = np.broadcast_to(normalization.scale, len(self.matrix))
         if self.directions is None:
-            return self._mean_forms(h, x, pencil)
+            return self._mean_forms(h, x, normalization)
         U = self.directions.T
-        V = cho_solve(self._factor(h, x, pencil), U)
+        V = cho_solve(self._factor(h, x, normalization), U)
         left, norm, right = (V.T @ (scale[:, None] ** power * V) for power in (0, 1, 2))
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
-    def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
+    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
         """At one point right or left of the bulk."""
-        _, noise = self._inverse(h, x, pencil)
-        scale = np.broadcast_to(pencil.scale, len(noise))
+        _, noise = self._inverse(h, x, normalization)
+        scale = np.broadcast_to(normalization.scale, len(noise))
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
 
-    def _mean_forms(self, h: float, x: float, pencil: Pencil) -> Forms:
-        r, noise = self._inverse(h, x, pencil)
-        scale = np.broadcast_to(pencil.scale, len(noise))
+    def _mean_forms(self, h: float, x: float, normalization: Normalization) -> Forms:
+        r, noise = self._inverse(h, x, normalization)
+        scale = np.broadcast_to(normalization.scale, len(noise))
         own, squares = np.diagonal(r), np.einsum("ij,ij->j", r, r)
         diagonals = (own, scale * own, squares, scale * squares, scale**2 * squares, noise)
         return Forms(*(np.array([[float(value.mean())]]) for value in diagonals))
 
-    def _factor(self, h: float, x: float, pencil: Pencil) -> tuple[Array, bool]:
+    def _factor(self, h: float, x: float, normalization: Normalization) -> tuple[Array, bool]:
         matrix = -h * self.matrix
-        matrix[np.diag_indices(len(matrix))] += pencil.at(x)
+        matrix[np.diag_indices(len(matrix))] += normalization.at(x)
         if matrix[0, 0] < 0:  # left of the bulk R is negative definite: what is asked there is even in R
             matrix *= -1
         found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         return found
 
-    def _inverse(self, h: float, x: float, pencil: Pencil) -> tuple[Array, Array]:
+    def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
         """R and diag(R Sigma_0 R)."""
-        r: Array = cho_solve(self._factor(h, x, pencil), np.eye(len(self.matrix)), overwrite_b=True)
+        r: Array = cho_solve(self._factor(h, x, normalization), np.eye(len(self.matrix)), overwrite_b=True)
         return r, np.einsum("ij,ij->i", r @ self.matrix, r)
 
 
 Operator = Diagonal | Dense
 
 
-def operator(problem: SpikeProblem) -> Operator:
+def operator(spiked: SpikedNoise) -> Operator:
     """The cheapest exact representation of the noise with its spikes."""
-    noise, directions = problem.noise, problem.directions
+    noise, directions = spiked.noise, spiked.directions
     spectrum = noise.spectrum
     if directions is None:
-        modes = spectrum.axes or spectrum.homogeneous or problem.method == "pca"
-        return Diagonal(spectrum.eigenvalues, spectrum.weights, None) if modes else Dense(noise.matrix, None)
-    if problem.is_diagonal:
+        modes = spectrum.axes or spectrum.homogeneous or spiked.method == "pca"
+        if not modes:
+            return Dense(noise.matrix, None)
+        return Diagonal(spectrum.eigenvalues, spectrum.weights, None, spectrum.heavy)
+    if spiked.is_diagonal:
         return Diagonal(noise.variances, np.full(noise.size, 1 / noise.size), directions)
-    if problem.method == "pca":
+    if spiked.method == "pca":
         return Diagonal(noise.eigenvalues, np.full(noise.size, 1 / noise.size), directions @ noise.eigenvectors)
     return Dense(noise.matrix, directions)

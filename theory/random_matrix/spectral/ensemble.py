@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Pencil:
+class ScalarEquation:
     """The scalar equation at every nu (points,), and tr G/d = <c/(h + a)> + rest."""
 
     a: Numbers  # (points, r)
@@ -61,14 +61,14 @@ class CommutingEnsemble:
         """The offset, where all atoms share one."""
         return float(self.offset[0]) if np.ptp(self.offset) <= 1e-13 * abs(self.offset[0]) else None
 
-    def at(self, nu: Numbers) -> Pencil:
+    def at(self, nu: Numbers) -> ScalarEquation:
         """At nu (points,), real or complex."""
         atoms = self.distinct
         seen = atoms.sigma > 0
         inverse = 1 / atoms.sigma[seen]
         rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
         a = (atoms.offset[seen] - nu[:, None]) * inverse
-        return Pencil(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
+        return ScalarEquation(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
 
     @cached_property
     def atoms(self) -> Array:
@@ -122,7 +122,7 @@ class DenseEnsemble:
         across = (white.T * self.offset) @ (null @ turn)
         return (white.T * self.offset) @ white, across, 1 / values[seen], levels
 
-    def at(self, nu: Numbers) -> Pencil:
+    def at(self, nu: Numbers) -> ScalarEquation:
         """At nu (points,), real or complex; the null space of Sigma is eliminated by its Schur complement."""
         inner, across, inverse, levels = self._modes
         d = len(self.offset)
@@ -136,7 +136,7 @@ class DenseEnsemble:
             slope = np.diag(inverse) + (across * gap**2) @ across.T
             c[row] = np.einsum("ij,ji->i", left @ slope, vectors)
             rest[row] = gap.sum() / d
-        return Pencil(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
+        return ScalarEquation(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
 
     @cached_property
     def atoms(self) -> Array:

@@ -40,12 +40,12 @@ class SpectralLaw:
         return self._mapped(x, self._density_of_nu, self.variable.slope)
 
     def cumulative(self, x: Any) -> Array:
-        """Share of eigenvalues <= x."""
+        """Return the share of eigenvalues <= x; an atom counts at its own position."""
         points = _real("x", x)
         nu = np.where(self.variable.reached(points), self.variable.inverse(points), np.inf)
         total = np.zeros(nu.shape)
-        for position, mass in self._nu_atoms:
-            total += np.where(nu >= position * (1 + 1e-15), mass, 0.0) if position else np.where(nu >= 0, mass, 0.0)
+        for position, mass in self.atoms:  # compared in x: on the way to nu and back the last digits can change
+            total += np.where(points >= position, mass, 0.0)
         for bulk in self.bulks:
             ends = bulk.interval
             total += bulk.mass * (nu >= ends.high)

@@ -21,6 +21,7 @@ from theory.random_matrix.spectral.rising_root import rising_root
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
+ADVICE = "variances, alpha and lam are too far apart for double precision: take less extreme ones, or a finite d"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class RealBranch:
         residual = abs(found.point.m - 1)
         edge = ExtremeEdge(found.point.nu, found.point.h, residual, count)
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
-        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True).value
+        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
 
     def place_of(self, h: float) -> float:
         """The coordinate of a point."""
@@ -102,7 +103,7 @@ class RealBranch:
 
 
 def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
-    """The right or left end of the support of the eigenvalues nu."""
+    """Compute the right or left end of the support of the eigenvalues nu."""
     return RealBranch(ensemble, side).edge()
 
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.random_matrix.bbp.problem import SpikeProblem
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 from theory.random_matrix.moments import ridge_moments
 
 
 @dataclass(frozen=True, eq=False)
-class Pencil:
+class Normalization:
     """shift - x scale for every coordinate, (d,), or (1,) where all are alike."""
 
     shift: Array = field(repr=False)
@@ -34,41 +34,41 @@ class Pencil:
         return x * self.scale - self.shift
 
 
-class Pencils:
-    """The pencil of one problem at any strengths of its spikes."""
+class MethodNormalization:
+    """The normalization that a method makes of a noise with spikes, at any strengths of these."""
 
-    def __init__(self, problem: SpikeProblem) -> None:
-        self.problem = problem
-        spectrum = problem.noise.spectrum
+    def __init__(self, spiked: SpikedNoise) -> None:
+        self.spiked = spiked
+        spectrum = spiked.noise.spectrum
         self.contraction = 1.0  # lam/kappa
-        if problem.method == "ssr":
-            self.kappa, self.contraction = _effective(problem)
+        if spiked.method == "ssr":
+            self.kappa, self.contraction = _effective(spiked)
             self.diagonal = spectrum.diagonal(1 / (spectrum.eigenvalues + self.kappa))
-            if problem.directions is not None:
-                self.solved = _resolvent_times(problem, self.kappa)  # (Sigma_0 + kappa)^-1 u, (d, k)
-                self.form = problem.directions @ self.solved
-        elif problem.method != "pca":
-            self.variances = problem.noise.variances if problem.directions is not None else _variances(problem)
+            if spiked.directions is not None:
+                self.solved = _resolvent_times(spiked, self.kappa)  # (Sigma_0 + kappa)^-1 u, (d, k)
+                self.form = spiked.directions @ self.solved
+        elif spiked.method != "pca":
+            self.variances = spiked.noise.variances if spiked.directions is not None else _variances(spiked)
 
-    def at(self, strengths: Array | None = None) -> Pencil:
+    def at(self, strengths: Array | None = None) -> Normalization:
         """That of the noise with spikes; None: of the noise alone."""
-        method, ones = self.problem.method, np.ones(1)
+        method, ones = self.spiked.method, np.ones(1)
         if method == "pca":
-            return Pencil(0 * ones, ones)
+            return Normalization(0 * ones, ones)
         if method == "ssr":
-            return Pencil(float(self.problem.lam or 0.0) * ones, 1 / (self.diagonal - self._removed(strengths)))
+            return Normalization(float(self.spiked.lam or 0.0) * ones, 1 / (self.diagonal - self._removed(strengths)))
         variances = self.variances
-        if strengths is not None and self.problem.directions is not None:
-            variances = variances + strengths @ self.problem.directions**2
-        return Pencil(0 * ones, variances) if method == "correlation_pca" else Pencil(-variances, ones)
+        if strengths is not None and self.spiked.directions is not None:
+            variances = variances + strengths @ self.spiked.directions**2
+        return Normalization(0 * ones, variances) if method == "correlation_pca" else Normalization(-variances, ones)
 
     def eigenvalue(self, x: float) -> float:
         """What the method calls the eigenvalue."""
-        return 1 - self.contraction / x if self.problem.method == "ssr" else x
+        return 1 - self.contraction / x if self.spiked.method == "ssr" else x
 
     def growth(self, x: float) -> Array:
         """Slope of x scale - shift in the strength of the single spike as that goes to infinity, (d,) or (1,)."""
-        method, directions = self.problem.method, self.problem.directions
+        method, directions = self.spiked.method, self.spiked.directions
         if directions is None or method == "pca":
             return np.zeros(1)
         if method == "ssr":
@@ -79,31 +79,31 @@ class Pencils:
 
     def _removed(self, strengths: Array | None) -> Array:
         """What the spikes take from diag (Sigma + kappa)^-1, by Woodbury's identity."""
-        if strengths is None or self.problem.directions is None:
+        if strengths is None or self.spiked.directions is None:
             return np.zeros(1)
         inner = np.linalg.solve(np.diag(1 / strengths) + self.form, self.solved.T)
         return np.asarray(np.einsum("ik,ki->i", self.solved, inner))
 
 
-def _effective(problem: SpikeProblem) -> tuple[float, float]:
+def _effective(spiked: SpikedNoise) -> tuple[float, float]:
     """kappa of the noise and lam/kappa."""
-    alpha, lam = np.array([problem.alpha]), np.array([float(problem.lam or 0.0)])
-    kappa = solve_effective_ridge(problem.noise.spectrum, alpha, lam).value
+    alpha, lam = np.array([spiked.alpha]), np.array([float(spiked.lam or 0.0)])
+    kappa = solve_effective_ridge(spiked.noise.spectrum, alpha, lam).value
     if lam[0] > 0:
         return float(kappa[0]), float(lam[0] / kappa[0])
     if kappa[0] > 0:
         return float(kappa[0]), 0.0
-    return 0.0, max(float(ridge_moments(problem.noise.spectrum, kappa).above_df1(alpha)[0]) / problem.alpha, 0.0)
+    return 0.0, max(float(ridge_moments(spiked.noise.spectrum, kappa).above_df1(alpha)[0]) / spiked.alpha, 0.0)
 
 
-def _resolvent_times(problem: SpikeProblem, kappa: float) -> Array:
-    noise, U = problem.noise, np.asarray(problem.directions).T
-    if problem.is_diagonal:
+def _resolvent_times(spiked: SpikedNoise, kappa: float) -> Array:
+    noise, U = spiked.noise, np.asarray(spiked.directions).T
+    if spiked.is_diagonal:
         return np.asarray(U / (noise.variances + kappa)[:, None])
     rotated = noise.eigenvectors.T @ U
     return np.asarray(noise.eigenvectors @ (rotated / (noise.eigenvalues + kappa)[:, None]))
 
 
-def _variances(problem: SpikeProblem) -> Array:
-    spectrum = problem.noise.spectrum
+def _variances(spiked: SpikedNoise) -> Array:
+    spectrum = spiked.noise.spectrum
     return spectrum.diagonal(spectrum.eigenvalues)
