@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theory.models import AR1, Isotropic, MaskedRidge, PowerLaw, TwoLevel
@@ -18,7 +18,7 @@ INF = math.inf
     [
         covariance_law(Isotropic(INF), 0.5),
         covariance_law(TwoLevel(INF), 0.4),
-        covariance_law(PowerLaw(30, 1.0), 3.0),
+        covariance_law(PowerLaw(8, 1.0), 3.0),
         correlation_law(AR1(INF, 0.6), 0.7),
         predictor_law(MaskedRidge(Isotropic(INF), 0.4, 0.1)),
         predictor_law(MaskedRidge(Isotropic(INF, 3.7), 0.9, 1e-3)),
@@ -27,6 +27,7 @@ INF = math.inf
     ],
     ids=lambda law: type(law.variable).__name__,
 )
+@settings(max_examples=15)
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_cumulative_is_right_continuous_and_quantiles_invert_it(law, p):
     positions, masses = law.atoms.T

@@ -6,6 +6,7 @@ dnu/dphi is an even analytic function of phi for square-root edges and for a har
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.fft import dct
@@ -64,7 +65,7 @@ class Bulk:
     values: Array = field(repr=False)  # (N,), density times -dnu/dphi
     narrow: bool = False  # a semicircle, for which h was not computed
 
-    @property
+    @cached_property
     def coefficients(self) -> Array:
         """a of `values` = sum a_k cos(k phi), (N,)."""
         a = dct(self.values, type=2) / len(self.values)
