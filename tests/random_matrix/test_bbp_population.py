@@ -49,9 +49,8 @@ def test_two_spikes_of_unequal_entries(method, lam, noise, side):
         noise, directions, strengths=strengths, alpha=MANY, method=method, lam=lam and lam * noise.variance, side=side
     )
     values, right, left = population(noise, directions, strengths, method, lam and lam * noise.variance)
-    assert (
-        found.detected == {"pca": {"right": 2, "left": 0}}.get(method, {"right": 2, "left": 3})[side] or side == "left"
-    )
+    bulk = np.median(values)  # most coordinates carry no spike
+    assert found.detected == np.sum(values > bulk + 1e-6 if side == "right" else values < bulk - 1e-6)
     taken = list(reversed(range(12)))[: found.detected] if side == "right" else range(found.detected)
     for i, k in enumerate(taken):
         assert found.eigenvalues[i] == pytest.approx(values[k], abs=1e-6)

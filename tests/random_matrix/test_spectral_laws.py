@@ -222,7 +222,7 @@ def test_arguments_are_checked():
     for method in (law.density, law.cumulative):
         with pytest.raises(ValueError, match="x must be finite, got nan"):
             method([0.1, math.nan])
-        with pytest.raises(ValueError, match="x must be real numbers"):
+        with pytest.raises(ValueError, match="x must be an array of real numbers"):
             method("grid")
     with pytest.raises(ValueError, match=r"p must lie in \[0, 1\]"):
         law.quantiles([0.5, 1.2])

@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import Covariance, Empirical, Scaled, Spectrum, Spiked, checks
+from theory.models import Covariance, Empirical, Scaled, Spectrum, Spiked
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.numerics.extremes import within_range
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 
 
@@ -30,6 +32,8 @@ def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
     return np.asarray(alpha / at.above_df2(alpha))
 
 
+@checked
+@within_range
 def conditional_variances(covariance: Covariance) -> Array:
     """Compute 1/(Sigma^-1)_kk, the part of each variance that no linear function of the other coordinates explains.
 
@@ -42,7 +46,6 @@ def conditional_variances(covariance: Covariance) -> Array:
     >>> conditional_variances(AR1(3, 0.5)).round(4)  # 1 - r^2 at the ends, (1 - r^2)/(1 + r^2) between two neighbors
     array([0.75, 0.6 , 0.75])
     """
-    checks.record("covariance", covariance, Covariance)
     if isinstance(covariance, Scaled):
         return covariance.scales**2 * conditional_variances(covariance.base)
     spectrum = covariance.spectrum

@@ -9,27 +9,28 @@ from theory.masked.errors import population_errors, variance_factor
 from theory.masked.ridgeless import ridgeless
 from theory.models import Covariance, Spectrum, checks
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics.blocks import in_blocks
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
 
 
-@dataclass(frozen=True)
-class OptimalRidge:
-    """The optimum and its certificate: d log E / d log kappa at it, and across which kappa this changes sign.
+@dataclass(frozen=True, eq=False, repr=False)
+class OptimalRidge(SolverResult):
+    """The ridge of least mean test error with its certificate: where the slope of the error changes its sign.
 
-    `lam` is 0 or inf where the error falls all the way to that end; `effective_ridge` is the limit there, and the
-    certificate the slope at the last point examined.
+    `residual` is |d log E / d log kappa| at the optimum, E the mean test error and kappa the effective ridge, and
+    `bracket` holds two kappa at which this slope is negative and positive. `lam` is 0 or inf where the error falls all
+    the way to that end; `effective_ridge` is the limit there, and the certificate the slope at the last point at which
+    it can be told from rounding.
     """
 
     alpha: float
     lam: float
     effective_ridge: float
     mean_test_error: float
-    residual: float  # |d log E / d log kappa| at the optimum
-    bracket: tuple[float, float]  # kappa at which the derivative is negative and positive
-    iterations: int
-    converged: bool
+    bracket: tuple[float, float]
 
 
 def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
@@ -47,7 +48,8 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
         raise ValueError("covariance must have a positive variance: without any the error is zero at every lam")
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
     grid = _offsets(spectrum)
-    blocks = [_slopes(spectrum, alpha, floor + block) for block in np.array_split(grid, 16)]
+    numbers = max(spectrum.eigenvalues.size, spectrum.coordinate_weights.size)
+    blocks = [_slopes(spectrum, alpha, floor + block) for block in in_blocks(grid, numbers, 2_000_000)]
     slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
     told = abs(slopes) > rounding
@@ -109,14 +111,34 @@ def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[flo
     error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights)
     error *= float(variance_factor(at, np.array([alpha]))[0])
     ends = (floor + bracket[0], floor + bracket[1])
-    return OptimalRidge(alpha, lam, float(kappa[0]), error, abs(slope(root)), ends, report.iterations, report.converged)
+    return OptimalRidge(
+        alpha=alpha,
+        lam=lam,
+        effective_ridge=float(kappa[0]),
+        mean_test_error=error,
+        bracket=ends,
+        residual=abs(slope(root)),
+        iterations=report.iterations,
+        converged=report.converged,
+    )
 
 
 def _edge(covariance: Covariance, alpha: float, floor: float, grid: Array, slopes: Array, end: int) -> OptimalRidge:
     kappa = float(floor + grid[end])
     residual = abs(float(slopes[end]))
     if end == 0:
+        lam, limit, bracket = 0.0, floor, (floor, kappa)
         error = ridgeless(covariance, alpha).mean_test_error
-        return OptimalRidge(alpha, 0.0, floor, error, residual, (floor, kappa), 0, True)
-    error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
-    return OptimalRidge(alpha, np.inf, np.inf, error, residual, (kappa, np.inf), 0, True)
+    else:
+        lam, limit, bracket = np.inf, np.inf, (kappa, np.inf)
+        error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
+    return OptimalRidge(
+        alpha=alpha,
+        lam=lam,
+        effective_ridge=limit,
+        mean_test_error=error,
+        bracket=bracket,
+        residual=residual,
+        iterations=None,
+        converged=True,
+    )

@@ -7,7 +7,10 @@ import numpy as np
 from theory.masked.errors import conditional_variances, population_errors, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import Covariance, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import Result
+from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
@@ -39,9 +42,9 @@ def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution:
     return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), *evidence)
 
 
-@dataclass(frozen=True, eq=False)
-class PeakHeight:
-    """Leading order of the interpolation peak at alpha = 1 as lam -> 0."""
+@dataclass(frozen=True, eq=False, repr=False)
+class PeakHeight(Result):
+    """The leading order of the interpolation peak at alpha = 1 as lam -> 0; `test_error` is one entry a coordinate."""
 
     lam: float
     effective_ridge: float
@@ -49,6 +52,8 @@ class PeakHeight:
     mean_test_error: float
 
 
+@checked
+@within_range
 def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     """kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
 
@@ -58,10 +63,10 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    spectrum = covariance.spectrum
     if spectrum.eigenvalues.min() <= 0:
         raise ValueError("covariance must be non-singular for the peak at alpha = 1")
     tau = float(spectrum.mean(1 / spectrum.eigenvalues))
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
     mean = float(np.mean(errors) if covariance.is_finite else spectrum.coordinate_mean(errors))
-    return PeakHeight(lam, float(np.sqrt(lam / tau)), errors, mean)
+    return PeakHeight(lam=lam, effective_ridge=float(np.sqrt(lam / tau)), test_error=errors, mean_test_error=mean)

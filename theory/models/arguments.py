@@ -71,6 +71,8 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
 
 def _check(annotation: Any) -> Check | None:
     """What an annotation asks for, or None where it lets everything pass."""
+    if annotation in (Any, inspect.Parameter.empty):  # both are classes since Python 3.11
+        return None
     if annotation is ArrayLike:  # a union of many, so it is told before unions
         return checks.real_array
     origin, arguments = get_origin(annotation), get_args(annotation)

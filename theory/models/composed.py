@@ -1,6 +1,5 @@
 """Covariances made of others or of data: spiked, rescaled, empirical."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
@@ -8,8 +7,9 @@ from typing import Self, TypeVar
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, frozen, set_checked
+from theory.models.covariance import Covariance, frozen, repetitions, set_checked
 from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 
 SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
@@ -25,11 +25,13 @@ class Spiked(Covariance):
 
     def __post_init__(self) -> None:
         checks.record("base", self.base, Covariance)
-        directions = checks.finite_array("directions", np.atleast_2d(self.directions), 2)
-        strengths = checks.finite_array("strengths", np.atleast_1d(self.strengths), 1)
+        directions = checks.finite_array(
+            "directions", np.atleast_2d(checks.real_array("directions", self.directions)), 2
+        )
+        strengths = checks.finite_array("strengths", np.atleast_1d(checks.real_array("strengths", self.strengths)), 1)
         if directions.shape != (len(strengths), self.base.size):
             expected = (len(strengths), self.base.size)
-            raise ValueError(f"directions must have shape {expected} (spikes, d), got {directions.shape}")
+            raise ValueError(f"directions must have shape {expected} (strengths, d), got {directions.shape}")
         norms = np.linalg.norm(directions, axis=1)
         if np.any(abs(norms - 1) > 1e-8):
             raise ValueError(f"directions must be unit vectors, got norms {norms}")
@@ -82,10 +84,9 @@ class Scaled(Covariance):
         return scaled_modes(self.scales, self.base.eigenvalues, self.base.eigenvectors)
 
     def resized(self, d: int | float) -> "Scaled":
-        """The base at size d with the scales repeated; d must be a multiple of the present dimension."""
-        if not math.isfinite(d) or d % self.d:
-            raise ValueError(f"d must be a multiple of {self.d} to repeat these scales, got {d!r}")
-        return Scaled(self.base.resized(d), np.tile(self.scales, int(d) // self.d))
+        """Resize the base to d and repeat the scales; d must be a multiple of the present dimension."""
+        count = repetitions("scales", self.d, d)
+        return Scaled(self.base.resized(d), np.tile(self.scales, count))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +116,7 @@ class Empirical(Covariance):
         return f"Empirical(d={self.d})"
 
     @classmethod
+    @checked
     def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":
         """Compute X^T X / n of the rows of X (n, d), after subtracting the column means unless `center` is False."""
         X = checks.finite_array("X", X, 2)

@@ -113,7 +113,7 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
     previous, change = np.zeros(3), np.inf
     for exponent in range(5, 21):
         angles = half_circle(2**exponent)
-        s = np.asarray(symbol(angles), float)
+        s = _values(symbol, angles, name)
         if not (np.isfinite(s).all() and s.min() > 0):
             raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
         # plain means of a step can agree by chance from one level to the next; not those with a cosine
@@ -123,6 +123,17 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
             return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
+    try:
+        values = symbol(angles)
+    except Exception as failed:  # it is the user's function, and may raise anything
+        raise ValueError(f"{name} must map an array of angles to numbers, it raised {failed!r}") from failed
+    found = checks.real_array(name, values)
+    if found.shape != angles.shape:
+        raise ValueError(f"{name} must map an array of angles to as many numbers, got shape {found.shape}")
+    return found
 
 
 def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
@@ -142,6 +153,15 @@ def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
         return adaptive_circle(lambda angle: scale / raised_cosine(least, -abs(amplitude), angle), "the symbol")
     angles, weights = panelled_legendre(graded_edges(0, math.pi, width / 2))
     return spectrum.homogeneous(scale / raised_cosine(least, -abs(amplitude), angles), weights)
+
+
+def repetitions(what: str, size: int, d: int | float) -> int:
+    """How often a profile of `size` coordinates is repeated to have d of them; ValueError unless d is a multiple."""
+    wanted = checks.dimension(d, infinite=True)
+    if not math.isfinite(wanted) or wanted % size:
+        raise ValueError(f"d must be a multiple of {size} to repeat these {what}, got {d!r}")
+    checks.fits_in_memory(f"{what} of {wanted} coordinates", wanted)
+    return int(wanted) // size
 
 
 def frozen(array: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, set_checked
+from theory.models.covariance import Covariance, repetitions, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import panelled_legendre
 
@@ -84,10 +84,8 @@ class Diagonal(_Axes):
         return np.asarray(self.variances)
 
     def resized(self, d: int | float) -> "Diagonal":
-        """The same profile repeated; d must be a multiple of the present dimension."""
-        if not math.isfinite(d) or d % self.d:
-            raise ValueError(f"d must be a multiple of {self.d} to repeat these variances, got {d!r}")
-        return Diagonal(np.tile(self._entries(), int(d) // self.d))
+        """Repeat the profile of variances; d must be a multiple of the present dimension."""
+        return Diagonal(np.tile(self._entries(), repetitions("variances", self.d, d)))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,9 @@ class GOEPrecision(Covariance):
 
     def __post_init__(self) -> None:
         variance = checks.positive("variance", self.variance)
-        nu = checks.between("nu", self.nu, 2 * math.sqrt(variance))
+        nu, edge = checks.real("nu", self.nu), 2 * math.sqrt(variance)
+        if nu <= edge:
+            raise ValueError(f"nu must exceed 2 sqrt(variance) = {edge:g}, got {nu!r}")
         seed = checks.dimension(self.seed, least=0, name="seed")
         set_checked(self, d=checks.dimension(self.d, infinite=True), nu=nu, variance=variance, seed=seed)
 
@@ -61,8 +63,8 @@ class Wishart(Covariance):
 
     def __post_init__(self) -> None:
         d, aspect = checks.dimension(self.d, infinite=True), checks.positive("aspect", self.aspect)
-        if math.isfinite(d) and round(aspect * d) < 1:
-            raise ValueError(f"aspect * d must round to at least 1, got aspect={aspect!r}, d={d!r}")
+        if math.isfinite(d) and not 0.5 < aspect * d < 1e15:
+            raise ValueError(f"aspect * d must round to an integer from 1 to 1e15, got aspect={aspect!r}, d={d!r}")
         set_checked(self, d=d, aspect=aspect, seed=checks.dimension(self.seed, least=0, name="seed"))
 
     def _matrix(self) -> Array:

@@ -59,7 +59,7 @@ class Blocks(Covariance):
 
     def __post_init__(self) -> None:
         size = int(checks.dimension(self.block_size, least=2, name="block_size"))
-        d = checks.dimension(self.d, infinite=True, least=size)
+        d = checks.dimension(self.d, infinite=True)
         if math.isfinite(d) and d % size:
             raise ValueError(f"d must be a multiple of block_size = {size}, got {d!r}")
         correlation = checks.between("correlation", self.correlation, -1 / (size - 1), 1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.models import checks
 from theory.models.arrays import Array
 
 
@@ -22,6 +23,21 @@ class Spectrum:
     axes: bool = False
     heavy: bool = False  # a limit d -> infinity without a mean variance, which its quadrature cannot tell
     unbounded: bool = False  # a limit d -> infinity without a largest variance, likewise
+
+    def __post_init__(self) -> None:
+        eigenvalues = _finite("eigenvalues", self.eigenvalues)
+        weights = _finite("weights", self.weights)
+        if eigenvalues.ndim != 1 or weights.shape != eigenvalues.shape:
+            shapes = f"{eigenvalues.shape} and {weights.shape}"
+            raise ValueError(f"eigenvalues and weights must have one shape (r,), got {shapes}")
+        object.__setattr__(self, "eigenvalues", eigenvalues)
+        object.__setattr__(self, "weights", weights)
+        if self.loadings is not None:
+            loadings = checks.real_array("loadings", self.loadings)
+            if loadings.ndim != 2 or loadings.shape[1] != len(eigenvalues):
+                raise ValueError(f"loadings must have shape (d, {len(eigenvalues)}), got {loadings.shape}")
+        for name in ("axes", "heavy", "unbounded"):
+            checks.flag(name, getattr(self, name))
 
     @property
     def homogeneous(self) -> bool:
@@ -59,6 +75,13 @@ class Spectrum:
         if self.loadings is not None:
             return np.asarray(values @ self.loadings.T)
         return values if self.axes else np.asarray(values @ self.weights)[..., None]
+
+
+def _finite(name: str, values: Array) -> Array:
+    array = checks.real_array(name, values)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
 
 
 def homogeneous(eigenvalues: Array, weights: Array) -> Spectrum:

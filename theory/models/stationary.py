@@ -62,7 +62,7 @@ class Toeplitz(Covariance):
 
     def __post_init__(self) -> None:
         if not callable(self.symbol):
-            raise ValueError(f"symbol must be a function of the angle, got {self.symbol!r}")
+            raise ValueError(f"symbol must be a function of the angle, got {checks.shown(self.symbol)}")
         set_checked(self, d=checks.dimension(self.d, infinite=True))
         self._limit()
 

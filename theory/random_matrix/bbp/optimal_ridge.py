@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from theory.models import Covariance
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
+from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.outlier import spike_outlier
 from theory.random_matrix.bbp.threshold import spike_threshold
 
@@ -35,6 +36,7 @@ class SpikeRidge(SolverResult):
 
 
 @checked
+@within_range
 def optimal_spike_ridge(
     noise: Covariance, direction: ArrayLike | None, *, alpha: float, strength: float | None = None
 ) -> SpikeRidge:

@@ -10,6 +10,7 @@ from theory.models import Covariance
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
+from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
@@ -67,6 +68,7 @@ class SpikeOutliers(SolverResult):
 
 
 @checked
+@within_range
 def spike_outlier(
     noise: Covariance,
     direction: ArrayLike | None,
@@ -118,6 +120,7 @@ def spike_outlier(
 
 
 @checked
+@within_range
 def spike_outliers(
     noise: Covariance,
     directions: ArrayLike,

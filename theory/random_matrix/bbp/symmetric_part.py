@@ -22,7 +22,8 @@ from theory.models import Covariance, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
-from theory.numerics import Solution, verified
+from theory.numerics import ConvergenceError, Solution, verified
+from theory.numerics.extremes import within_range
 from theory.numerics.solution import Status
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
@@ -59,6 +60,7 @@ class _Point:
 
 
 @checked
+@within_range
 def symmetric_part_outlier(
     noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
 ) -> SymmetricOutlier:
@@ -84,6 +86,8 @@ def symmetric_part_outlier(
         return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
 
     before, found = bulk.start(), None
+    if not before.residual < ACCURATE:
+        raise ConvergenceError("symmetric part", Solution(before, "unverified", before.residual, ACCURATE, 0), ADVICE)
     for point in bulk.to_the_edge(before):
         if singular(point) > 0:
             found = before, point

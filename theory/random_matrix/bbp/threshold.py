@@ -11,6 +11,7 @@ from theory.models import Covariance
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
 from theory.numerics import Solution, verified
+from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, spiked_noise
 from theory.random_matrix.spectral.real_branch import ADVICE
@@ -40,6 +41,7 @@ class SpikeThreshold(SolverResult):
 
 
 @checked
+@within_range
 def spike_threshold(
     noise: Covariance,
     direction: ArrayLike | None,

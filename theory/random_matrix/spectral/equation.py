@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from theory.models.arrays import Array
+from theory.numerics.blocks import in_blocks
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, ScalarEquation
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
@@ -34,11 +35,9 @@ class Branch:
 
 def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000) -> Branch:
     """The physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
-    blocks = max(1, -(-len(nu) * ensemble.size // budget))
-    starts = [None] * blocks if start is None else np.array_split(start, blocks)
-    parts = [
-        solve(ensemble.at(points), first) for points, first in zip(np.array_split(nu, blocks), starts, strict=True)
-    ]
+    blocks = in_blocks(nu, ensemble.size, budget)
+    starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, budget)
+    parts = [solve(ensemble.at(points), first) for points, first in zip(blocks, starts, strict=True)]
     return Branch(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Branch)))
 
 
