@@ -11,24 +11,26 @@ from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 
 
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """(R Sigma R)_kk / R_kk^2, R = (Sigma + kappa)^-1: errors of the population masked ridge predictor, (..., c).
+    """Compute the errors (R Sigma R)_kk / R_kk^2 of the population's masked ridge predictor, R = (Sigma + kappa)^-1.
 
-    Row k of I - diag(R)^-1 R regresses coordinate k on the others with ridge kappa; needs kappa > 0.
+    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. Shape (..., c): one entry
+    a class of coordinates for every kappa (...).
     """
     p, t = shrinkage(spectrum, kappa)
     own = spectrum.diagonal(t)
-    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))  # own^2 can underflow
+    # Two divisions, because the square of `own` can underflow.
+    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))
 
 
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """The same for each coordinate at its own effective ridge, (c,) -> (c,)."""
+    """Compute the errors of `population_errors` for each coordinate at an effective ridge of its own, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     return np.asarray(kappa * (of(p * t) / of(t) / of(t)))
 
 
 def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
-    """1/(1 - df2/alpha): by how much a finite sample raises the errors of the population predictor."""
+    """Compute 1/(1 - df2/alpha), by which a finite sample raises the errors of the population predictor."""
     return np.asarray(alpha / at.above_df2(alpha))
 
 

@@ -17,7 +17,15 @@ SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
 
 @dataclass(frozen=True, eq=False)
 class Spiked(Covariance):
-    """Sigma = base + sum_i strengths[i] u_i u_i^T with unit rows u_i of `directions`, (k, d) or (d,) for one spike."""
+    """The covariance base + sum_i strengths[i] u_i u_i^T of a noise with spikes.
+
+    `directions` holds the unit vectors u_i in rows, (k, d), or (d,) for one; `strengths` are positive variances, (k,).
+
+    >>> from theory.models import Isotropic
+    >>> Spiked(Isotropic(2), directions=[0.6, 0.8], strengths=2.0).matrix
+    array([[1.72, 0.96],
+           [0.96, 2.28]])
+    """
 
     base: Covariance
     directions: Array = field(repr=False)
@@ -54,7 +62,15 @@ class Spiked(Covariance):
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Covariance):
-    """Sigma = diag(scales) base diag(scales), positive scales of shape (d,): heteroscedastic correlated coordinates."""
+    """The covariance diag(scales) base diag(scales): the coordinates of `base` in other units.
+
+    `scales` are positive, of shape (d,).
+
+    >>> from theory.models import AR1
+    >>> Scaled(AR1(2, 0.5), scales=[1.0, 10.0]).matrix
+    array([[  1.,   5.],
+           [  5., 100.]])
+    """
 
     base: Covariance
     scales: Array = field(repr=False)
@@ -91,7 +107,13 @@ class Scaled(Covariance):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Empirical(Covariance):
-    """A given covariance matrix, (d, d), symmetric and positive semi-definite."""
+    """A given covariance matrix, (d, d), symmetric and positive semi-definite in the units of its columns.
+
+    An eigenvalue counts as zero where the matrix of correlations has one to rounding, whatever the units.
+
+    >>> Empirical([[2.0, 1.0], [1.0, 2.0]]).eigenvalues
+    array([1., 3.])
+    """
 
     matrix: Array = field(repr=False)
 

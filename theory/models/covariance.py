@@ -17,7 +17,7 @@ from theory.numerics.quadrature import graded_edges, half_circle, panelled_legen
 
 
 class Covariance(ABC):
-    """Population covariance Sigma (d, d) of the inputs x.
+    """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
 
     A family says what its matrix is and, where it knows better than a dense eigendecomposition, its spectrum. Results
     are cached by the record and read-only; a pickle carries the parameters alone.
@@ -59,19 +59,19 @@ class Covariance(ABC):
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
-        # the matrix, the eigenvectors, and the work space of their computation
+        # Three matrices are needed at once: this one, its eigenvectors, and the work space of their computation.
         checks.fits_in_memory(f"the eigendecomposition of {self!r}", 3 * self.size**2)
         eigenvalues, eigenvectors = self._eigh()
         return frozen(eigenvalues), frozen(eigenvectors)
 
     @property
     def eigenvalues(self) -> Array:
-        """(d,), ascending."""
+        """The eigenvalues of Sigma (d,), ascending."""
         return self._eigen[0]
 
     @property
     def eigenvectors(self) -> Array:
-        """(d, d), in columns, in the order of `eigenvalues`."""
+        """The eigenvectors of Sigma (d, d), in columns, in the order of `eigenvalues`."""
         return self._eigen[1]
 
     @cached_property
@@ -88,7 +88,7 @@ class Covariance(ABC):
         return frozen(np.broadcast_to(diagonal, (self.size,)) if self.is_finite else diagonal)
 
     def resized(self, d: int | float) -> Self:
-        """The same family at dimension d."""
+        """Return the same family at dimension d."""
         return dataclasses.replace(self, d=d)  # type: ignore[type-var]  # every family is a dataclass
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
         s = _values(symbol, angles, name)
         if not (np.isfinite(s).all() and s.min() > 0):
             raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
-        # plain means of a step can agree by chance from one level to the next; not those with a cosine
+        # Plain means of a step function can agree by chance from one level to the next; with a cosine they do not.
         current = np.array([s.mean(), (1 / s).mean(), (s * np.cos(angles)).mean()])
         before, change = change, float(np.max(abs(current - previous) / current[[0, 1, 0]]))
         if change <= tolerance or before / 2 < change <= 1e-9:

@@ -1,7 +1,9 @@
-"""Every outlier right of the bulk: where it lies on the branch, and what its eigenvectors keep of the spikes.
+"""Every outlier right of the bulk: where it lies, and what its eigenvectors keep of the spikes.
 
-Along the branch from h = 1 to the edge the matrix B(h) = h Theta^1/2 U^T R U Theta^1/2 increases, so each of its
-eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues of B above 1 at the edge.
+Points right of the bulk are parameterized by h = 1/K: x(h) falls from infinity at h = 1 to the edge. With the strengths
+Theta and the directions U of the spikes an outlier lies where B(h) = h Theta^1/2 U^T R U Theta^1/2 has an eigenvalue 1,
+R = (x scale - shift - h Sigma_0)^-1 the resolvent of the noise. Along the branch from h = 1 to the edge B increases, so
+each of its eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues above 1 at the edge.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +24,7 @@ TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variance
 
 @dataclass(frozen=True, eq=False)
 class Emerged:
-    """One outlier: the zero x with its cosines with every spike, squared."""
+    """One outlier at (h, x), with the squared cosines of its eigenvectors with every spike."""
 
     x: float
     h: float
@@ -44,7 +46,7 @@ class _Trial:
 
 
 def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
-    """All outliers right of the bulk, the largest first."""
+    """Find all outliers right of the bulk, the largest first."""
     normalization = bulk.normalizations.at(strengths)
     branch = bulk.branch
     end = branch.place_of(bulk.edge.h)
@@ -59,7 +61,8 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         def trial(place: float, rank: int = rank) -> _Trial:
             return _trial(bulk, normalization, strengths, place, rank)
 
-        # log B grows about as fast as the coordinate; the edge itself is no starting point, for m = 1 there
+        # The logarithm of B grows about as fast as the coordinate: this guesses its root. The edge itself is no place
+        # to start from, since x(h) is stationary there.
         best, count = rising_root(trial, end - float(np.log(at_edge[rank])), high=end)
         solution = Solution(
             best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
@@ -82,7 +85,7 @@ def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, pla
 
 
 def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, trial: _Trial, count: int) -> Emerged:
-    """Overlaps from the residue of the resolvent at the outlier.
+    """Compute overlaps from the residue of the resolvent at the outlier.
 
     z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either
     is noise, whose length is the derivative of the outlier under shift -> shift + t scale^2 (right) or t (left).
@@ -96,7 +99,7 @@ def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, t
 
 @dataclass(frozen=True)
 class Residue:
-    """Of one side: u_j . vector for every spike, and |vector|^2, for the deterministic part of the eigenvector."""
+    """The deterministic part of a right or left eigenvector: its products with every u_j, and its squared length."""
 
     cosines: Array
     norm: float
@@ -105,7 +108,10 @@ class Residue:
 def overlaps_of(
     bulk: SpikedBulk, point: BranchPoint, left: Residue, right: Residue, rise: float, residual: float, count: int
 ) -> Emerged:
-    """The record of an outlier at this point; `rise` is z^T Sigma z for the deterministic part z on the left."""
+    """Make the record of an outlier at a point; `rise` is z^T Sigma z for the deterministic part z on the left.
+
+    A share 1 - m of the squared length is deterministic; the rest is noise of the sample, spread as the traces say.
+    """
     traces = bulk.operator.traces(point.h, point.nu, bulk.noise_normalization, bulk.spiked.alpha)
     free = max(1 - point.m, 0.0)
 

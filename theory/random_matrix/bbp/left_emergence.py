@@ -1,8 +1,9 @@
-"""Outliers left of the bulk: eigenvalues of the deterministic matrix below those of the noise, from dense matrices.
+"""Outliers left of the bulk: eigenvalues of the deterministic equivalent below those of the noise, by dense algebra.
 
-There are as many as eigenvalues of D^1/2 (h Sigma + Lam) D^1/2, full Sigma, below x at the left edge (h, x); each rises
-with h while x(h) falls, so each is one root. Positive spikes only push eigenvalues up: what comes out on the left is
-due to the smaller scales D on the coordinates of a localized spike.
+With D = diag(1/scale), Lam = diag(shift) and x(h) the branch left of the bulk, on which h = 1/K falls from 1 to the
+edge, there are as many outliers as eigenvalues of D^1/2 (h Sigma + Lam) D^1/2, with the full Sigma, below x at the edge
+(h, x). Each of these rises with h while x(h) falls, so that each is one root. Positive spikes only push eigenvalues up:
+what comes out on the left is due to the smaller scales D on the coordinates of a localized spike.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ ATOM_PLACE = 30.0  # h = exp(-30) stands for the end of the branch where the sup
 
 
 def emerged_left(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
-    """All outliers left of the bulk, the smallest first."""
+    """Find all outliers left of the bulk, the smallest first."""
     directions = bulk.spiked.directions
     if directions is None:
         return []

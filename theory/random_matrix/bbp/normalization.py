@@ -1,4 +1,8 @@
-"""What each method makes of a covariance: eigenvalues are the zeros x of h Sigma + diag(shift) - x diag(scale).
+"""How each method normalizes the coordinates before it looks for a spike.
+
+The deterministic equivalent of a method's matrix has its eigenvalues at the zeros x of h Sigma + diag(shift) -
+x diag(scale), where h = 1/K is the factor by which a sample of n rows changes the population Sigma. Methods differ in
+shift and scale alone:
 
 | method               | matrix                        | shift       | scale                     | eigenvalue        |
 |----------------------|-------------------------------|-------------|---------------------------|-------------------|
@@ -24,13 +28,13 @@ from theory.random_matrix.moments import ridge_moments
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """shift - x scale for every coordinate, (d,), or (1,) where all are alike."""
+    """The numbers shift and scale of every coordinate, (d,) each, or (1,) where all are alike."""
 
     shift: Array = field(repr=False)
     scale: Array = field(repr=False)
 
     def at(self, x: float) -> Array:
-        """x scale - shift, positive definite together with -h Sigma right of the bulk."""
+        """Compute x scale - shift, which with -h Sigma added is positive definite right of the bulk."""
         return x * self.scale - self.shift
 
 
@@ -51,7 +55,7 @@ class MethodNormalization:
             self.variances = spiked.noise.variances if spiked.directions is not None else _variances(spiked)
 
     def at(self, strengths: Array | None = None) -> Normalization:
-        """That of the noise with spikes; None: of the noise alone."""
+        """Return the normalization of the noise with spikes of these strengths, or of the noise alone (None)."""
         method, ones = self.spiked.method, np.ones(1)
         if method == "pca":
             return Normalization(0 * ones, ones)
@@ -63,11 +67,11 @@ class MethodNormalization:
         return Normalization(0 * ones, variances) if method == "correlation_pca" else Normalization(-variances, ones)
 
     def eigenvalue(self, x: float) -> float:
-        """What the method calls the eigenvalue."""
+        """Convert x to the eigenvalue of the method's matrix."""
         return 1 - self.contraction / x if self.spiked.method == "ssr" else x
 
     def growth(self, x: float) -> Array:
-        """Slope of x scale - shift in the strength of the single spike as that goes to infinity, (d,) or (1,)."""
+        """Compute the slope of x scale - shift in the strength of one spike as that goes to infinity, (d,) or (1,)."""
         method, directions = self.spiked.method, self.spiked.directions
         if directions is None or method == "pca":
             return np.zeros(1)
@@ -78,7 +82,7 @@ class MethodNormalization:
         return np.asarray(directions[0] ** 2 * (x if method == "correlation_pca" else 1.0))
 
     def _removed(self, strengths: Array | None) -> Array:
-        """What the spikes take from diag (Sigma + kappa)^-1, by Woodbury's identity."""
+        """Compute what the spikes take from diag (Sigma + kappa)^-1, by Woodbury's identity."""
         if strengths is None or self.spiked.directions is None:
             return np.zeros(1)
         inner = np.linalg.solve(np.diag(1 / strengths) + self.form, self.solved.T)
@@ -86,7 +90,7 @@ class MethodNormalization:
 
 
 def _effective(spiked: SpikedNoise) -> tuple[float, float]:
-    """kappa of the noise and lam/kappa."""
+    """Compute the effective ridge kappa of the noise, and lam/kappa, which has a limit as lam -> 0."""
     alpha, lam = np.array([spiked.alpha]), np.array([float(spiked.lam or 0.0)])
     kappa = solve_effective_ridge(spiked.noise.spectrum, alpha, lam).value
     if lam[0] > 0:

@@ -1,4 +1,7 @@
-"""Quadratic forms and traces of R = (x scale - shift - h Sigma_0)^-1: O(d) sums where it is diagonal, else dense."""
+"""Quadratic forms and traces of R = (x scale - shift - h Sigma_0)^-1, the resolvent of the noise Sigma_0 at (h, x).
+
+They are sums over coordinates where the noise is diagonal, else they cost a Cholesky factorization.
+"""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +16,10 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsem
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """(k, k) forms U^T . U; D = 1/scale, so that left vectors are R u and right ones scale R u."""
+    """The quadratic forms U^T . U of the spikes' directions U (d, k), for the operators written beside them.
+
+    R U is the deterministic part of left eigenvectors of a method's matrix, scale R U that of right ones.
+    """
 
     left: Array = field(repr=False)  # R
     right: Array = field(repr=False)  # scale R
@@ -25,7 +31,7 @@ class Forms:
 
 @dataclass(frozen=True)
 class Traces:
-    """tr . / n of the noise alone."""
+    """The traces tr . / n of the operators written beside them, for the noise alone."""
 
     left: float  # Sigma_0 R R
     middle: float  # Sigma_0 R scale R
@@ -42,12 +48,12 @@ class Diagonal:
         self.sigma, self.weights, self.directions, self.heavy = sigma, weights, directions, heavy
 
     def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
-        """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
+        """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
         offset = np.broadcast_to(normalization.shift / normalization.scale, self.sigma.shape)
         return CommutingEnsemble(alpha, self.sigma / normalization.scale, offset, self.weights)
 
     def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
-        """At one point right of the bulk."""
+        """Compute the forms at one point right of the bulk."""
         r, scale = 1 / (normalization.at(x) - h * self.sigma), normalization.scale
         diagonals = (r, scale * r, r * r, scale * r * r, (scale * r) ** 2, self.sigma * r * r)
         if self.directions is None:
@@ -55,7 +61,7 @@ class Diagonal:
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
     def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
-        """At one point right or left of the bulk."""
+        """Compute the traces at one point right or left of the bulk."""
         r = 1 / (normalization.at(x) - h * self.sigma)
         weights, scaled = self.sigma * self.weights / alpha, normalization.scale * r
         # A right vector carries the scales of the coordinates: its noise has their mean variance.
@@ -70,12 +76,12 @@ class Dense:
         self.matrix, self.directions = matrix, directions
 
     def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
-        """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
+        """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
         root = 1 / np.sqrt(np.broadcast_to(normalization.scale, len(self.matrix)))
         return DenseEnsemble(alpha, root[:, None] * self.matrix * root, normalization.shift * root**2)
 
     def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
-        """At one point right of the bulk."""
+        """Compute the forms at one point right of the bulk."""
         scale = np.broadcast_to(normalization.scale, len(self.matrix))
         if self.directions is None:
             return self._mean_forms(h, x, normalization)
@@ -85,7 +91,7 @@ class Dense:
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
     def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
-        """At one point right or left of the bulk."""
+        """Compute the traces at one point right or left of the bulk."""
         _, noise = self._inverse(h, x, normalization)
         scale = np.broadcast_to(normalization.scale, len(noise))
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
@@ -100,13 +106,14 @@ class Dense:
     def _factor(self, h: float, x: float, normalization: Normalization) -> tuple[Array, bool]:
         matrix = -h * self.matrix
         matrix[np.diag_indices(len(matrix))] += normalization.at(x)
-        if matrix[0, 0] < 0:  # left of the bulk R is negative definite: what is asked there is even in R
+        # Left of the bulk R is negative definite. What is asked for there is even in R, so that -R will do.
+        if matrix[0, 0] < 0:
             matrix *= -1
         found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         return found
 
     def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
-        """R and diag(R Sigma_0 R)."""
+        """Compute R and diag(R Sigma_0 R)."""
         r: Array = cho_solve(self._factor(h, x, normalization), np.eye(len(self.matrix)), overwrite_b=True)
         return r, np.einsum("ij,ij->i", r @ self.matrix, r)
 
@@ -115,7 +122,7 @@ Operator = Diagonal | Dense
 
 
 def operator(spiked: SpikedNoise) -> Operator:
-    """The cheapest exact representation of the noise with its spikes."""
+    """Choose the cheapest exact representation of the noise with its spikes."""
     noise, directions = spiked.noise, spiked.directions
     spectrum = noise.spectrum
     if directions is None:

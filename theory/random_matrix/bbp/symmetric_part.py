@@ -130,11 +130,11 @@ class _SymmetricBulk:
         self.e = np.broadcast_to(self.contraction * spikes.noise_normalization.scale, self.sigma.shape)
 
     def start(self) -> _Point:
-        """A point so far left of the spectrum of -E Q - Q E that H is nearly that at mu = -infinity."""
+        """Return a point so far left of the spectrum of -E Q - Q E that H is nearly that at mu = -infinity."""
         return self.solved(-1e4 * float(self.e.max()) / self.lam, self.contraction * SWAP)
 
     def inverse(self, mu: float, H: Array, e: Array) -> Array:
-        """(r, 3, 3), the equivalent of the inverse on every coordinate."""
+        """Compute the equivalent of the inverse on every coordinate, (r, 3, 3)."""
         matrix = np.empty((len(self.sigma), 3, 3))
         matrix[:, :2, :2] = self.sigma[:, None, None] * H + self.lam * SWAP
         matrix[:, 0, 2] = matrix[:, 2, 0] = 1
@@ -143,9 +143,10 @@ class _SymmetricBulk:
         return np.asarray(np.linalg.inv(matrix), float)
 
     def solved(self, mu: float, H: Array) -> _Point:
-        """Newton's method from a neighboring H; the residual is infinite where it does not converge."""
+        """Solve at mu by Newton's method from a neighboring H; the residual is infinite where that fails."""
         for _ in range(12):
-            # det H begins below 0, and cannot change sign where the equations hold
+            # The determinant of H is negative at mu = -infinity. It cannot change its sign along the branch, on which
+            # H^-1 stays finite.
             if not (abs(H).max() < 1e100 and H[0, 0] * H[1, 1] < H[0, 1] ** 2):
                 return _Point(mu, H, np.empty((0, 3, 3)), np.empty((0, 0)), np.inf)
             inverse = self.inverse(mu, H, self.e)
@@ -161,7 +162,7 @@ class _SymmetricBulk:
         return _Point(mu, H, inverse, jacobian, residual)
 
     def slope(self, point: _Point) -> Array:
-        """dH/dmu."""
+        """Compute dH/dmu along the branch."""
         last = point.inverse[:, :2, 2]
         moved = np.einsum("j,ja,jb->ab", self.sigma * self.weights, last, last) / self.alpha
         return np.asarray(np.einsum("k,kab->ab", np.linalg.solve(point.jacobian, -moved[ENTRIES]), BASIS))
@@ -170,7 +171,7 @@ class _SymmetricBulk:
         return np.append(np.sign(np.linalg.det(point.inverse)), np.sign(np.linalg.det(point.jacobian)))
 
     def to_the_edge(self, point: _Point) -> Iterator[_Point]:
-        """Points of the branch in steps that shrink where the next point is not on the same branch.
+        """Follow the branch to the edge, in steps that shrink where the next point is not on the same branch.
 
         There Newton's method fails; or the Jacobian has changed its sign, beyond the edge; or the block of a coordinate
         has: then the step has jumped over a bulk, that of a few large variances, into the gap behind it.
@@ -188,14 +189,14 @@ class _SymmetricBulk:
 
 
 def _reduced(bulk: _SymmetricBulk, point: _Point, e: Array, share: Array, theta: float) -> tuple[Array, Array]:
-    """H^-1/theta + u^T G u, and u^T of the last block beside it, with the scales that the spike leaves."""
+    """Compute H^-1/theta + u^T G u, and u^T of the last block beside it, with the scales that the spike leaves."""
     inverse = bulk.inverse(point.mu, point.H, e)
     forms = np.einsum("j,jab->ab", share, inverse)
     return np.linalg.inv(point.H) / theta + forms[:2, :2], forms[:2, 2]
 
 
 def _residue(bulk: _SymmetricBulk, point: _Point, e: Array, share: Array, theta: float) -> float:
-    """(u . v)^2: the residue of u^T (mu - E Q - Q E)^-1 u where the reduced matrix is singular."""
+    """Compute (u . v)^2, the residue of u^T (mu - E Q - Q E)^-1 u where the reduced matrix is singular."""
     matrix, last = _reduced(bulk, point, e, share, theta)
     values, vectors = np.linalg.eigh(matrix)
     null = vectors[:, np.argmin(abs(values))]

@@ -66,7 +66,10 @@ class RealBranch:
         self.ensemble, self.side = simplified(ensemble), side
 
     def at(self, place: float) -> BranchPoint:
-        """The point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left): -inf at h = 1, where nu diverges."""
+        """Compute the point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left).
+
+        At h = 1, which is the place -infinity, nu diverges.
+        """
         rise = math.exp(place)
         right = self.side == "right"
         h, sign, excess = (1 + rise, 1.0, rise / (1 + rise)) if right else (1 / (1 + rise), -1.0, rise)
@@ -78,7 +81,7 @@ class RealBranch:
         return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21))
 
     def edge(self) -> ExtremeEdge:
-        """The end of the support: m = 1, to rounding; ConvergenceError where that is not reached."""
+        """Find the end of the support, where m = 1 to rounding; raises ConvergenceError where that is not reached."""
         if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
             return ExtremeEdge(atom, 0.0, 0.0, 0)
 
@@ -93,11 +96,11 @@ class RealBranch:
         return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
 
     def place_of(self, h: float) -> float:
-        """The coordinate of a point."""
+        """Return the coordinate of h on the branch."""
         return math.log(h - 1 if self.side == "right" else 1 / h - 1)
 
     def stretch(self, place: float) -> float:
-        """dh/dplace."""
+        """Return dh/dplace."""
         rise = math.exp(place)
         return rise if self.side == "right" else -rise / (1 + rise) ** 2
 
