@@ -64,7 +64,7 @@ class Wishart(Covariance):
 
     `seed` draws it. The limit d -> infinity is the Marchenko-Pastur law of ratio 1/aspect.
 
-    >>> np.count_nonzero(Wishart(6, aspect=0.5).eigenvalues)  # the rank is m
+    >>> int(np.count_nonzero(Wishart(6, aspect=0.5).eigenvalues))  # the rank is m
     3
     """
 
