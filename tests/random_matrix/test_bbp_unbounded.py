@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theory.models import Equicorrelated, Isotropic, PowerLaw
+from theory import ConvergenceError
+from theory.models import Equicorrelated, Isotropic, PowerLaw, TwoLevel
 from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold, symmetric_part_outlier
 from theory.random_matrix.spectral.ensemble import sample_covariance
 from theory.random_matrix.spectral.real_branch import RealBranch
@@ -106,3 +107,10 @@ def test_without_a_ridge_and_samples_to_spare_the_predictor_is_one_on_what_it_ha
     found = spike_outlier(noise, None, strength=6.0, alpha=2.0, lam=0.0)
     assert found.eigenvalue == pytest.approx(1 - 1 / found.nu)
     assert found.nu < 1e3
+
+
+def test_the_symmetric_part_at_the_ends_of_double_precision():
+    """A solver that left the range of numbers says so by name, and prints nothing of LAPACK's."""
+    for alpha in (1e-300, 1e-200):
+        with pytest.raises(ConvergenceError, match="too far apart"):
+            symmetric_part_outlier(TwoLevel(INF, 1e-12, 1e12, 0.3), None, strength=1.0, alpha=alpha, lam=1e-100)

@@ -95,7 +95,8 @@ class Scaled(Covariance):
     def _eigh(self) -> tuple[Array, Array]:
         # The base may know its small eigenvalues better than the entries of the product can tell.
         least = self.base.eigenvalues[0]
-        if (self.scales.max() / self.scales.min()) ** 2 <= NEAR and least > 1e4 * rounding(self.base.eigenvalues):
+        spread = 2 * (np.log(self.scales.max()) - np.log(self.scales.min()))
+        if spread <= np.log(NEAR) and least > 1e4 * rounding(self.base.eigenvalues):
             return super()._eigh()
         return scaled_modes(self.scales, self.base.eigenvalues, self.base.eigenvectors)
 
@@ -178,7 +179,8 @@ def _refuse_indefinite(matrix: Array) -> None:
         return
     eigenvalues, eigenvectors = np.linalg.eigh(correlation)
     # The same direction in the units of the matrix: a violation within rounding of the largest entry is none.
-    direction = eigenvectors[:, 0] / np.sqrt(np.diagonal(block))
+    scales = np.sqrt(np.diagonal(block))
+    direction = eigenvectors[:, 0] / (scales / scales.min())
     norm = np.linalg.norm(direction)
     if direction / norm @ block @ (direction / norm) < -len(matrix) * np.finfo(float).eps * largest:
         raise ValueError(

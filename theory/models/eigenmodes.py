@@ -30,8 +30,8 @@ def eigenmodes(matrix: Array) -> tuple[Array, Array]:
     present = variances > 0
     if not present.any():
         return eigenvalues, eigenvectors
-    spread = float(variances.max() / variances[present].min())
-    if spread <= ALIKE or (spread <= NEAR and eigenvalues[0] > 0):
+    spread = np.log(variances.max()) - np.log(variances[present].min())  # the ratio itself may overflow
+    if spread <= np.log(ALIKE) or (spread <= np.log(NEAR) and eigenvalues[0] > 0):
         return eigenvalues, eigenvectors
     scales = np.sqrt(variances[present])
     values, vectors = np.linalg.eigh(correlations(matrix[np.ix_(present, present)]))

@@ -157,6 +157,8 @@ class _SymmetricBulk:
             residual = float(abs(defect).max() / abs(HH).max())
             if residual < 1e-13:
                 break
+            if not np.isfinite(jacobian).all():
+                return _Point(mu, H, inverse, jacobian, np.inf)
             step = np.linalg.lstsq(jacobian, defect[ENTRIES], rcond=None)[0]
             H = H - np.einsum("k,kab->ab", step, BASIS)
         return _Point(mu, H, inverse, jacobian, residual)

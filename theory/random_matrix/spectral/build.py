@@ -71,7 +71,10 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
     return Resolved(tuple(bulks), max(resolved.residual, float(gap)))
 
 
-ADVICE = "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha"
+ADVICE = (
+    "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, a larger alpha, or less "
+    "extreme variances and ridges"
+)
 
 
 def _scanned(ensemble: Ensemble) -> Resolved:

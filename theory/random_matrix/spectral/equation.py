@@ -63,7 +63,7 @@ def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch
     found = _certified(equation, newton(equation, start)) if start is not None else None
     for ratio in (4.0, 2.0, 1.25):
         lost = ~found.certified if found else np.ones(len(equation.a), bool)
-        if not lost.any():
+        if found and not lost.any():
             break
         missing = only(equation, lost)
         again = _certified(missing, _descend(missing, ratio))

@@ -27,6 +27,7 @@ def covariance_law(covariance: Covariance, alpha: float) -> SpectralLaw:
     >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
     array([[0.25, 2.25]])
     """
+    _refuse_without_mean("covariance", covariance, divided=False)
     return law_of(sample_covariance(covariance, alpha), limit=not covariance.is_finite)
 
 
@@ -37,6 +38,7 @@ def correlation_law(covariance: Covariance, alpha: float) -> SpectralLaw:
 
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
     """
+    _refuse_without_mean("covariance", covariance, divided=covariance.spectrum.axes)
     return law_of(sample_correlation(covariance, alpha), limit=not covariance.is_finite)
 
 
@@ -58,6 +60,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     >>> abs(law.mean()) < 1e-9  # the diagonal of the predictor is zero
     True
     """
+    _refuse_without_mean("model", model.covariance, divided=model.covariance.spectrum.axes)
     return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
 
 
@@ -88,3 +91,9 @@ def predictor_edges(model: MaskedRidge) -> Array:
     array([[-2.3406,  0.902 ]])
     """
     return predictor_law(model).edges
+
+
+def _refuse_without_mean(name: str, covariance: Covariance, *, divided: bool) -> None:
+    """Raise ValueError for variances without a mean that are not divided out: nothing could verify the law."""
+    if covariance.spectrum.heavy and not divided:
+        raise ValueError(f"{name} must have a mean variance for a law of eigenvalues at d = infinity: take a finite d")
