@@ -176,7 +176,7 @@ def test_infinite_systems(capsys):
         ),
         ("masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=1 coordinate=4", "coordinate must lie in 0..3"),
         ("random_matrix.spike_threshold Isotropic d=inf alpha=1", "lam is needed for method 'ssr'"),
-        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of"),
+        ("random_matrix.spike_threshold Isotropic d=inf alpha=1 method=ica", "method must be one of 'ssr', 'pca'"),
         ("random_matrix.outlier Isotropic d=inf alpha=1 method=ica", "method must be one of ssr, pca, correlation_pca"),
         ("masked.random_masks Isotropic d=9 alpha=1 lam=1 mask_rate=1", "mask_rate must lie in [0, 1)"),
         ("masked.span_mask Isotropic d=4 alpha=1 lam=1 span=4", "span must lie in 0..3"),

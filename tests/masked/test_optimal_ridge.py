@@ -152,3 +152,17 @@ def test_the_residual_at_an_infinite_ridge(alpha):
     optimum = masked.optimal_ridge(Isotropic(INF), alpha)
     assert optimum.lam == INF
     assert optimum.residual == pytest.approx(2 / (alpha * optimum.bracket[0] ** 2), rel=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 10.0, 1e4])
+@pytest.mark.parametrize("exponent", [0.3, 0.5, 0.9])
+def test_variances_without_an_upper_bound(exponent, alpha):
+    """Far out the error is flat, and the sign of its computed slope is that of rounding."""
+    rotated = masked.optimal_ridge(PowerLaw(INF, exponent, rotation=0), alpha)
+    assert rotated.converged
+    assert rotated.bracket[0] < rotated.effective_ridge < rotated.bracket[1] < 1e4 * rotated.effective_ridge
+    grid = masked.learning_curve(PowerLaw(INF, exponent, rotation=0), alpha, np.geomspace(1e-8, 1e4, 200))
+    assert rotated.mean_test_error <= grid.mean_test_error.min()
+    independent = masked.optimal_ridge(PowerLaw(INF, exponent), alpha)  # there is nothing to learn
+    assert independent.lam == INF
+    assert independent.mean_test_error == pytest.approx(1 / (1 - exponent), rel=1e-9)

@@ -78,5 +78,5 @@ def test_symmetric_part_measured(agrees, strength, lam):
 def test_symmetric_part_refuses_what_it_cannot():
     with pytest.raises(ValueError, match="symmetric part"):
         symmetric_part_outlier(AR1(20, 0.5), shared(20, 3), strength=2.0, alpha=1.0, lam=0.1)
-    with pytest.raises(ValueError, match="symmetric part"):
+    with pytest.raises(ValueError, match="lam must lie in"):
         symmetric_part_outlier(TwoLevel(INF), None, strength=2.0, alpha=1.0, lam=0.0)

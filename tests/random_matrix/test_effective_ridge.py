@@ -12,7 +12,13 @@ from tests.families import FINITE, LIMITS, REGULAR, SINGULAR
 from theory import ConvergenceError, random_matrix
 from theory.masked import high_precision
 from theory.models import AR1, Diagonal, Empirical, Isotropic, PowerLaw, Wishart
-from theory.random_matrix import degrees_of_freedom, effective_ridge, solve_effective_ridge
+from theory.random_matrix import (
+    RidgeMoments,
+    degrees_of_freedom,
+    effective_ridge,
+    solve_effective_ridge,
+    solve_ridge_equation,
+)
 
 ALPHAS = (0.05, 0.97, 1.0, 3.0, 40.0)
 LAMS = (1e-20, 1e-12, 1e-6, 1e-2, 10.0)
@@ -152,16 +158,18 @@ def test_a_failure_is_raised_or_returned_as_such():
 
 
 def test_nan_is_never_converged():
-    spectrum = dataclasses.replace(AR1(10, 0.7).spectrum, weights=np.full(10, np.nan))
-    with pytest.raises(ConvergenceError, match="diverged"), np.errstate(invalid="ignore"):
-        solve_effective_ridge(spectrum, np.array([1.0]), np.array([0.1]))
+    nan = np.full(1, np.nan)
+    with pytest.raises(ConvergenceError, match="diverged"):
+        solve_ridge_equation(lambda kappa: RidgeMoments(nan, nan, nan, nan), np.array([1.0]), np.array([0.1]), 1.0)
+    with pytest.raises(ValueError, match="weights must be finite"):
+        dataclasses.replace(AR1(10, 0.7).spectrum, weights=np.full(10, np.nan))
 
 
 @pytest.mark.parametrize(
     ("alpha", "lam", "message"),
     [
         (0.0, 0.1, "alpha must lie in"),
-        (math.nan, 0.1, "alpha must be finite"),
+        (math.nan, 0.1, "alpha must be a real number, got nan"),
         (1.0, -0.1, r"lam must lie in \[0, inf\), got -0.1"),
         (1.0, math.inf, "lam must be finite"),
     ],

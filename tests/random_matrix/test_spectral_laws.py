@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from theory import ConvergenceError
 from theory.models import (
     AR1,
     Diagonal,
@@ -222,7 +223,7 @@ def test_arguments_are_checked():
     for method in (law.density, law.cumulative):
         with pytest.raises(ValueError, match="x must be finite, got nan"):
             method([0.1, math.nan])
-        with pytest.raises(ValueError, match="x must be real numbers"):
+        with pytest.raises(ValueError, match="x must be an array of real numbers"):
             method("grid")
     with pytest.raises(ValueError, match=r"p must lie in \[0, 1\]"):
         law.quantiles([0.5, 1.2])
@@ -239,3 +240,19 @@ def test_limits_that_would_show_their_quadrature_are_refused():
         covariance_law(PowerLaw(math.inf, 0.6), 1.0)
     with pytest.raises(ValueError, match="take a finite d"):
         covariance_law(AR1(math.inf, 0.7), 1e7)
+
+
+def test_variances_without_a_mean_have_no_verifiable_law():
+    for law in (covariance_law, correlation_law):
+        with pytest.raises(ValueError, match="covariance must have a mean variance"):
+            law(PowerLaw(math.inf, 2.0, rotation=0), 1.0)
+    with pytest.raises(ValueError, match="model must have a mean variance"):
+        predictor_law(MaskedRidge(PowerLaw(math.inf, 2.0, rotation=0), 1.0, 0.1))
+    # the correlations of independent coordinates have their variances divided out
+    assert correlation_law(PowerLaw(math.inf, 2.0), 1.0).total_mass == pytest.approx(1)
+
+
+def test_bulks_too_narrow_to_be_seen_are_refused_by_name():
+    model = MaskedRidge(TwoLevel(math.inf, 1e-12, 1e12, 0.3), 1e100, 1e-100)
+    with pytest.raises(ConvergenceError, match="bulks of the law: unverified, residual"):
+        predictor_law(model)

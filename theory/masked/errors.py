@@ -1,43 +1,86 @@
 """Errors of the masked predictor as functions of the effective ridge."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from theory.models import Covariance, Spectrum, checks
+from theory.models import Covariance, Empirical, Scaled, Spectrum, Spiked
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.numerics.extremes import within_range
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 
 
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """(R Sigma R)_kk / R_kk^2, R = (Sigma + kappa)^-1: errors of the population masked ridge predictor, (..., c).
+    """Compute the errors (R Sigma R)_kk / R_kk^2 of the population's masked ridge predictor, R = (Sigma + kappa)^-1.
 
-    Row k of I - diag(R)^-1 R regresses coordinate k on the others with ridge kappa; needs kappa > 0.
+    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. Shape (..., c): one entry
+    a class of coordinates for every kappa (...).
     """
     p, t = shrinkage(spectrum, kappa)
     own = spectrum.diagonal(t)
-    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))  # own^2 can underflow
+    # Two divisions, because the square of `own` can underflow.
+    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))
 
 
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """The same for each coordinate at its own effective ridge, (c,) -> (c,)."""
+    """Compute the errors of `population_errors` for each coordinate at an effective ridge of its own, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     return np.asarray(kappa * (of(p * t) / of(t) / of(t)))
 
 
 def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
-    """1/(1 - df2/alpha): by how much a finite sample raises the errors of the population predictor."""
+    """Compute 1/(1 - df2/alpha), by which a finite sample raises the errors of the population predictor."""
     return np.asarray(alpha / at.above_df2(alpha))
 
 
+@checked
+@within_range
 def conditional_variances(covariance: Covariance) -> Array:
-    """1/(Sigma^-1)_kk, the part of each coordinate that no linear function of the others explains; zero if none.
+    """Compute 1/(Sigma^-1)_kk, the part of each variance that no linear function of the other coordinates explains.
 
-    Shape (d,), or one entry a class of coordinates in the limit d -> infinity.
+    Returns shape (d,), or one entry a class of coordinates in the limit d -> infinity, in the squared units of the
+    coordinates; zero for a coordinate that is a combination of others. Which coordinates these are is judged on the
+    matrix of correlations: in other units the values change by the units alone. Raises ValueError where rounding of the
+    entries of a given matrix leaves no digit of a value.
+
+    >>> from theory.models import AR1
+    >>> conditional_variances(AR1(3, 0.5)).round(4)  # 1 - r^2 at the ends, (1 - r^2)/(1 + r^2) between two neighbors
+    array([0.75, 0.6 , 0.75])
     """
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
+    if isinstance(covariance, Scaled):
+        return covariance.scales**2 * conditional_variances(covariance.base)
+    spectrum = covariance.spectrum
     resolved = spectrum.eigenvalues > 0
     precisions = np.divide(1.0, spectrum.eigenvalues, out=np.zeros_like(spectrum.eigenvalues), where=resolved)
     inverse = spectrum.diagonal(precisions)
-    hidden = spectrum.diagonal(np.where(resolved, 0.0, 1.0)) > 1e-12  # reaches into the null space: known exactly
+    hidden = _reach(covariance, ~resolved) > 1e-12  # such a coordinate is known exactly from the others
     variances = np.where(hidden, 0.0, 1 / np.where(inverse > 0, inverse, 1.0))
+    if isinstance(covariance, Empirical | Spiked):
+        _refuse_rounding(variances, covariance.variances)
     return np.broadcast_to(variances, (covariance.size,)) if covariance.is_finite else variances
+
+
+def _reach(covariance: Covariance, absent: NDArray[np.bool_]) -> Array:
+    """Squared length, from 0 to 1, of the projection of every coordinate in its own unit on the null space, (c,)."""
+    spectrum = covariance.spectrum
+    if spectrum.loadings is None or not absent.any():
+        return spectrum.diagonal(np.where(absent, 1.0, 0.0))
+    # Null vectors of diag(s) C diag(s) are those of the correlations C divided by s; `eigenmodes` keeps them apart.
+    null = covariance.eigenvectors[:, absent]
+    scales = np.sqrt(covariance.variances)
+    null = scales[:, None] / (scales.max() or 1.0) * null
+    lengths = np.linalg.norm(null, axis=0)
+    reach = ((null / np.where(lengths > 0, lengths, 1.0)) ** 2).sum(axis=1)
+    return np.where(scales > 0, reach, 1.0)
+
+
+def _refuse_rounding(variances: Array, total: Array) -> None:
+    share = np.divide(variances, total, out=np.zeros_like(total), where=total > 0)
+    lost = (share > 0) & (share < 10 * len(share) * np.finfo(float).eps)
+    if lost.any():
+        k = int(lost.argmax())
+        raise ValueError(
+            f"covariance must tell the conditional variance of coordinate {k} from rounding: the others explain all "
+            f"but {share[k]:.2g} of its variance; leave out coordinates that others determine, or use lam > 0"
+        )

@@ -11,25 +11,28 @@ from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics.blocks import in_blocks
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
+ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
 
-@dataclass(frozen=True)
-class OptimalRidge:
-    """The optimum and its certificate: d log E / d log kappa at it, and across which kappa this changes sign.
 
-    `lam` is 0 or inf where the error falls all the way to that end; `effective_ridge` is the limit there, and the
-    certificate the slope at the last point examined.
+@dataclass(frozen=True, eq=False, repr=False)
+class OptimalRidge(SolverResult):
+    """The ridge of least mean test error with its certificate: where the slope of the error changes its sign.
+
+    `residual` is |d log E / d log kappa| at the optimum, E the mean test error and kappa the effective ridge, and
+    `bracket` holds two kappa at which this slope is negative and positive. `lam` is 0 or inf where the error falls all
+    the way to that end; `effective_ridge` is the limit there, and the certificate the slope at the last point at which
+    it can be told from rounding.
     """
 
     alpha: float
     lam: float
     effective_ridge: float
     mean_test_error: float
-    residual: float  # |d log E / d log kappa| at the optimum
-    bracket: tuple[float, float]  # kappa at which the derivative is negative and positive
-    iterations: int
-    converged: bool
+    bracket: tuple[float, float]
 
 
 @overload
@@ -58,7 +61,13 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
         raise ValueError("covariance must have a positive variance: without any the error is zero at every lam")
     floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
     grid = _offsets(spectrum)
-    slopes = np.concatenate([_slopes(spectrum, alpha, floor + block) for block in np.array_split(grid, 16)])
+    numbers = max(spectrum.eigenvalues.size, spectrum.coordinate_weights.size)
+    blocks = [_slopes(spectrum, alpha, floor + block) for block in in_blocks(grid, numbers, 2_000_000)]
+    slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
+    told = abs(slopes) > rounding
+    if told.any():
+        grid, slopes = grid[told], slopes[told]
     candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
     for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
         candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))
@@ -68,8 +77,8 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
 def _offsets(spectrum: Spectrum) -> Array:
     """kappa - kappa_0 from far below to far above the eigenvalues, within reason where these are unbounded."""
     resolved = spectrum.eigenvalues > 0
-    s, weights = spectrum.eigenvalues[resolved], spectrum.weights[resolved]
-    scale = float(np.exp(weights @ np.log(s) / weights.sum()))
+    s = spectrum.eigenvalues[resolved]
+    scale = spectrum.geometric_mean
     low, high = max(float(s.min()), 1e-12 * scale), min(float(s.max()), 1e12 * scale)
     return np.geomspace(1e-9 * low, 1e6 * high, 384)
 
@@ -79,23 +88,34 @@ def _falls(slopes: Array, end: int) -> bool:
     return bool(slopes[0] >= 0 if end == 0 else slopes[-1] < 0)
 
 
-def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> Array:
-    """d log E / d log kappa, E the mean error, at every kappa (points,)."""
+def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> tuple[Array, Array]:
+    """d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
     p, t = shrinkage(spectrum, kappa)
     pt = p * t
-    # with t^2 = t - p t the two ratios are those of the docstring, free of cancellation at a small kappa
-    resolved = spectrum.diagonal(pt)  # zero for a coordinate without variance, whose error is zero
-    own = np.divide(spectrum.diagonal(pt * t), resolved, out=np.zeros_like(resolved), where=resolved > 0)
-    own = spectrum.diagonal(t * t) / spectrum.diagonal(t) - own
+    covered = spectrum.diagonal(pt)  # zero for a coordinate without variance, whose error is zero
+    left = spectrum.diagonal(t)
+
+    def mean_of(weight: Array) -> Array:
+        weighted = spectrum.diagonal(pt * weight)
+        return np.divide(weighted, covered, out=np.zeros_like(covered), where=covered > 0)
+
+    # The docstring's difference of two means of p is, as t = 1 - p, one of two means of t. Of the two the one whose
+    # terms are small loses no digits: the former at a large kappa, the latter at a small one.
+    by_p, by_t = (mean_of(p), covered / left), (spectrum.diagonal(t * t) / left, mean_of(t))
+    small = by_p[1] < 0.5
+    own = np.where(small, by_p[0] - by_p[1], by_t[0] - by_t[1])
+    terms = np.where(small, by_p[0] + by_p[1], by_t[0] + by_t[1])
     at = ridge_moments(spectrum, kappa)
     shared = spectrum.mean(pt * p) / at.above_df2(np.array(alpha))
     errors = population_errors(spectrum, kappa) * spectrum.coordinate_weights
-    return np.asarray(2 * ((errors * own).sum(-1) / errors.sum(-1) - shared))
+    shares = errors / errors.sum(-1, keepdims=True)
+    slopes = 2 * ((shares * own).sum(-1) - shared)
+    return np.asarray(slopes), np.asarray(ROUNDING * ((shares * terms).sum(-1) + shared))
 
 
 def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[float, float]) -> OptimalRidge:
     def slope(log_offset: float) -> float:
-        return float(_slopes(spectrum, alpha, np.array([floor + np.exp(log_offset)]))[0])
+        return float(_slopes(spectrum, alpha, np.array([floor + np.exp(log_offset)]))[0][0])
 
     root, report = brentq(slope, *np.log(bracket), xtol=1e-13, full_output=True)
     kappa = np.array([floor + np.exp(root)])
@@ -104,14 +124,34 @@ def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[flo
     error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights)
     error *= float(variance_factor(at, np.array([alpha]))[0])
     ends = (floor + bracket[0], floor + bracket[1])
-    return OptimalRidge(alpha, lam, float(kappa[0]), error, abs(slope(root)), ends, report.iterations, report.converged)
+    return OptimalRidge(
+        alpha=alpha,
+        lam=lam,
+        effective_ridge=float(kappa[0]),
+        mean_test_error=error,
+        bracket=ends,
+        residual=abs(slope(root)),
+        iterations=report.iterations,
+        converged=report.converged,
+    )
 
 
 def _edge(covariance: Covariance, alpha: float, floor: float, grid: Array, slopes: Array, end: int) -> OptimalRidge:
     kappa = float(floor + grid[end])
     residual = abs(float(slopes[end]))
     if end == 0:
+        lam, limit, bracket = 0.0, floor, (floor, kappa)
         error = ridgeless(covariance, alpha).mean_test_error
-        return OptimalRidge(alpha, 0.0, floor, error, residual, (floor, kappa), 0, True)
-    error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
-    return OptimalRidge(alpha, np.inf, np.inf, error, residual, (kappa, np.inf), 0, True)
+    else:
+        lam, limit, bracket = np.inf, np.inf, (kappa, np.inf)
+        error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
+    return OptimalRidge(
+        alpha=alpha,
+        lam=lam,
+        effective_ridge=limit,
+        mean_test_error=error,
+        bracket=bracket,
+        residual=residual,
+        iterations=None,
+        converged=True,
+    )

@@ -11,6 +11,7 @@ from theory.models import Covariance, MaskedRegression, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result
+from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 
@@ -60,7 +61,7 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeakHeight(Result):
-    """Leading order of the interpolation peak at alpha = 1 as lam -> 0.
+    """The leading order of the interpolation peak at alpha = 1 as lam -> 0.
 
     `test_error` has shape (d,), or one entry a class of coordinates in the limit d -> infinity.
     """
@@ -72,15 +73,15 @@ class PeakHeight(Result):
 
 
 @checked
+@within_range
 def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
-    """Height of the interpolation peak at alpha = 1 for a small ridge: a square-root law (arXiv:2601.23208).
+    """Compute the height of the interpolation peak at alpha = 1 to leading order in a small ridge lam.
 
-    kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk.
-
-    From kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). A law for lam tau << 1: the errors of `solve` are
-    larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. To be trusted to
-    1 % needs lam < 1e-4/(tau rho^2), far below where rho is large. ValueError for a singular Sigma, whose peak is
-    elsewhere and sharper.
+    kappa ~ sqrt(lam/tau) and E_k ~ sigma_k^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma_k^2 = 1/(Sigma^-1)_kk, from
+    kappa (1 - df1) = lam with 1 - df1 = kappa tau + O(kappa^2). The law holds for lam tau << 1: the errors of `solve`
+    are larger by the factor 1 + rho sqrt(lam tau) + O(lam tau), rho = d tr Sigma^-2/(tr Sigma^-1)^2 >= 1. For 1 % it
+    needs lam < 1e-4/(tau rho^2), which is tiny where rho is large. Raises ValueError for a singular Sigma, whose peak
+    is elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
     spectrum = covariance.spectrum
@@ -89,4 +90,4 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     tau = float(spectrum.mean(1 / spectrum.eigenvalues))
     errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
     mean = float(np.mean(errors) if covariance.is_finite else spectrum.coordinate_mean(errors))
-    return PeakHeight(lam, float(np.sqrt(lam / tau)), errors, mean)
+    return PeakHeight(lam=lam, effective_ridge=float(np.sqrt(lam / tau)), test_error=errors, mean_test_error=mean)

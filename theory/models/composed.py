@@ -1,6 +1,5 @@
 """Covariances made of others or of data: spiked, rescaled, empirical."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
@@ -8,15 +7,25 @@ from typing import Self, TypeVar
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
+from theory.models.covariance import Covariance, frozen, repetitions, set_checked
+from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 
 SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
 
 
 @dataclass(frozen=True, eq=False)
 class Spiked(Covariance):
-    """Sigma = base + sum_i strengths[i] u_i u_i^T with unit rows u_i of `directions`, (k, d) or (d,) for one spike."""
+    """The covariance base + sum_i strengths[i] u_i u_i^T of a noise with spikes.
+
+    `directions` holds the unit vectors u_i in rows, (k, d), or (d,) for one; `strengths` are positive variances, (k,).
+
+    >>> from theory.models import Isotropic
+    >>> Spiked(Isotropic(2), directions=[0.6, 0.8], strengths=2.0).matrix
+    array([[1.72, 0.96],
+           [0.96, 2.28]])
+    """
 
     base: Covariance
     directions: Array = field(repr=False)
@@ -24,11 +33,13 @@ class Spiked(Covariance):
 
     def __post_init__(self) -> None:
         checks.record("base", self.base, Covariance)
-        directions = checks.finite_array("directions", np.atleast_2d(self.directions), 2)
-        strengths = checks.finite_array("strengths", np.atleast_1d(self.strengths), 1)
+        directions = checks.finite_array(
+            "directions", np.atleast_2d(checks.real_array("directions", self.directions)), 2
+        )
+        strengths = checks.finite_array("strengths", np.atleast_1d(checks.real_array("strengths", self.strengths)), 1)
         if directions.shape != (len(strengths), self.base.size):
             expected = (len(strengths), self.base.size)
-            raise ValueError(f"directions must have shape {expected} (spikes, d), got {directions.shape}")
+            raise ValueError(f"directions must have shape {expected} (strengths, d), got {directions.shape}")
         norms = np.linalg.norm(directions, axis=1)
         if np.any(abs(norms - 1) > 1e-8):
             raise ValueError(f"directions must be unit vectors, got norms {norms}")
@@ -51,7 +62,15 @@ class Spiked(Covariance):
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Covariance):
-    """Sigma = diag(scales) base diag(scales), positive scales of shape (d,): heteroscedastic correlated coordinates."""
+    """The covariance diag(scales) base diag(scales): the coordinates of `base` in other units.
+
+    `scales` are positive, of shape (d,).
+
+    >>> from theory.models import AR1
+    >>> Scaled(AR1(2, 0.5), scales=[1.0, 10.0]).matrix
+    array([[  1.,   5.],
+           [  5., 100.]])
+    """
 
     base: Covariance
     scales: Array = field(repr=False)
@@ -73,16 +92,29 @@ class Scaled(Covariance):
     def _matrix(self) -> Array:
         return np.asarray(self.scales[:, None] * self.base.matrix * self.scales)
 
+    def _eigh(self) -> tuple[Array, Array]:
+        # The base may know its small eigenvalues better than the entries of the product can tell.
+        least = self.base.eigenvalues[0]
+        spread = 2 * (np.log(self.scales.max()) - np.log(self.scales.min()))
+        if spread <= np.log(NEAR) and least > 1e4 * rounding(self.base.eigenvalues):
+            return super()._eigh()
+        return scaled_modes(self.scales, self.base.eigenvalues, self.base.eigenvectors)
+
     def resized(self, d: int | float) -> "Scaled":
-        """The base at size d with the scales repeated; d must be a multiple of the present dimension."""
-        if not math.isfinite(d) or d % self.d:
-            raise ValueError(f"d must be a multiple of {self.d} to repeat these scales, got {d!r}")
-        return Scaled(self.base.resized(d), np.tile(self.scales, int(d) // self.d))
+        """Resize the base to d and repeat the scales; d must be a multiple of the present dimension."""
+        count = repetitions("scales", self.d, d)
+        return Scaled(self.base.resized(d), np.tile(self.scales, count))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Empirical(Covariance):
-    """A given covariance matrix, (d, d), symmetric and positive semi-definite."""
+    """A given covariance matrix, (d, d), symmetric and positive semi-definite in the units of its columns.
+
+    An eigenvalue counts as zero where the matrix of correlations has one to rounding, whatever the units.
+
+    >>> Empirical([[2.0, 1.0], [1.0, 2.0]]).eigenvalues
+    array([1., 3.])
+    """
 
     matrix: Array = field(repr=False)
 
@@ -90,27 +122,30 @@ class Empirical(Covariance):
         matrix = checks.finite_array("matrix", self.matrix, 2)
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"matrix must be square, got shape {matrix.shape}")
-        scale = abs(matrix).max()
-        gap = abs(matrix - matrix.T)
-        if gap.max() > 1e-10 * scale:
-            i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        # What an entry is compared with is in the units of its row and its column, rounding in those of the largest.
+        scales = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+        allowed = 1e-10 * np.outer(scales, scales) + len(matrix) * np.finfo(float).eps * abs(matrix).max()
+        excess = abs(matrix - matrix.T) - allowed
+        if excess.max() > 0:
+            i, j = np.unravel_index(int(excess.argmax()), excess.shape)
             raise ValueError(f"matrix must be symmetric, got {matrix[i, j]} and {matrix[j, i]} at ({i}, {j})")
-        eigenvalues, eigenvectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        if eigenvalues[0] < -1e-10 * scale * len(matrix):
-            raise ValueError(f"matrix must be positive semi-definite, got an eigenvalue {eigenvalues[0]}")
-        # the decomposition that proves the matrix admissible is the one that every solver needs
-        set_checked(self, matrix=frozen((matrix + matrix.T) / 2))
-        set_checked(self, _eigen=(frozen(without_rounding(eigenvalues)), frozen(eigenvectors)))
+        matrix = (matrix + matrix.T) / 2
+        _refuse_indefinite(matrix)
+        eigenvalues, eigenvectors = eigenmodes(matrix)
+        # The decomposition that every solver needs is computed here, once.
+        set_checked(self, matrix=frozen(matrix), _eigen=(frozen(eigenvalues), frozen(eigenvectors)))
 
     def __repr__(self) -> str:
         return f"Empirical(d={self.d})"
 
     @classmethod
+    @checked
     def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":
-        """X^T X / n of the rows of X (n, d), after subtracting the column means unless `center` is False."""
+        """Compute X^T X / n of the rows of X (n, d), after subtracting the column means unless `center` is False."""
         X = checks.finite_array("X", X, 2)
         if center:
-            X = X - X.mean(axis=0)
+            # A constant column has no variance: rounding of its mean would leave a tiny one.
+            X = np.where(np.ptp(X, axis=0) > 0, X - X.mean(axis=0), 0.0)
         return cls(X.T @ X / len(X))
 
     @property
@@ -124,6 +159,41 @@ class Empirical(Covariance):
     def resized(self, d: int | float) -> Self:
         """Itself at its own size."""
         return _same_size(self, d)
+
+
+def _refuse_indefinite(matrix: Array) -> None:
+    """Raise ValueError for an eigenvalue below zero, beyond rounding, of the matrix or of its correlations."""
+    tolerance, largest = 1e-10 * len(matrix), abs(matrix).max()
+    if largest == 0:
+        return
+    if not _is_positive(matrix, tolerance * largest):
+        raise ValueError(
+            f"matrix must be positive semi-definite, got an eigenvalue {np.linalg.eigvalsh(matrix)[0]:.12g}"
+        )
+    present = np.diagonal(matrix) > 0
+    if not present.any():
+        return
+    block = matrix[np.ix_(present, present)]
+    correlation = correlations(block)
+    if _is_positive(correlation, tolerance):
+        return
+    eigenvalues, eigenvectors = np.linalg.eigh(correlation)
+    # The same direction in the units of the matrix: a violation within rounding of the largest entry is none.
+    scales = np.sqrt(np.diagonal(block))
+    direction = eigenvectors[:, 0] / (scales / scales.min())
+    norm = np.linalg.norm(direction)
+    if direction / norm @ block @ (direction / norm) < -len(matrix) * np.finfo(float).eps * largest:
+        raise ValueError(
+            f"matrix must be positive semi-definite, got an eigenvalue {eigenvalues[0]:.6g} of its correlations"
+        )
+
+
+def _is_positive(matrix: Array, tolerance: float) -> bool:
+    try:
+        np.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _same_size(covariance: SomeCovariance, d: int | float) -> SomeCovariance:

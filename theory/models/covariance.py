@@ -11,12 +11,13 @@ import numpy as np
 
 from theory.models import checks, spectrum
 from theory.models.arrays import Array
+from theory.models.eigenmodes import eigenmodes
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 
 
 class Covariance(ABC):
-    """Population covariance Sigma (d, d) of the inputs x.
+    """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
 
     A family says what its matrix is and, where it knows better than a dense eigendecomposition, its spectrum. Results
     are cached by the record and read-only; a pickle carries the parameters alone.
@@ -36,8 +37,7 @@ class Covariance(ABC):
         return spectrum.dense(self.eigenvalues, self.eigenvectors)
 
     def _eigh(self) -> tuple[Array, Array]:
-        eigenvalues, eigenvectors = np.linalg.eigh(self.matrix)
-        return without_rounding(eigenvalues), eigenvectors
+        return eigenmodes(self.matrix)
 
     @property
     def is_finite(self) -> bool:
@@ -59,19 +59,19 @@ class Covariance(ABC):
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
-        # the matrix, the eigenvectors, and the work space of their computation
+        # Three matrices are needed at once: this one, its eigenvectors, and the work space of their computation.
         checks.fits_in_memory(f"the eigendecomposition of {self!r}", 3 * self.size**2)
         eigenvalues, eigenvectors = self._eigh()
         return frozen(eigenvalues), frozen(eigenvectors)
 
     @property
     def eigenvalues(self) -> Array:
-        """(d,), ascending."""
+        """The eigenvalues of Sigma (d,), ascending."""
         return self._eigen[0]
 
     @property
     def eigenvectors(self) -> Array:
-        """(d, d), in columns, in the order of `eigenvalues`."""
+        """The eigenvectors of Sigma (d, d), in columns, in the order of `eigenvalues`."""
         return self._eigen[1]
 
     @cached_property
@@ -88,7 +88,7 @@ class Covariance(ABC):
         return frozen(np.broadcast_to(diagonal, (self.size,)) if self.is_finite else diagonal)
 
     def resized(self, d: int | float) -> Self:
-        """The same family at dimension d."""
+        """Return the same family at dimension d."""
         return dataclasses.replace(self, d=d)  # type: ignore[type-var]  # every family is a dataclass
 
     def __getstate__(self) -> dict[str, Any]:
@@ -113,16 +113,27 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
     previous, change = np.zeros(3), np.inf
     for exponent in range(5, 21):
         angles = half_circle(2**exponent)
-        s = np.asarray(symbol(angles), float)
+        s = _values(symbol, angles, name)
         if not (np.isfinite(s).all() and s.min() > 0):
             raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
-        # plain means of a step can agree by chance from one level to the next; not those with a cosine
+        # Plain means of a step function can agree by chance from one level to the next; with a cosine they do not.
         current = np.array([s.mean(), (1 / s).mean(), (s * np.cos(angles)).mean()])
         before, change = change, float(np.max(abs(current - previous) / current[[0, 1, 0]]))
         if change <= tolerance or before / 2 < change <= 1e-9:
             return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
+    try:
+        values = symbol(angles)
+    except Exception as failed:  # it is the user's function, and may raise anything
+        raise ValueError(f"{name} must map an array of angles to numbers, it raised {failed!r}") from failed
+    found = checks.real_array(name, values)
+    if found.shape != angles.shape:
+        raise ValueError(f"{name} must map an array of angles to as many numbers, got shape {found.shape}")
+    return found
 
 
 def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
@@ -144,10 +155,13 @@ def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
     return spectrum.homogeneous(scale / raised_cosine(least, -abs(amplitude), angles), weights)
 
 
-def without_rounding(eigenvalues: Array) -> Array:
-    """Eigenvalues (d,) of a semi-definite matrix, ascending; those that rounding leaves of exact zeros are zero."""
-    noise = len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
-    return np.where(eigenvalues > noise, eigenvalues, 0.0)  # else the rank, and with it lam -> 0, would be noise
+def repetitions(what: str, size: int, d: int | float) -> int:
+    """How often a profile of `size` coordinates is repeated to have d of them; ValueError unless d is a multiple."""
+    wanted = checks.dimension(d, infinite=True)
+    if not math.isfinite(wanted) or wanted % size:
+        raise ValueError(f"d must be a multiple of {size} to repeat these {what}, got {d!r}")
+    checks.fits_in_memory(f"{what} of {wanted} coordinates", wanted)
+    return int(wanted) // size
 
 
 def frozen(array: Array) -> Array:

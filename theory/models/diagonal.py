@@ -10,14 +10,20 @@ import numpy as np
 
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, set_checked
+from theory.models.covariance import Covariance, repetitions, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import panelled_legendre
 
 
 @dataclass(frozen=True)
 class Isotropic(Covariance):
-    """Sigma = variance * I; d may be infinite."""
+    """The covariance variance * I of independent coordinates that are all alike; d may be infinite.
+
+    >>> Isotropic(3, variance=2.0).matrix
+    array([[2., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 2.]])
+    """
 
     d: int | float
     variance: float = 1.0
@@ -62,7 +68,11 @@ class _Axes(Covariance):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagonal(_Axes):
-    """Sigma = diag(variances), independent coordinates of given positive variances, shape (d,)."""
+    """The covariance diag(variances) of independent coordinates with given positive variances, shape (d,).
+
+    >>> Diagonal([1.0, 4.0]).resized(4).variances
+    array([1., 4., 1., 4.])
+    """
 
     variances: Array | Sequence[float] = field()  # type: ignore[assignment]
 
@@ -84,17 +94,20 @@ class Diagonal(_Axes):
         return np.asarray(self.variances)
 
     def resized(self, d: int | float) -> "Diagonal":
-        """The same profile repeated; d must be a multiple of the present dimension."""
-        if not math.isfinite(d) or d % self.d:
-            raise ValueError(f"d must be a multiple of {self.d} to repeat these variances, got {d!r}")
-        return Diagonal(np.tile(self._entries(), int(d) // self.d))
+        """Repeat the profile of variances; d must be a multiple of the present dimension."""
+        return Diagonal(np.tile(self._entries(), repetitions("variances", self.d, d)))
 
 
 @dataclass(frozen=True)
 class TwoLevel(_Axes):
-    """Heteroscedastic independent coordinates: variance `low`, and `high` for the last `high_fraction` of them.
+    """The covariance of independent coordinates of variance `low`, and `high` for the last `high_fraction` of them.
 
     In the limit d -> infinity the two classes of coordinates are the two entries of every per-coordinate quantity.
+
+    >>> TwoLevel(5, low=0.3, high=4.0, high_fraction=0.2).variances
+    array([0.3, 0.3, 0.3, 0.3, 4. ])
+    >>> TwoLevel(float("inf"), low=0.3, high=4.0, high_fraction=0.2).variances
+    array([0.3, 4. ])
     """
 
     d: int | float
@@ -122,9 +135,13 @@ class TwoLevel(_Axes):
 
 @dataclass(frozen=True)
 class PowerLaw(_Axes):
-    """Eigenvalues (j/d)^-exponent, j = 1..d: diagonal, or in the Haar-random basis drawn with the seed `rotation`.
+    """The covariance with eigenvalues (j/d)^-exponent, j = 1..d, on the coordinates or on a random basis.
 
-    The limit d -> infinity is the law of u^-exponent, u uniform on (0, 1); for exponent >= 1 it has no mean.
+    Without `rotation` it is diagonal; an integer is the seed of a Haar-random basis. The limit d -> infinity is the law
+    of u^-exponent, u uniform on (0, 1): it has no largest variance, and for exponent >= 1 no mean.
+
+    >>> PowerLaw(4, exponent=1.0).variances
+    array([4.        , 2.        , 1.33333333, 1.        ])
     """
 
     d: int | float
@@ -165,11 +182,18 @@ class PowerLaw(_Axes):
         return super()._spectrum() if self.rotation is None else Covariance._spectrum(self)
 
     def _limit(self) -> Spectrum:
-        # f(u^-exponent) is analytic in log u within pi/exponent of the real line: equal panels in log u resolve it
+        # Resolvents of u^-exponent are analytic in log u within pi/exponent of the real line: panels that are equally
+        # long in log u resolve all of them. They end where u, or what it contributes to the mean, is negligible.
         reach = min(600 / max(self.exponent, 1), 40 / max(1 - self.exponent, 0.1))
         panels = int(np.ceil(reach * max(1.0, self.exponent)))
         nodes, weights = panelled_legendre(np.linspace(-reach, 0, panels + 1))
         weights = weights * np.exp(nodes)
         weights[0] += np.exp(-reach)
         eigenvalues = np.exp(-self.exponent * nodes)
-        return Spectrum(eigenvalues, weights / weights.sum(), axes=self.rotation is None, heavy=self.exponent >= 1)
+        return Spectrum(
+            eigenvalues,
+            weights / weights.sum(),
+            axes=self.rotation is None,
+            heavy=self.exponent >= 1,
+            unbounded=self.exponent > 0,
+        )

@@ -14,9 +14,14 @@ from theory.numerics.quadrature import half_circle
 
 @dataclass(frozen=True)
 class GOEPrecision(Covariance):
-    """Sigma^-1 = nu I + W, W from the Gaussian orthogonal ensemble with off-diagonal variance `variance`/d.
+    """The covariance whose inverse is nu I + W, W from the Gaussian orthogonal ensemble.
 
-    Needs nu > 2 sqrt(variance), the edge of the semicircle; a small matrix may still be indefinite, and then raises.
+    Off-diagonal entries of W have the variance `variance`/d, those on the diagonal twice that; `seed` draws it. Needs
+    nu > 2 sqrt(variance), the edge of the semicircle; a small matrix may still be indefinite: then its use raises
+    ValueError. The limit d -> infinity is the law of 1/(nu + x), x on the semicircle.
+
+    >>> round(float(GOEPrecision(float("inf"), nu=3.0).variances[0]), 6)  # (nu - sqrt(nu^2 - 4))/2
+    0.381966
     """
 
     d: int | float
@@ -26,12 +31,14 @@ class GOEPrecision(Covariance):
 
     def __post_init__(self) -> None:
         variance = checks.positive("variance", self.variance)
-        nu = checks.between("nu", self.nu, 2 * math.sqrt(variance))
+        nu, edge = checks.real("nu", self.nu), 2 * math.sqrt(variance)
+        if nu <= edge:
+            raise ValueError(f"nu must exceed 2 sqrt(variance) = {edge:g}, got {nu!r}")
         seed = checks.dimension(self.seed, least=0, name="seed")
         set_checked(self, d=checks.dimension(self.d, infinite=True), nu=nu, variance=variance, seed=seed)
 
     def precision(self) -> Array:
-        """The drawn nu I + W, (d, d)."""
+        """Draw nu I + W, (d, d): the same matrix at each call."""
         noise = np.random.default_rng(self.seed).standard_normal((self.size, self.size))
         return self.nu * np.eye(self.size) + math.sqrt(self.variance / (2 * self.size)) * (noise + noise.T)
 
@@ -53,7 +60,13 @@ class GOEPrecision(Covariance):
 
 @dataclass(frozen=True)
 class Wishart(Covariance):
-    """Sigma = G G^T / m, G (d, m) standard Gaussian, m = round(aspect * d); singular for aspect < 1."""
+    """The covariance G G^T / m of a standard Gaussian G (d, m), m = round(aspect * d); singular for aspect < 1.
+
+    `seed` draws it. The limit d -> infinity is the Marchenko-Pastur law of ratio 1/aspect.
+
+    >>> int(np.count_nonzero(Wishart(6, aspect=0.5).eigenvalues))  # the rank is m
+    3
+    """
 
     d: int | float
     aspect: float
@@ -61,8 +74,8 @@ class Wishart(Covariance):
 
     def __post_init__(self) -> None:
         d, aspect = checks.dimension(self.d, infinite=True), checks.positive("aspect", self.aspect)
-        if math.isfinite(d) and round(aspect * d) < 1:
-            raise ValueError(f"aspect * d must round to at least 1, got aspect={aspect!r}, d={d!r}")
+        if math.isfinite(d) and not 0.5 < aspect * d < 1e15:
+            raise ValueError(f"aspect * d must round to an integer from 1 to 1e15, got aspect={aspect!r}, d={d!r}")
         set_checked(self, d=d, aspect=aspect, seed=checks.dimension(self.seed, least=0, name="seed"))
 
     def _matrix(self) -> Array:
@@ -71,7 +84,8 @@ class Wishart(Covariance):
         return factor @ factor.T / samples
 
     def _limit(self) -> Spectrum:
-        # Marchenko-Pastur of ratio c = d/m in the angle of s = 1 + c + 2 sqrt(c) cos: density (2/pi) sin^2 / s
+        # With s = 1 + c + 2 sqrt(c) cos(angle), c = d/m, the Marchenko-Pastur law has the density (2/pi) sin^2 / s in
+        # the angle: smooth, so that a midpoint rule converges geometrically.
         ratio = 1 / self.aspect
         gap = max(abs(math.log(ratio)) / 2, 1e-3)
         angles = half_circle(40 + math.ceil(20 / gap))

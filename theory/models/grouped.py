@@ -15,11 +15,14 @@ from theory.models.spectrum import Spectrum, homogeneous
 
 @dataclass(frozen=True)
 class Equicorrelated(Covariance):
-    """Unit variances, every pair correlated by `correlation` in (-1/(d-1), 1).
+    """The covariance with unit variances whose pairs are all correlated by `correlation`, in (-1/(d-1), 1).
 
     In the limit d -> infinity the common factor is known exactly from the other coordinates: what is left is isotropic
     with variance 1 - correlation. There `spectrum` leaves the factor out, and its mean is 1 - correlation; `variances`
     stay 1.
+
+    >>> Equicorrelated(4, 0.5).spectrum.eigenvalues  # 1 - r, three times, and 1 + (d - 1) r
+    array([0.5, 2.5])
     """
 
     d: int | float
@@ -50,7 +53,14 @@ class Equicorrelated(Covariance):
 
 @dataclass(frozen=True)
 class Blocks(Covariance):
-    """Unit variances, consecutive blocks of `block_size` coordinates correlated alike, independent of the others."""
+    """The covariance with unit variances and independent blocks of `block_size` neighbors that are correlated alike.
+
+    >>> Blocks(4, block_size=2, correlation=0.5).matrix
+    array([[1. , 0.5, 0. , 0. ],
+           [0.5, 1. , 0. , 0. ],
+           [0. , 0. , 1. , 0.5],
+           [0. , 0. , 0.5, 1. ]])
+    """
 
     d: int | float
     block_size: int
@@ -59,7 +69,7 @@ class Blocks(Covariance):
 
     def __post_init__(self) -> None:
         size = int(checks.dimension(self.block_size, least=2, name="block_size"))
-        d = checks.dimension(self.d, infinite=True, least=size)
+        d = checks.dimension(self.d, infinite=True)
         if math.isfinite(d) and d % size:
             raise ValueError(f"d must be a multiple of block_size = {size}, got {d!r}")
         correlation = checks.between("correlation", self.correlation, -1 / (size - 1), 1)

@@ -16,10 +16,15 @@ from theory.numerics.quadrature import graded_edges, panelled_legendre
 
 @dataclass(frozen=True)
 class GaussianFreeField(Covariance):
-    """Lattice free field: Sigma^-1 = mass^2 - Laplacian on a ring (dimension 1) or a square torus (dimension 2).
+    """The covariance of a lattice free field: its inverse is mass^2 - Laplacian, on a ring or a square torus.
 
-    Eigenvalues 1/(mass^2 + sum_i 2 (1 - cos k_i)), k_i = 2 pi j / side; d = side^dimension, row-major sites. d may be
-    infinite: in one dimension the circle, in two the density of states K(1 - (e/4 - 1)^2)/(2 pi^2) of e in (0, 8).
+    `dimension` is 1 for the ring and 2 for the torus, of d = side^dimension sites in row-major order. The eigenvalues
+    are 1/(mass^2 + sum_i 2 (1 - cos k_i)) at the wave numbers k_i = 2 pi j / side. d may be infinite: in one dimension
+    k runs over the circle, in two e = sum_i 2 (1 - cos k_i) has the density of states K(1 - (e/4 - 1)^2)/(2 pi^2) on
+    (0, 8), K the complete elliptic integral.
+
+    >>> round(float(GaussianFreeField(float("inf"), mass=1.0).variances[0]), 6)  # 1/sqrt(m^2 (m^2 + 4))
+    0.447214
     """
 
     d: int | float
@@ -71,7 +76,8 @@ class GaussianFreeField(Covariance):
     def _limit(self) -> Spectrum:
         if self.dimension == 1:
             return one_pole_circle(1.0, self.mass**2, 1.0)
-        # panels shrink towards the logarithm of the density at the band's middle and towards the pole of s at -mass^2
+        # Panels shrink towards the logarithm of the density in the middle of the band, and towards its lower end, near
+        # which 1/(mass^2 + e) has its pole at e = -mass^2.
         inner = graded_edges(0, 2, 1e-16, ratio=3)
         outer = graded_edges(4, 2, min(self.mass**2, 1) / 2)[::-1]
         distance, weights = panelled_legendre(np.append(inner, outer[1:]))

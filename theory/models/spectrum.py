@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.models import checks
 from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Modes of Sigma: all that functions of Sigma and their diagonals need.
+    """The modes of a covariance Sigma: all that traces and diagonals of functions of Sigma need.
 
     A finite matrix has its distinct eigenvalues, a limit d -> infinity the nodes of a quadrature: the formulas are the
     same. Coordinates come in three layouts: all alike (`loadings` None, `axes` False), each mode a coordinate (`axes`
@@ -21,6 +22,22 @@ class Spectrum:
     loadings: Array | None = None
     axes: bool = False
     heavy: bool = False  # a limit d -> infinity without a mean variance, which its quadrature cannot tell
+    unbounded: bool = False  # a limit d -> infinity without a largest variance, likewise
+
+    def __post_init__(self) -> None:
+        eigenvalues = _finite("eigenvalues", self.eigenvalues)
+        weights = _finite("weights", self.weights)
+        if eigenvalues.ndim != 1 or weights.shape != eigenvalues.shape:
+            shapes = f"{eigenvalues.shape} and {weights.shape}"
+            raise ValueError(f"eigenvalues and weights must have one shape (r,), got {shapes}")
+        object.__setattr__(self, "eigenvalues", eigenvalues)
+        object.__setattr__(self, "weights", weights)
+        if self.loadings is not None:
+            loadings = checks.real_array("loadings", self.loadings)
+            if loadings.ndim != 2 or loadings.shape[1] != len(eigenvalues):
+                raise ValueError(f"loadings must have shape (d, {len(eigenvalues)}), got {loadings.shape}")
+        for name in ("axes", "heavy", "unbounded"):
+            checks.flag(name, getattr(self, name))
 
     @property
     def homogeneous(self) -> bool:
@@ -29,35 +46,51 @@ class Spectrum:
 
     @property
     def coordinate_weights(self) -> Array:
-        """(c,): the share of the coordinates that each row of `diagonal` stands for."""
+        """The share of the coordinates that each row of `diagonal` stands for, (c,)."""
         if self.loadings is not None:
             return np.full(len(self.loadings), 1 / len(self.loadings))
         return self.weights if self.axes else np.ones(1)
 
+    @property
+    def geometric_mean(self) -> float:
+        """The scale of the eigenvalues that are not zero: unlike their mean it is finite in every limit; 0 if none."""
+        present = self.eigenvalues > 0
+        if not present.any():
+            return 0.0
+        logarithms = self.weights[present] @ np.log(self.eigenvalues[present])
+        return float(np.exp(logarithms / self.weights[present].sum()))
+
     def coordinate_mean(self, values: Array) -> Array:
-        """Mean over coordinates of non-negative per-coordinate values that grow like variances, (..., c) -> (...)."""
+        """Average non-negative per-coordinate values that grow like variances over coordinates, (..., c) to (...)."""
         if self.heavy and self.axes:
             return np.where(values.any(axis=-1), np.inf, 0.0)
         return np.asarray(values @ self.coordinate_weights)
 
     def mean(self, values: Array) -> Array:
-        """tr f(Sigma)/d from f at the eigenvalues, (..., r) -> (...)."""
+        """Compute tr f(Sigma)/d from the values of f at the eigenvalues, (..., r) to (...)."""
         return np.asarray(values @ self.weights)
 
     def diagonal(self, values: Array) -> Array:
-        """diag f(Sigma) from f at the eigenvalues, (..., r) -> (..., c)."""
+        """Compute diag f(Sigma) from the values of f at the eigenvalues, (..., r) to (..., c)."""
         if self.loadings is not None:
             return np.asarray(values @ self.loadings.T)
         return values if self.axes else np.asarray(values @ self.weights)[..., None]
 
 
+def _finite(name: str, values: Array) -> Array:
+    array = checks.real_array(name, values)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
 def homogeneous(eigenvalues: Array, weights: Array) -> Spectrum:
-    """Every coordinate alike; the weights are normalised to sum to 1."""
+    """Build the spectrum of coordinates that are all alike; the weights are normalized to sum to 1."""
     weights = np.asarray(weights, float)
     return Spectrum(np.asarray(eigenvalues, float), weights / weights.sum())
 
 
 def dense(eigenvalues: Array, eigenvectors: Array) -> Spectrum:
-    """From a full eigendecomposition, eigenvectors in columns."""
+    """Build the spectrum of a full eigendecomposition, eigenvectors in columns."""
     d = len(eigenvalues)
     return Spectrum(np.asarray(eigenvalues, float), np.full(d, 1 / d), loadings=eigenvectors * eigenvectors)

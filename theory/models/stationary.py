@@ -18,9 +18,14 @@ from theory.numerics.quadrature import half_circle
 
 @dataclass(frozen=True)
 class AR1(Covariance):
-    """Sigma_ij = correlation^|i-j|, the stationary first-order autoregression with unit variances; d may be infinite.
+    """The covariance correlation^|i-j| of a stationary first-order autoregression of unit variance; d may be infinite.
 
-    Its precision is tridiagonal: 1/(1-r^2) times (1 + r^2 inside, 1 at the two ends, -r beside the diagonal).
+    Its inverse is tridiagonal: 1/(1-r^2) times 1 + r^2 on the diagonal, 1 at its two ends, and -r beside it.
+
+    >>> AR1(3, 0.5).matrix
+    array([[1.  , 0.5 , 0.25],
+           [0.5 , 1.  , 0.5 ],
+           [0.25, 0.5 , 1.  ]])
     """
 
     d: int | float
@@ -52,9 +57,15 @@ class AR1(Covariance):
 
 @dataclass(frozen=True)
 class Toeplitz(Covariance):
-    """Stationary covariance with spectral symbol f: Sigma_ij = (1/pi) int_0^pi f(t) cos((i-j) t) dt; d may be infinite.
+    """The stationary covariance of a spectral symbol f: Sigma_ij = (1/pi) int_0^pi f(t) cos((i-j) t) dt.
 
-    `symbol` maps an array of angles in (0, pi) to positive numbers, smooth as an even periodic function.
+    `symbol` maps an array of angles in (0, pi) to positive numbers, smooth as an even periodic function. d may be
+    infinite.
+
+    >>> Toeplitz(3, lambda t: 2 + 2 * 0.5 * np.cos(t)).matrix.round(12) + 0.0
+    array([[2. , 0.5, 0. ],
+           [0.5, 2. , 0.5],
+           [0. , 0.5, 2. ]])
     """
 
     d: int | float
@@ -62,7 +73,7 @@ class Toeplitz(Covariance):
 
     def __post_init__(self) -> None:
         if not callable(self.symbol):
-            raise ValueError(f"symbol must be a function of the angle, got {self.symbol!r}")
+            raise ValueError(f"symbol must be a function of the angle, got {checks.shown(self.symbol)}")
         set_checked(self, d=checks.dimension(self.d, infinite=True))
         self._limit()
 
@@ -77,9 +88,14 @@ class Toeplitz(Covariance):
 
 @dataclass(frozen=True)
 class TridiagonalPrecision(Covariance):
-    """Sigma^-1 has `diagonal` on and `off_diagonal` beside its diagonal, diagonal > 2 |off_diagonal|.
+    """The covariance whose inverse has `diagonal` on and `off_diagonal` beside its diagonal; d may be infinite.
 
-    d may be infinite.
+    Needs diagonal > 2 |off_diagonal|.
+
+    >>> np.linalg.inv(TridiagonalPrecision(3, 2.0, -0.5).matrix).round(12) + 0.0
+    array([[ 2. , -0.5,  0. ],
+           [-0.5,  2. , -0.5],
+           [ 0. , -0.5,  2. ]])
     """
 
     d: int | float

@@ -6,59 +6,85 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.models import Covariance, Spectrum, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 from theory.numerics import Solution, verified
+from theory.numerics.extremes import within_range
 from theory.numerics.solution import Status
-from theory.random_matrix.moments import RidgeMoments, ridge_moments
+from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
 
 
-@dataclass(frozen=True)
-class EffectiveRidge:
-    """The effective ridge kappa, with `residual` relative to the terms of its equation."""
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectiveRidge(SolverResult):
+    """The effective ridge kappa, in the units of a variance; float() of the record is its `value`.
+
+    `residual` is relative to the terms of its equation.
+    """
 
     value: float
-    residual: float
-    iterations: int
-    converged: bool
 
     def __float__(self) -> float:
         return self.value
 
 
+@checked
+@within_range
 def effective_ridge(covariance: Covariance, alpha: float, lam: float) -> EffectiveRidge:
-    """kappa > 0 with lam = kappa (1 - df1(kappa)/alpha), df1 = tr Sigma (Sigma + kappa)^-1 / d, alpha = n/d.
+    """Solve lam = kappa (1 - df1(kappa)/alpha) for the effective ridge kappa of n = alpha d samples at the ridge lam.
 
-    lam (X'X/n + lam)^-1 has the deterministic equivalent kappa (Sigma + kappa)^-1 (arXiv:2601.23208). lam = 0 gives
-    the ridgeless limit: 0 where alpha >= rank(Sigma)/d, else the root of df1 = alpha. Raises ConvergenceError.
+    df1 = tr Sigma (Sigma + kappa)^-1 / d. Regression on a sample with the ridge lam acts like regression on the
+    population with the larger ridge kappa: lam (X'X/n + lam)^-1 has the deterministic equivalent
+    kappa (Sigma + kappa)^-1 (arXiv:2601.23208). Of the roots the positive one is meant. lam = 0 gives the ridgeless
+    limit: 0 where alpha >= rank(Sigma)/d, else the root of df1 = alpha. Raises ConvergenceError.
+
+    >>> from theory.models import Isotropic
+    >>> round(float(effective_ridge(Isotropic(float("inf")), alpha=1.0, lam=0.1)), 6)  # kappa^2 = lam (1 + kappa)
+    0.370156
     """
     alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
-    spectrum = checks.record("covariance", covariance, Covariance).spectrum
-    solution = solve_effective_ridge(spectrum, np.asarray(alpha), np.asarray(lam))
-    return EffectiveRidge(float(solution.value), solution.residual, solution.iterations, solution.converged)
+    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam))
+    return EffectiveRidge(
+        value=float(solution.value),
+        residual=solution.residual,
+        iterations=solution.iterations,
+        converged=solution.converged,
+    )
 
 
+@checked
+@within_range
 def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[float, float]:
-    """(df1, df2) per dimension: tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0."""
+    """Compute (df1, df2), tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2 at kappa = `effective_ridge` >= 0.
+
+    >>> from theory.models import Isotropic
+    >>> degrees_of_freedom(Isotropic(10), 1.0)
+    (0.5, 0.25)
+    """
     kappa = checks.non_negative("effective_ridge", effective_ridge)
-    at = ridge_moments(checks.record("covariance", covariance, Covariance).spectrum, np.array([kappa]))
+    at = ridge_moments(covariance.spectrum, np.array([kappa]))
     return float(at.df1[0]), float(at.df2[0])
 
 
+@checked
+@within_range
 def solve_effective_ridge(
     spectrum: Spectrum, alpha: Array, lam: Array, *, tol: float = 1e-12, max_iter: int = 100, check: bool = True
 ) -> Solution[Array]:
-    """kappa for broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`."""
-    resolved = spectrum.eigenvalues > 0
-    # the geometric mean of the eigenvalues sets the scale: the arithmetic one can be infinite
-    log_scale = spectrum.weights[resolved] @ np.log(spectrum.eigenvalues[resolved])
-    scale = float(np.exp(log_scale / spectrum.weights[resolved].sum())) if resolved.any() else 0.0
+    """Solve for the effective ridge at broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`.
+
+    Raises ConvergenceError, with check=False returns the last iterate instead.
+    """
+    scale = spectrum.geometric_mean
     return solve_ridge_equation(
         lambda kappa: ridge_moments(spectrum, kappa), alpha, lam, scale, tol=tol, max_iter=max_iter, check=check
     )
 
 
+@checked
+@within_range
 def solve_ridge_equation(
     moments: Callable[[Array], RidgeMoments],
     alpha: Array,
@@ -69,14 +95,18 @@ def solve_ridge_equation(
     max_iter: int = 100,
     check: bool = True,
 ) -> Solution[Array]:
-    """kappa with lam = kappa (1 - df1(kappa)/alpha) for broadcast arrays, by Newton's method on 1/df1.
+    """Solve lam = kappa (1 - df1(kappa)/alpha) for broadcast arrays alpha and lam, by Newton's method on 1/df1.
 
-    1/df1 is concave in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise
-    monotonically to the root, from any start. Each step solves a quadratic. The residual is that of
-    lam/kappa = 1 - df1/alpha relative to the terms of this equation.
+    `moments` maps ridges (points,) to their `RidgeMoments`, `scale` is a number among the eigenvalues. 1/df1 is concave
+    in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise monotonically
+    to the root, from any start. Each step solves a quadratic. The residual is that of lam/kappa = 1 - df1/alpha
+    relative to the terms of this equation. Raises ConvergenceError, with check=False returns the last iterate instead.
     """
-    alpha, lam = np.broadcast_arrays(np.asarray(alpha, float), np.asarray(lam, float))
-    rank = moments(np.array([scale or 1.0])).rank if np.any(lam == 0) else 1.0
+    alpha, lam = _broadcast(alpha, lam)
+    scale = checks.non_negative("scale", scale)
+    if max_iter < 1 or not tol > 0:
+        raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter} and {tol}")
+    rank = _moments_at(np.array([scale or 1.0]), moments).rank if np.any(lam == 0) else 1.0
     active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes: kappa = 0 exactly
     kappa = np.where(active, lam + scale, 0.0)
     residual, iteration = 0.0, 0
@@ -84,7 +114,7 @@ def solve_ridge_equation(
     for iteration in range(max_iter + 1):
         if not active.any():
             break
-        errors, proposal = tangent_step(moments(kappa[active]), alpha[active], lam[active], kappa[active])
+        errors, proposal = tangent_step(_moments_at(kappa[active], moments), alpha[active], lam[active], kappa[active])
         residual = float(errors.max())
         if close and not residual <= tol:  # rounding or overflow in the last step
             kappa, residual = close
@@ -98,8 +128,40 @@ def solve_ridge_equation(
     return verified(Solution(kappa, status, residual, tol, iteration), problem, check, ADVICE)
 
 
+def _moments_at(kappa: Array, moments: Callable[[Array], RidgeMoments]) -> RidgeMoments:
+    try:
+        at = moments(kappa)
+    except TypeError as failed:
+        raise ValueError(f"moments must map an array of ridges to their RidgeMoments: {failed}") from failed
+    return checks.instance("moments", at, RidgeMoments, "a function that returns RidgeMoments")
+
+
+def _broadcast(alpha: Array, lam: Array) -> tuple[Array, Array]:
+    alpha, lam = np.asarray(alpha, float), non_negative_array("lam", lam)
+    if alpha.size and not (alpha.min() > 0 and alpha.max() < np.inf):
+        raise ValueError(f"alpha must be positive and finite, got {checks.shown(alpha)}")
+    try:
+        found = np.broadcast_arrays(alpha, lam)
+    except ValueError:
+        raise ValueError(f"alpha and lam must broadcast, got the shapes {alpha.shape} and {lam.shape}") from None
+    if not found[0].size:
+        raise ValueError(f"alpha and lam must not be empty, got shape {found[0].shape}")
+    return found[0], found[1]
+
+
+@checked
+@within_range
 def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
-    """Residuals at kappa (points,), and the roots with the tangent hyperbola c/(b + kappa) of df1 put in its place."""
+    """Compute the residuals at ridges kappa (points,), and better ridges, one Newton step on.
+
+    These are the roots with the tangent hyperbola c/(b + kappa) of df1 at kappa put in the place of df1. All arrays
+    have the shape of kappa, which is positive.
+    """
+    shapes = {np.shape(at.df1), np.shape(alpha), np.shape(lam), np.shape(kappa)}
+    if len(shapes) > 1 or not np.all(kappa > 0) or not np.all(alpha > 0) or not np.all(lam >= 0):
+        raise ValueError(
+            f"alpha and kappa must be positive and lam not negative, of one shape, got the shapes {shapes}"
+        )
     terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
     errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
     per_spread = np.divide(1.0, at.spread, out=np.zeros_like(kappa), where=at.spread > 1e-300)

@@ -4,13 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models import Spectrum
+from theory.models import Spectrum, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.numerics.blocks import in_blocks
+from theory.numerics.extremes import within_range
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeMoments:
-    """Traces over dimensions of p = Sigma (Sigma + kappa)^-1 and t = kappa (Sigma + kappa)^-1 = 1 - p, one a ridge."""
+    """Traces over d of p = Sigma (Sigma + kappa)^-1 and t = kappa (Sigma + kappa)^-1 = 1 - p, one a ridge kappa.
+
+    `df1` and `df2` are the degrees of freedom per dimension of a regression with the ridge kappa; `left` and `spread`
+    are kept beside them because differences of degrees of freedom lose their digits at a small or a large ridge.
+    """
 
     df1: Array  # tr p
     df2: Array  # tr p^2
@@ -19,27 +26,50 @@ class RidgeMoments:
     rank: float = 1.0
 
     def above_df1(self, alpha: Array) -> Array:
-        """alpha - df1, without cancellation: at a small alpha from df1, near alpha = 1 from what df1 leaves."""
+        """Compute alpha - df1 without cancellation: at a small alpha from df1, near 1 from what df1 leaves."""
         return np.where(self.df1 < self.left, alpha - self.df1, alpha - self.rank + self.left)
 
     def above_df2(self, alpha: Array) -> Array:
-        """alpha - df2, likewise."""
+        """Compute alpha - df2 in the same way."""
         return np.where(self.df1 < self.left, alpha - self.df2, alpha - self.rank + self.left + self.spread)
 
 
+def non_negative_array(name: str, values: Array) -> Array:
+    """Check that all entries are finite and not negative."""
+    values = np.asarray(values, float)
+    if values.size and not (values.min() >= 0 and values.max() < np.inf):
+        raise ValueError(f"{name} must be finite and not negative, got {checks.shown(values)}")
+    return values
+
+
+@checked
 def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
-    """p = s/(s + kappa) and t = kappa/(s + kappa) for every kappa (...) and mode, (..., r); a zero mode has p = 0."""
-    s, kappa = spectrum.eigenvalues, np.asarray(kappa, float)[..., None]
+    """Compute p = s/(s + kappa) and t = kappa/(s + kappa) for every ridge kappa (...) and eigenvalue s: (..., r) each.
+
+    p is the share of a mode that a ridge regression keeps, t = 1 - p what it shrinks away. A zero mode has p = 0.
+    Raises ValueError for a kappa that is negative or not finite.
+    """
+    s, kappa = spectrum.eigenvalues, non_negative_array("kappa", kappa)[..., None]
     total = s + kappa
     p = np.divide(s, total, out=np.zeros_like(total), where=total > 0)
     return p, np.divide(kappa, total, out=np.ones_like(total), where=total > 0)
 
 
+@checked
+@within_range
 def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = 2_000_000) -> RidgeMoments:
-    """Moments at every kappa (points,); `budget` bounds the size of temporaries."""
+    """Compute the degrees of freedom and their complements at every ridge kappa (points,), kappa >= 0.
+
+    `budget` bounds the number of entries of temporaries. Raises ValueError for a kappa that is negative or not finite.
+    """
+    kappa = np.atleast_1d(non_negative_array("kappa", kappa))
+    if kappa.ndim != 1:
+        raise ValueError(f"kappa must have shape (points,), got {kappa.shape}")
+    if budget < 1:
+        raise ValueError(f"budget must be at least 1, got {budget}")
     resolved = spectrum.eigenvalues > 0
     modes = Spectrum(spectrum.eigenvalues[resolved], spectrum.weights[resolved])
-    blocks = np.array_split(kappa, max(1, -(-kappa.size * resolved.size // budget)))
+    blocks = in_blocks(kappa, resolved.size, budget)
     columns = zip(*(_traces(modes, block) for block in blocks), strict=True)
     df1, df2, left, spread = (np.concatenate(column) for column in columns)
     return RidgeMoments(df1, df2, left, spread, 1.0 if resolved.all() else float(modes.weights.sum()))
@@ -55,12 +85,20 @@ def _traces(modes: Spectrum, kappa: Array) -> tuple[Array, Array, Array, Array]:
     return df2 + spread, df2, left, spread
 
 
+@checked
+@within_range
 def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
-    """The same per dimension of the minors of Sigma: entry k without row and column k, at its own kappa[k] > 0.
+    """Compute the same traces for the minors of Sigma, divided by d - 1: entry k without row and column k.
 
-    With R = (Sigma + kappa)^-1 the minor's resolvent has the trace tr R - (R^2)_kk / R_kk; everything else follows by
-    differentiation. kappa: (c,), one a coordinate, or one in all where they are alike.
+    Every minor has a ridge kappa[k] > 0 of its own: kappa is (c,), one a coordinate, or one in all where they are
+    alike. With R = (Sigma + kappa)^-1 the minor's resolvent has the trace tr R - (R^2)_kk / R_kk; everything else
+    follows by differentiation. Raises ValueError for d < 2 or a kappa that is not positive and finite.
     """
+    kappa = np.atleast_1d(non_negative_array("kappa", kappa))
+    classes = len(spectrum.coordinate_weights)
+    if kappa.shape != (classes,) or not np.all(kappa > 0):
+        raise ValueError(f"kappa must be positive, of shape ({classes},), got {checks.shown(kappa)}")
+    checks.dimension(d, least=2)
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     share = t / of(t)[:, None]  # of each mode in R_kk
@@ -76,7 +114,7 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
 
 
 class CoordinateDiagonal:
-    """diag f(Sigma) where f differs from coordinate to coordinate: (c, r) -> (c,)."""
+    """The diagonal of f(Sigma) where f differs from coordinate to coordinate: values (c, r) to (c,)."""
 
     def __init__(self, spectrum: Spectrum) -> None:
         self.spectrum = spectrum

@@ -10,7 +10,8 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.composed import Empirical
-from theory.models.covariance import Covariance, frozen, set_checked, without_rounding
+from theory.models.covariance import Covariance, frozen, set_checked
+from theory.models.eigenmodes import without_rounding
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 
 

@@ -1,7 +1,9 @@
-"""Every outlier right of the bulk: where it lies on the branch, and what its eigenvectors keep of the spikes.
+"""Every outlier right of the bulk: where it lies, and what its eigenvectors keep of the spikes.
 
-Along the branch from h = 1 to the edge the matrix B(h) = h Theta^1/2 U^T R U Theta^1/2 increases, so each of its
-eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues of B above 1 at the edge.
+Points right of the bulk are parameterized by h = 1/K: x(h) falls from infinity at h = 1 to the edge. With the strengths
+Theta and the directions U of the spikes an outlier lies where B(h) = h Theta^1/2 U^T R U Theta^1/2 has an eigenvalue 1,
+R = (x scale - shift - h Sigma_0)^-1 the resolvent of the noise. Along the branch from h = 1 to the edge B increases, so
+each of its eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues above 1 at the edge.
 """
 
 from dataclasses import dataclass, field
@@ -10,10 +12,10 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import Solution, verified
+from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.operators import Forms
-from theory.random_matrix.bbp.pencil import Pencil
-from theory.random_matrix.bbp.system import SpikeSystem
-from theory.random_matrix.spectral.real_branch import BranchPoint
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.spectral.real_branch import ADVICE, BranchPoint
 from theory.random_matrix.spectral.rising_root import rising_root
 
 ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
@@ -22,7 +24,7 @@ TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variance
 
 @dataclass(frozen=True, eq=False)
 class Emerged:
-    """One outlier: the zero x with its cosines with every spike, squared."""
+    """One outlier at (h, x), with the squared cosines of its eigenvectors with every spike."""
 
     x: float
     h: float
@@ -43,13 +45,13 @@ class _Trial:
     vector: Array  # Theta^1/2 b, (k,)
 
 
-def emerged(system: SpikeSystem, strengths: Array) -> list[Emerged]:
-    """All outliers right of the bulk, the largest first."""
-    pencil = system.pencils.at(strengths)
-    branch = system.branch
-    end = branch.place_of(system.edge.h)
+def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
+    """Find all outliers right of the bulk, the largest first."""
+    normalization = bulk.normalizations.at(strengths)
+    branch = bulk.branch
+    end = branch.place_of(bulk.edge.h)
     at_edge = np.linalg.eigvalsh(
-        _matrix(system.edge.h, _forms(system, system.edge.h, system.edge.nu, pencil), strengths)
+        _matrix(bulk.edge.h, _forms(bulk, bulk.edge.h, bulk.edge.nu, normalization), strengths)
     )
     found = []
     for rank in reversed(range(len(strengths))):
@@ -57,30 +59,33 @@ def emerged(system: SpikeSystem, strengths: Array) -> list[Emerged]:
             break
 
         def trial(place: float, rank: int = rank) -> _Trial:
-            return _trial(system, pencil, strengths, place, rank)
+            return _trial(bulk, normalization, strengths, place, rank)
 
-        # log B grows about as fast as the coordinate; the edge itself is no starting point, for m = 1 there
+        # The logarithm of B grows about as fast as the coordinate: this guesses its root. The edge itself is no place
+        # to start from, since x(h) is stationary there.
         best, count = rising_root(trial, end - float(np.log(at_edge[rank])), high=end)
         solution = Solution(
             best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
         )
-        found.append(_measure(system, pencil, strengths, verified(solution, f"outlier {rank}", True).value, count))
+        found.append(
+            _measure(bulk, normalization, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count)
+        )
     return found
 
 
-def _trial(system: SpikeSystem, pencil: Pencil, strengths: Array, place: float, rank: int) -> _Trial:
-    point = system.branch.at(place)
+def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, place: float, rank: int) -> _Trial:
+    point = bulk.branch.at(place)
     h = point.h
-    forms = _forms(system, h, point.nu, pencil)
+    forms = _forms(bulk, h, point.nu, normalization)
     values, vectors = np.linalg.eigh(_matrix(h, forms, strengths))
     vector = np.sqrt(strengths) * vectors[:, rank]
     derivative = vector @ (forms.left + h * (forms.noise - point.slope * forms.norm)) @ vector
     value = float(values[rank])
-    return _Trial(float(np.log(value)), float(derivative) * system.branch.stretch(place) / value, point, forms, vector)
+    return _Trial(float(np.log(value)), float(derivative) * bulk.branch.stretch(place) / value, point, forms, vector)
 
 
-def _measure(system: SpikeSystem, pencil: Pencil, strengths: Array, trial: _Trial, count: int) -> Emerged:
-    """Overlaps from the residue of the resolvent at the outlier.
+def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, trial: _Trial, count: int) -> Emerged:
+    """Compute overlaps from the residue of the resolvent at the outlier.
 
     z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either
     is noise, whose length is the derivative of the outlier under shift -> shift + t scale^2 (right) or t (left).
@@ -89,40 +94,43 @@ def _measure(system: SpikeSystem, pencil: Pencil, strengths: Array, trial: _Tria
     left = Residue(forms.left @ a, float(a @ forms.left_norm @ a))
     right = Residue(forms.right @ a, float(a @ forms.right_norm @ a))
     rise = float(a @ forms.noise @ a + strengths @ (forms.left @ a) ** 2)
-    return overlaps_of(system, point, left, right, rise, abs(trial.value), count)
+    return overlaps_of(bulk, point, left, right, rise, abs(trial.value), count)
 
 
 @dataclass(frozen=True)
 class Residue:
-    """Of one side: u_j . vector for every spike, and |vector|^2, for the deterministic part of the eigenvector."""
+    """The deterministic part of a right or left eigenvector: its products with every u_j, and its squared length."""
 
     cosines: Array
     norm: float
 
 
 def overlaps_of(
-    system: SpikeSystem, point: BranchPoint, left: Residue, right: Residue, rise: float, residual: float, count: int
+    bulk: SpikedBulk, point: BranchPoint, left: Residue, right: Residue, rise: float, residual: float, count: int
 ) -> Emerged:
-    """The record of an outlier at this point; `rise` is z^T Sigma z for the deterministic part z on the left."""
-    traces = system.operator.traces(point.h, point.nu, system.noise_pencil, system.problem.alpha)
+    """Make the record of an outlier at a point; `rise` is z^T Sigma z for the deterministic part z on the left.
+
+    A share 1 - m of the squared length is deterministic; the rest is noise of the sample, spread as the traces say.
+    """
+    traces = bulk.operator.traces(point.h, point.nu, bulk.noise_normalization, bulk.spiked.alpha)
     free = max(1 - point.m, 0.0)
 
     def measured(side: Residue, trace: float) -> tuple[Array, float]:
         norm = free * side.norm + rise * point.h**2 * trace
-        return np.asarray(free * side.cosines**2 / norm), float(free * _projected(system, side.cosines) / norm)
+        return np.asarray(free * side.cosines**2 / norm), float(free * _projected(bulk, side.cosines) / norm)
 
     (overlaps, shared), (left_overlaps, left_shared) = measured(right, traces.right), measured(left, traces.left)
     return Emerged(point.nu, point.h, overlaps, left_overlaps, shared, left_shared, residual, count)
 
 
-def _projected(system: SpikeSystem, cosines: Array) -> float:
-    directions = system.problem.directions
+def _projected(bulk: SpikedBulk, cosines: Array) -> float:
+    directions = bulk.spiked.directions
     gram = np.eye(1) if directions is None else directions @ directions.T
     return float(cosines @ np.linalg.lstsq(gram, cosines, rcond=None)[0])
 
 
-def _forms(system: SpikeSystem, h: float, x: float, pencil: Pencil) -> Forms:
-    return system.operator.forms(h, x, pencil)
+def _forms(bulk: SpikedBulk, h: float, x: float, normalization: Normalization) -> Forms:
+    return bulk.operator.forms(h, x, normalization)
 
 
 def _matrix(h: float, forms: Forms, strengths: Array) -> Array:

@@ -1,4 +1,7 @@
-"""Quadratic forms and traces of R = (x scale - shift - h Sigma_0)^-1: O(d) sums where it is diagonal, else dense."""
+"""Quadratic forms and traces of R = (x scale - shift - h Sigma_0)^-1, the resolvent of the noise Sigma_0 at (h, x).
+
+They are sums over coordinates where the noise is diagonal, else they cost a Cholesky factorization.
+"""
 
 from dataclasses import dataclass, field
 
@@ -6,14 +9,17 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.models.arrays import Array
-from theory.random_matrix.bbp.pencil import Pencil
-from theory.random_matrix.bbp.problem import SpikeProblem
+from theory.random_matrix.bbp.normalization import Normalization
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
 
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """(k, k) forms U^T . U; D = 1/scale, so that left vectors are R u and right ones scale R u."""
+    """The quadratic forms U^T . U of the spikes' directions U (d, k), for the operators written beside them.
+
+    R U is the deterministic part of left eigenvectors of a method's matrix, scale R U that of right ones.
+    """
 
     left: Array = field(repr=False)  # R
     right: Array = field(repr=False)  # scale R
@@ -25,7 +31,7 @@ class Forms:
 
 @dataclass(frozen=True)
 class Traces:
-    """tr . / n of the noise alone."""
+    """The traces tr . / n of the operators written beside them, for the noise alone."""
 
     left: float  # Sigma_0 R R
     middle: float  # Sigma_0 R scale R
@@ -33,29 +39,34 @@ class Traces:
 
 
 class Diagonal:
-    """Sigma_0 = diag(sigma) on coordinates, or modes, of given weights; `directions` (k, r), None if delocalized."""
+    """Sigma_0 = diag(sigma) on coordinates, or modes, of given weights; `directions` (k, r), None if delocalized.
 
-    def __init__(self, sigma: Array, weights: Array, directions: Array | None) -> None:
-        self.sigma, self.weights, self.directions = sigma, weights, directions
+    `heavy` says that the weights are a quadrature of variances without a mean.
+    """
 
-    def ensemble(self, alpha: float, pencil: Pencil) -> Ensemble:
-        """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
-        offset = np.broadcast_to(pencil.shift / pencil.scale, self.sigma.shape)
-        return CommutingEnsemble(alpha, self.sigma / pencil.scale, offset, self.weights)
+    def __init__(self, sigma: Array, weights: Array, directions: Array | None, heavy: bool = False) -> None:
+        self.sigma, self.weights, self.directions, self.heavy = sigma, weights, directions, heavy
 
-    def forms(self, h: float, x: float, pencil: Pencil) -> Forms:
-        """At one point right of the bulk."""
-        r, scale = 1 / (pencil.at(x) - h * self.sigma), pencil.scale
-        diagonals = (r, scale * r, r * r, scale * r * r, scale**2 * r * r, self.sigma * r * r)
+    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
+        """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
+        offset = np.broadcast_to(normalization.shift / normalization.scale, self.sigma.shape)
+        return CommutingEnsemble(alpha, self.sigma / normalization.scale, offset, self.weights)
+
+    def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
+        """Compute the forms at one point right of the bulk."""
+        r, scale = 1 / (normalization.at(x) - h * self.sigma), normalization.scale
+        diagonals = (r, scale * r, r * r, scale * r * r, (scale * r) ** 2, self.sigma * r * r)
         if self.directions is None:
             return Forms(*(np.array([[float(value @ self.weights)]]) for value in diagonals))
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
-    def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
-        """At one point right or left of the bulk."""
-        r = 1 / (pencil.at(x) - h * self.sigma)
-        terms = self.sigma * r * r * self.weights / alpha
-        return Traces(*(float(np.sum(terms * pencil.scale**power)) for power in (0, 1, 2)))
+    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
+        """Compute the traces at one point right or left of the bulk."""
+        r = 1 / (normalization.at(x) - h * self.sigma)
+        weights, scaled = self.sigma * self.weights / alpha, normalization.scale * r
+        # A right vector carries the scales of the coordinates: its noise has their mean variance.
+        right = np.inf if self.heavy else float(np.sum(weights * scaled * scaled))
+        return Traces(float(np.sum(weights * r * r)), float(np.sum(weights * r * scaled)), right)
 
 
 class Dense:
@@ -64,60 +75,63 @@ class Dense:
     def __init__(self, matrix: Array, directions: Array | None) -> None:
         self.matrix, self.directions = matrix, directions
 
-    def ensemble(self, alpha: float, pencil: Pencil) -> Ensemble:
-        """That of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
-        root = 1 / np.sqrt(np.broadcast_to(pencil.scale, len(self.matrix)))
-        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, pencil.shift * root**2)
+    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
+        """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
+        root = 1 / np.sqrt(np.broadcast_to(normalization.scale, len(self.matrix)))
+        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, normalization.shift * root**2)
 
-    def forms(self, h: float, x: float, pencil: Pencil) -> Forms:
-        """At one point right of the bulk."""
-        scale = np.broadcast_to(pencil.scale, len(self.matrix))
+    def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
+        """Compute the forms at one point right of the bulk."""
+        scale = np.broadcast_to(normalization.scale, len(self.matrix))
         if self.directions is None:
-            return self._mean_forms(h, x, pencil)
+            return self._mean_forms(h, x, normalization)
         U = self.directions.T
-        V = cho_solve(self._factor(h, x, pencil), U)
+        V = cho_solve(self._factor(h, x, normalization), U)
         left, norm, right = (V.T @ (scale[:, None] ** power * V) for power in (0, 1, 2))
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
-    def traces(self, h: float, x: float, pencil: Pencil, alpha: float) -> Traces:
-        """At one point right or left of the bulk."""
-        _, noise = self._inverse(h, x, pencil)
-        scale = np.broadcast_to(pencil.scale, len(noise))
+    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
+        """Compute the traces at one point right or left of the bulk."""
+        _, noise = self._inverse(h, x, normalization)
+        scale = np.broadcast_to(normalization.scale, len(noise))
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
 
-    def _mean_forms(self, h: float, x: float, pencil: Pencil) -> Forms:
-        r, noise = self._inverse(h, x, pencil)
-        scale = np.broadcast_to(pencil.scale, len(noise))
+    def _mean_forms(self, h: float, x: float, normalization: Normalization) -> Forms:
+        r, noise = self._inverse(h, x, normalization)
+        scale = np.broadcast_to(normalization.scale, len(noise))
         own, squares = np.diagonal(r), np.einsum("ij,ij->j", r, r)
         diagonals = (own, scale * own, squares, scale * squares, scale**2 * squares, noise)
         return Forms(*(np.array([[float(value.mean())]]) for value in diagonals))
 
-    def _factor(self, h: float, x: float, pencil: Pencil) -> tuple[Array, bool]:
+    def _factor(self, h: float, x: float, normalization: Normalization) -> tuple[Array, bool]:
         matrix = -h * self.matrix
-        matrix[np.diag_indices(len(matrix))] += pencil.at(x)
-        if matrix[0, 0] < 0:  # left of the bulk R is negative definite: what is asked there is even in R
+        matrix[np.diag_indices(len(matrix))] += normalization.at(x)
+        # Left of the bulk R is negative definite. What is asked for there is even in R, so that -R will do.
+        if matrix[0, 0] < 0:
             matrix *= -1
         found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         return found
 
-    def _inverse(self, h: float, x: float, pencil: Pencil) -> tuple[Array, Array]:
-        """R and diag(R Sigma_0 R)."""
-        r: Array = cho_solve(self._factor(h, x, pencil), np.eye(len(self.matrix)), overwrite_b=True)
+    def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
+        """Compute R and diag(R Sigma_0 R)."""
+        r: Array = cho_solve(self._factor(h, x, normalization), np.eye(len(self.matrix)), overwrite_b=True)
         return r, np.einsum("ij,ij->i", r @ self.matrix, r)
 
 
 Operator = Diagonal | Dense
 
 
-def operator(problem: SpikeProblem) -> Operator:
-    """The cheapest exact representation of the noise with its spikes."""
-    noise, directions = problem.noise, problem.directions
+def operator(spiked: SpikedNoise) -> Operator:
+    """Choose the cheapest exact representation of the noise with its spikes."""
+    noise, directions = spiked.noise, spiked.directions
     spectrum = noise.spectrum
     if directions is None:
-        modes = spectrum.axes or spectrum.homogeneous or problem.method == "pca"
-        return Diagonal(spectrum.eigenvalues, spectrum.weights, None) if modes else Dense(noise.matrix, None)
-    if problem.is_diagonal:
+        modes = spectrum.axes or spectrum.homogeneous or spiked.method == "pca"
+        if not modes:
+            return Dense(noise.matrix, None)
+        return Diagonal(spectrum.eigenvalues, spectrum.weights, None, spectrum.heavy)
+    if spiked.is_diagonal:
         return Diagonal(noise.variances, np.full(noise.size, 1 / noise.size), directions)
-    if problem.method == "pca":
+    if spiked.method == "pca":
         return Diagonal(noise.eigenvalues, np.full(noise.size, 1 / noise.size), directions @ noise.eigenvectors)
     return Dense(noise.matrix, directions)

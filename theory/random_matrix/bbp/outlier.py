@@ -1,50 +1,65 @@
 """The outlier of a spike, or of several: public records and functions."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from theory.models import Covariance
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
-from theory.random_matrix.bbp.problem import spike_problem, strength_array
-from theory.random_matrix.bbp.system import SpikeSystem
-from theory.random_matrix.bbp.threshold import threshold_of
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise, spiked_noise, strength_array
+from theory.random_matrix.bbp.threshold import no_threshold, threshold_of
 from theory.random_matrix.spectral.real_branch import Side
 
 
-@dataclass(frozen=True)
-class SpikeOutlier:
-    """What a method sees of one spike; below the threshold and at it: the edge, and no overlap."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SpikeOutlier(SolverResult):
+    """What a method sees of one spike; below the threshold and at it the edge of the bulk, and no overlap.
+
+    `eigenvalue` and `edge` (the right end of the bulk) are eigenvalues of the method's matrix: of the joint masked
+    predictor for ssr, else of the sample matrix. `overlap` is (u . v)^2 with the normalized right eigenvector v, the
+    direction that the method reports, and `left_overlap` the same for the left one. `nu` is the eigenvalue of
+    diag(Q)^1/2 (C + lam) diag(Q)^1/2, Q = (C + lam)^-1, for ssr, where the predictor's is 1 - 1/nu, and `eigenvalue`
+    for the others. It is infinite at lam = 0 and alpha <= 1: there Q diverges, and the predictor has the eigenvalue 1
+    on everything that the samples span. `effective_h` is h = 1/K at the outlier. `residual` is that of the outlier's
+    equation, or of the edge where nothing is detected.
+    """
 
     strength: float
     method: str
     detected: bool  # an outlier right of the bulk exists: strength > threshold
-    eigenvalue: float  # of the method's matrix: a of the masked predictor, else of the sample matrix
-    overlap: float  # (u . v)^2, v the normalized right eigenvector (the direction that the method reports)
-    left_overlap: float  # the same for the left one
+    eigenvalue: float
+    overlap: float
+    left_overlap: float
     threshold: float
-    edge: float  # right edge of the bulk, as an eigenvalue of the method
-    nu: float  # eigenvalue of diag(Q)^1/2 (C + lam) diag(Q)^1/2 for ssr, with eigenvalue = 1 - 1/nu; else `eigenvalue`
-    effective_h: float  # 1/K there
-    residual: float  # of the outlier equation, or of the edge
-    iterations: int
+    edge: float
+    nu: float
+    effective_h: float
 
 
-@dataclass(frozen=True, eq=False)
-class SpikeOutliers:
-    """The outliers of several spikes on one side of the bulk, the outermost first: m of them."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SpikeOutliers(SolverResult):
+    """The outliers of k spikes on one side of the bulk, the outermost first: m of them.
+
+    `overlaps` and `left_overlaps` (m, k) hold (u_j . v_i)^2 for the normalized right and left eigenvectors v_i,
+    `span_overlaps` and `left_span_overlaps` (m,) the squared length of the projection of v_i on the span of all u_j.
+    """
 
     strengths: Array = field(repr=False)  # (k,)
     method: str
     eigenvalues: Array  # (m,)
-    overlaps: Array = field(repr=False)  # (m, k): (u_j . v_i)^2 for right eigenvectors v_i
-    left_overlaps: Array = field(repr=False)  # (m, k)
-    span_overlaps: Array  # (m,): squared length of the projection of v_i on the span of all u_j
+    overlaps: Array = field(repr=False)
+    left_overlaps: Array = field(repr=False)
+    span_overlaps: Array
     left_span_overlaps: Array = field(repr=False)
     edge: float
-    residual: float
 
     @property
     def detected(self) -> int:
@@ -52,32 +67,46 @@ class SpikeOutliers:
         return len(self.eigenvalues)
 
 
+@checked
+@within_range
 def spike_outlier(
     noise: Covariance,
-    direction: Array | None,
+    direction: ArrayLike | None,
     *,
     strength: float,
     alpha: float,
     method: str = "ssr",
     lam: float | None = None,
 ) -> SpikeOutlier:
-    """The outlier of noise + strength u u^T at n = alpha d samples, and the overlap of its eigenvectors with u.
+    """Compute the outlier of noise + strength u u^T at n = alpha d samples, and the overlap of its eigenvectors with u.
 
-    Arguments as for `spike_threshold`. The right eigenvector of the joint predictor is D^-1/2 w, the left one D^1/2 w,
-    for the eigenvector w of D^1/2 (C + lam) D^1/2, D = diag (C + lam)^-1; that of correlation_pca is D^-1/2 w with
-    D = 1/diag C, carried back to the coordinates of the data. Overlaps are inflated on coordinates of small D, also
-    where nothing is detected: the 0 below the threshold is what vanishes as d -> infinity for a delocalized spike.
+    Arguments as for `spike_threshold`; `strength` is in the units of a variance. The right eigenvector of the joint
+    predictor is D^-1/2 w, the left one D^1/2 w, for the eigenvector w of D^1/2 (C + lam) D^1/2, D = diag (C + lam)^-1;
+    that of correlation_pca is D^-1/2 w with D = 1/diag C, carried back to the coordinates of the data. Overlaps are
+    inflated on coordinates of small D, also where nothing is detected: the 0 below the threshold is what vanishes as
+    d -> infinity for a delocalized spike. In a noise without a largest variance (see `spike_threshold`) nothing is
+    detected, and the edge is that of an infinite nu.
+
+    Raises ValueError for bad input and ConvergenceError where the outlier is not met.
+
+    >>> from theory.models import Isotropic
+    >>> found = spike_outlier(Isotropic(float("inf")), None, strength=2.5, alpha=1.0, method="pca")
+    >>> round(found.eigenvalue, 6), round(found.overlap, 6)  # (1 + s)(1 + 1/s) and (1 - 1/s^2)/(1 + 1/s) at alpha = 1
+    (4.9, 0.6)
     """
-    system = SpikeSystem(spike_problem(noise, direction, alpha, method, lam))
-    strengths = strength_array(strength, system.problem)
-    threshold, found = threshold_of(system), emerged(system, strengths)
-    best = found[0] if found else _at_edge(system, len(strengths))
-    contraction = system.pencils.contraction if method == "ssr" else 1.0
+    spiked = spiked_noise(noise, direction, alpha, method, lam)
+    strengths = strength_array(strength, spiked)
+    if not spiked.has_edge:
+        return _unseen(float(strengths[0]), spiked)
+    bulk = SpikedBulk(spiked)
+    threshold, found = threshold_of(bulk), emerged(bulk, strengths)
+    best = found[0] if found else _at_edge(bulk, len(strengths))
+    contraction = bulk.normalizations.contraction if method == "ssr" else 1.0
     return SpikeOutlier(
         strength=float(strengths[0]),
         method=method,
         detected=bool(found),
-        eigenvalue=system.pencils.eigenvalue(best.x),
+        eigenvalue=bulk.normalizations.eigenvalue(best.x),
         overlap=float(best.overlaps[0]),
         left_overlap=float(best.left_overlaps[0]),
         threshold=threshold.value,
@@ -85,46 +114,69 @@ def spike_outlier(
         nu=best.x / contraction if contraction > 0 else np.inf,
         effective_h=best.h,
         residual=best.residual,
-        iterations=best.iterations + system.edge.iterations,
+        iterations=best.iterations + bulk.edge.iterations,
+        converged=True,
     )
 
 
+@checked
+@within_range
 def spike_outliers(
     noise: Covariance,
-    directions: Array,
+    directions: ArrayLike,
     *,
-    strengths: Array,
+    strengths: ArrayLike,
     alpha: float,
     method: str = "ssr",
     lam: float | None = None,
     side: Side = "right",
 ) -> SpikeOutliers:
-    """All outliers on one side of the bulk of noise + sum_j strengths[j] u_j u_j^T, unit rows u_j of `directions`.
+    """Compute all outliers on one side of the bulk of noise + sum_j strengths[j] u_j u_j^T.
 
-    On the right at most one a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
+    `directions` (k, d) holds the unit vectors u_j in rows, `strengths` (k,) is in the units of a variance. On the right
+    there is at most one outlier a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
     scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
-    joint predictor. They cost dense eigendecompositions.
+    joint predictor. They cost dense eigendecompositions. Raises ValueError and ConvergenceError.
     """
-    system = SpikeSystem(spike_problem(noise, directions, alpha, method, lam, several=True))
-    checked = strength_array(strengths, system.problem)
-    if side not in ("right", "left"):
-        raise ValueError(f"side must be 'right' or 'left', got {side!r}")
-    found = emerged(system, checked) if side == "right" else emerged_left(system, checked)
-    edge = system.edge if side == "right" else system.left_branch.edge()
-    empty = np.zeros((0, len(checked)))
+    bulk = SpikedBulk(spiked_noise(noise, directions, alpha, method, lam, name="directions"))
+    given = strength_array(strengths, bulk.spiked, "strengths")
+    found = emerged(bulk, given) if side == "right" else emerged_left(bulk, given)
+    edge = bulk.edge if side == "right" else bulk.left_branch.edge()
+    empty = np.zeros((0, len(given)))
     return SpikeOutliers(
-        strengths=checked,
+        strengths=given,
         method=method,
-        eigenvalues=np.array([system.pencils.eigenvalue(one.x) for one in found]),
+        eigenvalues=np.array([bulk.normalizations.eigenvalue(one.x) for one in found]),
         overlaps=np.array([one.overlaps for one in found]) if found else empty,
         left_overlaps=np.array([one.left_overlaps for one in found]) if found else empty,
         span_overlaps=np.array([one.shared for one in found]),
         left_span_overlaps=np.array([one.left_shared for one in found]),
-        edge=system.pencils.eigenvalue(edge.nu),
+        edge=bulk.normalizations.eigenvalue(edge.nu),
         residual=max([one.residual for one in found], default=edge.residual),
+        iterations=edge.iterations + sum(one.iterations for one in found),
+        converged=True,
     )
 
 
-def _at_edge(system: SpikeSystem, count: int) -> Emerged:
-    edge = system.edge
+def _unseen(strength: float, spiked: SpikedNoise) -> SpikeOutlier:
+    threshold = no_threshold(spiked)
+    return SpikeOutlier(
+        strength=strength,
+        method=spiked.method,
+        detected=False,
+        eigenvalue=threshold.edge,
+        overlap=0.0,
+        left_overlap=0.0,
+        threshold=threshold.value,
+        edge=threshold.edge,
+        nu=math.inf,
+        effective_h=threshold.effective_h,
+        residual=0.0,
+        iterations=None,
+        converged=True,
+    )
+
+
+def _at_edge(bulk: SpikedBulk, count: int) -> Emerged:
+    edge = bulk.edge
     return Emerged(edge.nu, edge.h, np.zeros(count), np.zeros(count), 0.0, 0.0, edge.residual, 0)

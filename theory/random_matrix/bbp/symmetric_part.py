@@ -10,32 +10,44 @@ where H = sigma_x lam/kappa, to the edge, where its equations become singular; a
 H^-1/theta + u^T G u is singular, and its overlap is the residue there.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from theory.models import Covariance
+from theory.models import Covariance, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics import ConvergenceError, Solution, verified
+from theory.numerics.extremes import within_range
+from theory.numerics.solution import Status
 from theory.random_matrix.bbp.operators import Diagonal
-from theory.random_matrix.bbp.problem import spike_problem, strength_array
-from theory.random_matrix.bbp.system import SpikeSystem
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.bbp.spiked_noise import spiked_noise, strength_array
+from theory.random_matrix.spectral.real_branch import ADVICE
 
+ACCURATE = 1e-10  # residual below which the equations for H count as solved
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 BASIS = np.array([[[1.0, 0], [0, 0]], SWAP, [[0, 0], [0, 1.0]]])  # of the symmetric matrices
 ENTRIES = ((0, 0, 1), (0, 1, 1))
 
 
-@dataclass(frozen=True)
-class SymmetricOutlier:
-    """Top of the spectrum of (A + A^T)/2; below the threshold the edge and no overlap."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SymmetricOutlier(SolverResult):
+    """The top of the spectrum of (A + A^T)/2; below the threshold the edge of the bulk, and no overlap.
+
+    `overlap` is (u . v)^2 of the normalized eigenvector v; `residual` is that of the equations for H. `edge` is
+    infinite where the noise has no largest variance.
+    """
 
     detected: bool
     eigenvalue: float
-    overlap: float  # (u . v)^2 of its normalized eigenvector
+    overlap: float
     edge: float
-    residual: float  # of the equations for H
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +59,35 @@ class _Point:
     residual: float
 
 
+@checked
+@within_range
 def symmetric_part_outlier(
-    noise: Covariance, direction: Array | None, *, strength: float, alpha: float, lam: float
+    noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
 ) -> SymmetricOutlier:
-    """Arguments as for `spike_outlier`; ValueError where noise and coordinates do not commute."""
-    system = SpikeSystem(spike_problem(noise, direction, alpha, "ssr", lam))
-    theta = float(strength_array(strength, system.problem)[0])
-    if lam <= 0 or not isinstance(system.operator, Diagonal):
-        raise ValueError(
-            "the symmetric part needs lam > 0 and independent noise (or homogeneous, for a direction None)"
-        )
-    bulk = _Bulk(system, system.operator)
-    e = bulk.contraction * system.pencils.at(np.array([theta])).scale
-    share = bulk.weights if system.operator.directions is None else system.operator.directions[0] ** 2
+    """Compute the outlier of the symmetric part of the joint masked predictor, and the overlap of its eigenvector.
+
+    Arguments as for `spike_outlier`, with lam > 0. Coordinates of large variance have rows of large entries, which the
+    symmetric part keeps: without a largest variance its bulk has no edge, and nothing is detected. Raises ValueError
+    for bad input and for a noise that does not commute with the coordinates (correlated, and with a direction or of
+    unequal coordinates), ConvergenceError where the equations are not met.
+    """
+    checks.positive("lam", lam)
+    spikes = SpikedBulk(spiked_noise(noise, direction, alpha, "ssr", lam))
+    theta = float(strength_array(strength, spikes.spiked)[0])
+    if not isinstance(spikes.operator, Diagonal):
+        raise ValueError("noise must be independent (or homogeneous, for direction None) for the symmetric part")
+    if noise.spectrum.unbounded:
+        return _top(False, math.inf, 0.0, math.inf, None)
+    bulk = _SymmetricBulk(spikes, spikes.operator)
+    e = bulk.contraction * spikes.normalizations.at(np.array([theta])).scale
+    share = bulk.weights if spikes.operator.directions is None else spikes.operator.directions[0] ** 2
 
     def singular(point: _Point) -> float:
         return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
 
     before, found = bulk.start(), None
+    if not before.residual < ACCURATE:
+        raise ConvergenceError("symmetric part", Solution(before, "unverified", before.residual, ACCURATE, 0), ADVICE)
     for point in bulk.to_the_edge(before):
         if singular(point) > 0:
             found = before, point
@@ -72,29 +95,46 @@ def symmetric_part_outlier(
         before = point
     else:
         edge = 1 - before.mu / 2
-        return SymmetricOutlier(False, edge, 0.0, edge, before.residual)
+        return _top(False, edge, 0.0, edge, before)
     low, high = found
     mu = float(brentq(lambda mu: singular(bulk.solved(mu, low.H)), low.mu, high.mu, xtol=1e-15, rtol=1e-14))
     point = bulk.solved(mu, low.H)
     *_, last = bulk.to_the_edge(high)
-    return SymmetricOutlier(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point.residual)
+    return _top(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point)
 
 
-class _Bulk:
+def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: _Point | None) -> SymmetricOutlier:
+    """The record of a solved point, None where the bulk has no edge; ConvergenceError for one that is not solved."""
+    residual = point.residual if point else 0.0
+    converged = residual < ACCURATE
+    found = SymmetricOutlier(
+        detected=detected,
+        eigenvalue=eigenvalue,
+        overlap=overlap,
+        edge=edge,
+        residual=residual,
+        iterations=None,
+        converged=converged,
+    )
+    status: Status = "converged" if converged else "unverified"
+    return verified(Solution(found, status, residual, ACCURATE, 0), "symmetric part", True, ADVICE).value
+
+
+class _SymmetricBulk:
     """The equations for H with the noise alone."""
 
-    def __init__(self, system: SpikeSystem, modes: Diagonal) -> None:
+    def __init__(self, spikes: SpikedBulk, modes: Diagonal) -> None:
         self.sigma, self.weights = modes.sigma, modes.weights
-        self.lam, self.alpha = float(system.problem.lam or 0.0), system.problem.alpha
-        self.contraction = system.pencils.contraction
-        self.e = np.broadcast_to(self.contraction * system.noise_pencil.scale, self.sigma.shape)
+        self.lam, self.alpha = float(spikes.spiked.lam or 0.0), spikes.spiked.alpha
+        self.contraction = spikes.normalizations.contraction
+        self.e = np.broadcast_to(self.contraction * spikes.noise_normalization.scale, self.sigma.shape)
 
     def start(self) -> _Point:
-        """Far left of everything."""
+        """Return a point so far left of the spectrum of -E Q - Q E that H is nearly that at mu = -infinity."""
         return self.solved(-1e4 * float(self.e.max()) / self.lam, self.contraction * SWAP)
 
     def inverse(self, mu: float, H: Array, e: Array) -> Array:
-        """(r, 3, 3), the equivalent of the inverse on every coordinate."""
+        """Compute the equivalent of the inverse on every coordinate, (r, 3, 3)."""
         matrix = np.empty((len(self.sigma), 3, 3))
         matrix[:, :2, :2] = self.sigma[:, None, None] * H + self.lam * SWAP
         matrix[:, 0, 2] = matrix[:, 2, 0] = 1
@@ -103,9 +143,10 @@ class _Bulk:
         return np.asarray(np.linalg.inv(matrix), float)
 
     def solved(self, mu: float, H: Array) -> _Point:
-        """Newton's method from a neighboring H; the residual is infinite where it does not converge."""
+        """Solve at mu by Newton's method from a neighboring H; the residual is infinite where that fails."""
         for _ in range(12):
-            # det H begins below 0, and cannot change sign where the equations hold
+            # The determinant of H is negative at mu = -infinity. It cannot change its sign along the branch, on which
+            # H^-1 stays finite.
             if not (abs(H).max() < 1e100 and H[0, 0] * H[1, 1] < H[0, 1] ** 2):
                 return _Point(mu, H, np.empty((0, 3, 3)), np.empty((0, 0)), np.inf)
             inverse = self.inverse(mu, H, self.e)
@@ -116,23 +157,32 @@ class _Bulk:
             residual = float(abs(defect).max() / abs(HH).max())
             if residual < 1e-13:
                 break
+            if not np.isfinite(jacobian).all():
+                return _Point(mu, H, inverse, jacobian, np.inf)
             step = np.linalg.lstsq(jacobian, defect[ENTRIES], rcond=None)[0]
             H = H - np.einsum("k,kab->ab", step, BASIS)
         return _Point(mu, H, inverse, jacobian, residual)
 
     def slope(self, point: _Point) -> Array:
-        """dH/dmu."""
+        """Compute dH/dmu along the branch."""
         last = point.inverse[:, :2, 2]
         moved = np.einsum("j,ja,jb->ab", self.sigma * self.weights, last, last) / self.alpha
         return np.asarray(np.einsum("k,kab->ab", np.linalg.solve(point.jacobian, -moved[ENTRIES]), BASIS))
 
+    def _signs(self, point: _Point) -> Array:
+        return np.append(np.sign(np.linalg.det(point.inverse)), np.sign(np.linalg.det(point.jacobian)))
+
     def to_the_edge(self, point: _Point) -> Iterator[_Point]:
-        """Points of the branch in steps that shrink where Newton's method or the sign of the Jacobian fails."""
-        sign, step = np.sign(np.linalg.det(point.jacobian)), abs(point.mu) / 2
+        """Follow the branch to the edge, in steps that shrink where the next point is not on the same branch.
+
+        There Newton's method fails; or the Jacobian has changed its sign, beyond the edge; or the block of a coordinate
+        has: then the step has jumped over a bulk, that of a few large variances, into the gap behind it.
+        """
+        signs, step = self._signs(point), abs(point.mu) / 2
         scale = float(self.e.max())
         while step > 1e-13 * (scale + abs(point.mu)):
             trial = self.solved(point.mu + step, point.H + step * self.slope(point))
-            if not trial.residual < 1e-10 or np.sign(np.linalg.det(trial.jacobian)) != sign:
+            if not trial.residual < ACCURATE or np.any(self._signs(trial) != signs):
                 step /= 2
                 continue
             point = trial
@@ -140,15 +190,15 @@ class _Bulk:
             step = min(1.5 * step, max(abs(point.mu) / 2, scale / 50))
 
 
-def _reduced(bulk: _Bulk, point: _Point, e: Array, share: Array, theta: float) -> tuple[Array, Array]:
-    """H^-1/theta + u^T G u, and u^T of the last block beside it, with the scales that the spike leaves."""
+def _reduced(bulk: _SymmetricBulk, point: _Point, e: Array, share: Array, theta: float) -> tuple[Array, Array]:
+    """Compute H^-1/theta + u^T G u, and u^T of the last block beside it, with the scales that the spike leaves."""
     inverse = bulk.inverse(point.mu, point.H, e)
     forms = np.einsum("j,jab->ab", share, inverse)
     return np.linalg.inv(point.H) / theta + forms[:2, :2], forms[:2, 2]
 
 
-def _residue(bulk: _Bulk, point: _Point, e: Array, share: Array, theta: float) -> float:
-    """(u . v)^2: the residue of u^T (mu - E Q - Q E)^-1 u where the reduced matrix is singular."""
+def _residue(bulk: _SymmetricBulk, point: _Point, e: Array, share: Array, theta: float) -> float:
+    """Compute (u . v)^2, the residue of u^T (mu - E Q - Q E)^-1 u where the reduced matrix is singular."""
     matrix, last = _reduced(bulk, point, e, share, theta)
     values, vectors = np.linalg.eigh(matrix)
     null = vectors[:, np.argmin(abs(values))]

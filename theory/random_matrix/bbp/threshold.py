@@ -4,68 +4,115 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from theory.models import Covariance
-from theory.models.arrays import Array
+from theory.models.arguments import checked
+from theory.models.results import SolverResult
 from theory.numerics import Solution, verified
-from theory.random_matrix.bbp.problem import spike_problem
-from theory.random_matrix.bbp.system import SpikeSystem
+from theory.numerics.extremes import within_range
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise, spiked_noise
+from theory.random_matrix.spectral.real_branch import ADVICE
 
 LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
 
 
-@dataclass(frozen=True)
-class SpikeThreshold:
-    """theta_c with its evidence; float() of it is the value."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SpikeThreshold(SolverResult):
+    """The strength above which a method sees a spike; float() of the record is that strength.
 
-    value: float  # inf where no strength suffices
+    `value` is in the units of a variance, and infinite where no strength suffices. `edge` is the right edge of the bulk
+    as an eigenvalue of the method's matrix, infinite where the noise has no largest variance, and `effective_h` is
+    h = 1/K there, K = 1 + tr[Sigma_D G]/n the factor by which the sample inflates the noise. `residual` is
+    |T(value)/value - 1|, T(strength) the strength that a spike with the scales of `strength` needs; 0 where there is no
+    threshold.
+    """
+
+    value: float
     method: str
-    edge: float  # right edge of the bulk, as an eigenvalue of the method
-    effective_h: float  # 1/K at the edge
-    residual: float  # |T(value)/value - 1|; 0 where there is no threshold
-    iterations: int
-    converged: bool
+    edge: float
+    effective_h: float
 
     def __float__(self) -> float:
         return self.value
 
 
+@checked
+@within_range
 def spike_threshold(
-    noise: Covariance, direction: Array | None, *, alpha: float, method: str = "ssr", lam: float | None = None
+    noise: Covariance,
+    direction: ArrayLike | None,
+    *,
+    alpha: float,
+    method: str = "ssr",
+    lam: float | None = None,
 ) -> SpikeThreshold:
-    """Strength theta_c above which noise + theta u u^T has an outlier right of the bulk, at n = alpha d samples.
+    """Compute the strength theta_c above which noise + theta u u^T has an outlier right of the bulk.
 
     `direction` u: (d,), of unit length, or None for a delocalized spike (of random direction, d -> infinity).
-    `method`: "ssr" (the joint masked predictor at the ridge `lam`, 0 for its limit), "pca", "correlation_pca" or
-    "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr). theta_c solves theta h u^T R u = 1 at the
-    edge (h, x) of the noise, with scales that depend on theta themselves (see `system`; predictor: arXiv:2601.23208).
-    It is unique, and infinite where the scales outgrow the spike: one coordinate alone at a moderate ridge, or two for
-    a correlation matrix at alpha = 1. ValueError for bad input, ConvergenceError where the root is not met.
+    `alpha` = n/d counts the samples. `method`: "ssr" (the joint masked predictor at the ridge `lam`, 0 for its limit),
+    "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr).
+
+    theta_c solves theta h u^T R u = 1, R = (x scale - shift - h Sigma_0)^-1, at the edge (h, x) of the noise Sigma_0
+    (Baik, Ben Arous and Peche, arXiv:math/0403022; predictor: arXiv:2601.23208), with the scales of the method, which
+    depend on theta themselves. It is unique, and infinite where the scales outgrow the spike (one coordinate alone at a
+    moderate ridge, or two for a correlation matrix at alpha = 1) or where the bulk has no end (variances without an
+    upper bound at d = infinity, unless the method divides them out).
+
+    Raises ValueError for bad input and ConvergenceError where the root is not met.
+
+    >>> from theory.models import TwoLevel
+    >>> noise = TwoLevel(d=float("inf"), low=0.3, high=4.0, high_fraction=0.2)
+    >>> round(float(spike_threshold(noise, None, alpha=1.0, method="pca")), 4)
+    3.8856
+    >>> round(float(spike_threshold(noise, None, alpha=1.0, method="ssr", lam=0.05)), 4)
+    0.4788
     """
-    return threshold_of(SpikeSystem(spike_problem(noise, direction, alpha, method, lam)))
+    spiked = spiked_noise(noise, direction, alpha, method, lam)
+    return threshold_of(SpikedBulk(spiked)) if spiked.has_edge else no_threshold(spiked)
 
 
-def threshold_of(system: SpikeSystem) -> SpikeThreshold:
-    """The threshold of a system of one spike."""
+def no_threshold(spiked: SpikedNoise) -> SpikeThreshold:
+    """Return the infinite threshold of a noise without a largest variance: its eigenvalues have no end."""
+    edge = 1.0 if spiked.method == "ssr" else math.inf  # 1 - 1/nu, or nu itself, as nu -> infinity
+    return SpikeThreshold(
+        value=math.inf,
+        method=spiked.method,
+        edge=edge,
+        effective_h=1.0,
+        residual=0.0,
+        iterations=None,
+        converged=True,
+    )
+
+
+def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
+    """Compute the threshold of a bulk with one spike."""
 
     def record(value: float, residual: float, iterations: int) -> SpikeThreshold:
-        edge = system.pencils.eigenvalue(system.edge.nu)
         converged = residual <= TOLERANCE
         found = SpikeThreshold(
-            value, system.problem.method, edge, system.edge.h, residual, iterations + system.edge.iterations, converged
+            value=value,
+            method=bulk.spiked.method,
+            edge=bulk.normalizations.eigenvalue(bulk.edge.nu),
+            effective_h=bulk.edge.h,
+            residual=residual,
+            iterations=iterations + bulk.edge.iterations,
+            converged=converged,
         )
         solution = Solution(found, "converged" if converged else "max_iter", residual, TOLERANCE, iterations)
-        return verified(solution, f"threshold of a spike for method {system.problem.method!r}", True).value
+        return verified(solution, f"threshold of a spike for method {bulk.spiked.method!r}", True, ADVICE).value
 
     def needed(strength: float) -> float:
-        return system.needed_strength(np.array([strength]))
+        return bulk.needed_strength(np.array([strength]))
 
     least = needed(1e-300)
-    if system.problem.directions is None or system.problem.method == "pca":
+    if bulk.spiked.directions is None or bulk.spiked.method == "pca":
         return record(least, 0.0, 0)
-    if system.slope_at_infinity() >= 1 - 1e-12:
+    if bulk.slope_at_infinity() >= 1 - 1e-12:
         return record(math.inf, 0.0, 0)
     high = least
     while (ahead := needed(high)) > high:

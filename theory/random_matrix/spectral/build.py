@@ -8,6 +8,7 @@ from theory.random_matrix.spectral.bulk import Bulk, Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, resolve
 from theory.random_matrix.spectral.scan import ends, scan_points, scanned_edges
 from theory.random_matrix.spectral.variable import Eigenvalue, Variable
@@ -56,7 +57,11 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
     edges, anchor = exact_edges(ensemble), float(ensemble.offset[0])
     intervals = [Interval(low, high, anchor, edges.hard and k == 0) for k, (low, high) in enumerate(edges.bulks)]
     narrow = [high - low < NARROW * (high - anchor) for low, high in edges.bulks]
-    resolved = resolve(ensemble, [interval for interval, thin in zip(intervals, narrow, strict=True) if not thin])
+    try:
+        resolved = resolve(ensemble, [interval for interval, thin in zip(intervals, narrow, strict=True) if not thin])
+    except GapFoundError as empty:
+        solution = Solution(empty.points, "unverified", np.inf, TOLERANCE, 0)
+        raise ConvergenceError(f"density of {ensemble!r} at {empty.points[:3]}", solution, TOO_FAR) from empty
     wide = iter(resolved.bulks)
     bulks = [
         semicircle(interval, mass) if thin else next(wide)
@@ -66,7 +71,10 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
     return Resolved(tuple(bulks), max(resolved.residual, float(gap)))
 
 
-ADVICE = "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, or a larger alpha"
+ADVICE = (
+    "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, a larger alpha, or less "
+    "extreme variances and ridges"
+)
 
 
 def _scanned(ensemble: Ensemble) -> Resolved:
@@ -82,7 +90,7 @@ def _scanned(ensemble: Ensemble) -> Resolved:
             continue
         if abs(_mass(ensemble, found.bulks) - 1) < TOLERANCE:
             return found
-    raise ConvergenceError("bulks of the law", Solution(extra, "max_iter", np.inf, TOLERANCE, 6), ADVICE)
+    raise ConvergenceError("bulks of the law", Solution(extra, "unverified", np.inf, TOLERANCE, 0), ADVICE)
 
 
 def _mass(ensemble: Ensemble, bulks: tuple[Bulk, ...]) -> float:
@@ -94,7 +102,7 @@ def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> Spectra
     mean = sum(bulk.integral(lambda nu: nu) for bulk in bulks) + float(atoms[:, 0] @ atoms[:, 1])
     residual = max(found.residual, abs(_mass(ensemble, bulks) - 1), abs(mean / ensemble.mean - 1))
     if not residual <= TOLERANCE:
-        solution = Solution(bulks, "inadmissible", residual, TOLERANCE, 0)
+        solution = Solution(bulks, "unverified", residual, TOLERANCE, 0)
         raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution, ADVICE)
     edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in bulks]).reshape(-1, 2)
     return SpectralLaw(
@@ -102,6 +110,7 @@ def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> Spectra
         masses=np.array([bulk.mass for bulk in bulks]),
         atoms=np.column_stack([variable.forward(atoms[:, 0]), atoms[:, 1]]),
         residual=residual,
+        iterations=None,
         converged=True,
         ensemble=ensemble,
         bulks=bulks,

@@ -6,6 +6,7 @@ dnu/dphi is an even analytic function of phi for square-root edges and for a har
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.fft import dct
@@ -31,7 +32,7 @@ class Interval:
         return bool(self.high - self.anchor > WIDE * (self.low - self.anchor) > 0)
 
     def position(self, phi: Array) -> Array:
-        """nu at phi; distances from the nearer end keep their digits."""
+        """Return nu at the angle phi; distances from the nearer end keep their digits."""
         if self.logarithmic:
             rise = np.log((self.high - self.anchor) / (self.low - self.anchor)) * np.cos(phi / 2) ** 2
             return np.asarray(np.minimum(self.anchor + (self.low - self.anchor) * np.exp(rise), self.high))
@@ -40,7 +41,7 @@ class Interval:
         return np.where(phi > np.pi / 2, self.low + from_low, self.high - from_high)
 
     def angle(self, nu: Array) -> Array:
-        """phi at nu."""
+        """Return the angle phi at nu."""
         up, down = nu - self.low, self.high - nu
         if self.logarithmic:
             up, down = np.log1p(up / (self.low - self.anchor)), -np.log1p(-down / (self.high - self.anchor))
@@ -64,9 +65,9 @@ class Bulk:
     values: Array = field(repr=False)  # (N,), density times -dnu/dphi
     narrow: bool = False  # a semicircle, for which h was not computed
 
-    @property
+    @cached_property
     def coefficients(self) -> Array:
-        """a of `values` = sum a_k cos(k phi), (N,)."""
+        """The coefficients a of `values` = sum a_k cos(k phi), (N,)."""
         a = dct(self.values, type=2) / len(self.values)
         a[0] /= 2
         return np.asarray(a)
@@ -78,12 +79,12 @@ class Bulk:
 
     @property
     def truncation(self) -> float:
-        """The last third of the coefficients, relative to the largest."""
+        """The largest of the last third of the coefficients, relative to the largest of all."""
         a = abs(self.coefficients)
         return float(a[-(len(a) // 3) :].max() / a.max())
 
     def integral(self, function: Callable[[Array], Array]) -> float:
-        """Of function(nu) times the density; on more nodes, from the series, until it stands still."""
+        """Integrate function(nu) times the density, on more and more nodes of the series until it stands still."""
         phi, values, before = self.phi, self.values, np.inf
         for _ in range(5):
             total = float(np.pi * np.mean(values * function(self.interval.position(phi))))
@@ -94,20 +95,20 @@ class Bulk:
         return total
 
     def guess(self, phi: Array) -> ComplexArray:
-        """h by linear interpolation."""
+        """Guess h at the angles phi by linear interpolation between the nodes."""
         return np.asarray(np.interp(phi, self.phi, self.h.real) + 1j * np.interp(phi, self.phi, self.h.imag))
 
     def density(self, phi: Array) -> Array:
-        """Of nu, from the series."""
+        """Compute the density of nu at the angles phi from the series."""
         return np.maximum(cosines(self.coefficients, phi), 0) / self.interval.stretch(phi)
 
     def below(self, phi: Array) -> Array:
-        """Mass at angles above phi, that is at smaller nu."""
+        """Compute the mass at angles above phi, that is at smaller nu."""
         a = self.coefficients
         return np.asarray(a[0] * (np.pi - phi) - sines(a[1:] / np.arange(1, len(a)), phi))
 
     def quantile(self, mass: Array) -> Array:
-        """nu below which the bulk has the given mass, by Newton's method in phi kept in a shrinking bracket."""
+        """Find the nu below which the bulk has the given mass, by Newton's method in phi in a shrinking bracket."""
         a = self.coefficients
         sine = a[1:] / np.arange(1, len(a))
         low, high = np.zeros(len(mass)), np.full(len(mass), np.pi)

@@ -22,8 +22,8 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Pencil:
-    """The scalar equation at every nu (points,), and tr G/d = <c/(h + a)> + rest."""
+class ScalarEquation:
+    """The coefficients of the scalar equation at every nu (points,), and of the trace tr G/d = <c/(h + a)> + rest."""
 
     a: Numbers  # (points, r)
     c: Numbers  # (points or 1, r), -da/dnu
@@ -43,7 +43,7 @@ class CommutingEnsemble:
 
     @cached_property
     def distinct(self) -> "CommutingEnsemble":
-        """The same with atoms that agree to rounding put together, ascending in sigma."""
+        """The same ensemble with atoms that agree to rounding put together, ascending in sigma."""
         order = np.lexsort((self.offset, self.sigma))
         sigma, offset = self.sigma[order], self.offset[order]
         new = np.ones(len(sigma), bool)
@@ -61,14 +61,14 @@ class CommutingEnsemble:
         """The offset, where all atoms share one."""
         return float(self.offset[0]) if np.ptp(self.offset) <= 1e-13 * abs(self.offset[0]) else None
 
-    def at(self, nu: Numbers) -> Pencil:
-        """At nu (points,), real or complex."""
+    def at(self, nu: Numbers) -> ScalarEquation:
+        """Return the scalar equation at nu (points,), real or complex."""
         atoms = self.distinct
         seen = atoms.sigma > 0
         inverse = 1 / atoms.sigma[seen]
         rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
         a = (atoms.offset[seen] - nu[:, None]) * inverse
-        return Pencil(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
+        return ScalarEquation(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
 
     @cached_property
     def atoms(self) -> Array:
@@ -122,8 +122,11 @@ class DenseEnsemble:
         across = (white.T * self.offset) @ (null @ turn)
         return (white.T * self.offset) @ white, across, 1 / values[seen], levels
 
-    def at(self, nu: Numbers) -> Pencil:
-        """At nu (points,), real or complex; the null space of Sigma is eliminated by its Schur complement."""
+    def at(self, nu: Numbers) -> ScalarEquation:
+        """Return the scalar equation at nu (points,), real or complex.
+
+        The null space of Sigma is eliminated by its Schur complement.
+        """
         inner, across, inverse, levels = self._modes
         d = len(self.offset)
         a = np.empty((len(nu), len(inverse)), nu.dtype)
@@ -136,7 +139,7 @@ class DenseEnsemble:
             slope = np.diag(inverse) + (across * gap**2) @ across.T
             c[row] = np.einsum("ij,ji->i", left @ slope, vectors)
             rest[row] = gap.sum() / d
-        return Pencil(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
+        return ScalarEquation(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
 
     @cached_property
     def atoms(self) -> Array:
@@ -173,14 +176,14 @@ def _positive_masses(positions: Array, masses: Array) -> Array:
 
 
 def sample_covariance(covariance: Covariance, alpha: float) -> CommutingEnsemble:
-    """X'X/n: D = 1, Lam = 0, the generalized Marchenko-Pastur law."""
+    """Describe X'X/n, with D = 1 and Lam = 0: the generalized Marchenko-Pastur law."""
     spectrum = covariance.spectrum
     alpha = checks.positive("alpha", alpha)
     return CommutingEnsemble(alpha, spectrum.eigenvalues, np.zeros_like(spectrum.eigenvalues), spectrum.weights)
 
 
 def sample_correlation(covariance: Covariance, alpha: float) -> CommutingEnsemble:
-    """The sample correlation matrix: the law of a sample covariance whose population is the correlation matrix."""
+    """Describe the sample correlation matrix: a sample covariance whose population is the correlation matrix."""
     spectrum = covariance.spectrum
     if spectrum.axes:
         return sample_covariance(Isotropic(covariance.d), alpha)
@@ -197,7 +200,7 @@ def sample_correlation(covariance: Covariance, alpha: float) -> CommutingEnsembl
 
 
 def masked_predictor(model: MaskedRidge) -> Ensemble:
-    """S whose eigenvalues nu give those of the joint predictor, 1 - 1/nu: D = diag(Qbar), Lam = lam.
+    """Describe S whose eigenvalues nu give those of the joint predictor, 1 - 1/nu: D = diag(Qbar), Lam = lam.
 
     If S w = nu w, the predictor has the right eigenvector D^-1/2 w and the left one D^1/2 w. Dense unless Sigma is
     homogeneous or diagonal.
@@ -212,7 +215,10 @@ def masked_predictor(model: MaskedRidge) -> Ensemble:
 
 
 def predictor_scale(model: MaskedRidge) -> Array:
-    """diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, equivalent of diag (X'X/n + lam)^-1: (d,), or (1,) if equal."""
+    """Compute diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, the equivalent of diag (X'X/n + lam)^-1.
+
+    Shape (d,), or (1,) where all entries are equal.
+    """
     spectrum = model.covariance.spectrum
     kappa = float(solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value)
     return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))

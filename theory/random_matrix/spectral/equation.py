@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, Pencil
+from theory.numerics.blocks import in_blocks
+from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, ScalarEquation
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
 ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
@@ -34,39 +35,37 @@ class Branch:
 
 def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000) -> Branch:
     """The physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
-    blocks = max(1, -(-len(nu) * ensemble.size // budget))
-    starts = [None] * blocks if start is None else np.array_split(start, blocks)
-    parts = [
-        solve(ensemble.at(points), first) for points, first in zip(np.array_split(nu, blocks), starts, strict=True)
-    ]
+    blocks = in_blocks(nu, ensemble.size, budget)
+    starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, budget)
+    parts = [solve(ensemble.at(points), first) for points, first in zip(blocks, starts, strict=True)]
     return Branch(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Branch)))
 
 
-def trace(pencil: Pencil, h: Numbers) -> ComplexArray:
+def trace(equation: ScalarEquation, h: Numbers) -> ComplexArray:
     """tr (S - nu)^-1/d at the roots h."""
-    t = 1 / (h[:, None] + pencil.a)
-    if len(pencil.c) == 1:
-        return np.asarray(t @ (pencil.c[0] * pencil.weights) + pencil.rest)
-    return np.asarray((t * pencil.c) @ pencil.weights + pencil.rest)
+    t = 1 / (h[:, None] + equation.a)
+    if len(equation.c) == 1:
+        return np.asarray(t @ (equation.c[0] * equation.weights) + equation.rest)
+    return np.asarray((t * equation.c) @ equation.weights + equation.rest)
 
 
-def only(pencil: Pencil, kept: Mask) -> Pencil:
+def only(equation: ScalarEquation, kept: Mask) -> ScalarEquation:
     """The points kept."""
-    c = pencil.c if len(pencil.c) == 1 else pencil.c[kept]
-    return replace(pencil, a=pencil.a[kept], c=c, rest=pencil.rest[kept])
+    c = equation.c if len(equation.c) == 1 else equation.c[kept]
+    return replace(equation, a=equation.a[kept], c=c, rest=equation.rest[kept])
 
 
-def solve(pencil: Pencil, start: ComplexArray | None = None) -> Branch:
+def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch:
     """The physical root at every point: by Newton's method from `start`, then from above the real axis.
 
     There a - i eta leads from an eta where h is near 1 down to eta = 0, in finer steps where coarse ones fail.
     """
-    found = _certified(pencil, newton(pencil, start)) if start is not None else None
+    found = _certified(equation, newton(equation, start)) if start is not None else None
     for ratio in (4.0, 2.0, 1.25):
-        lost = ~found.certified if found else np.ones(len(pencil.a), bool)
-        if not lost.any():
+        lost = ~found.certified if found else np.ones(len(equation.a), bool)
+        if found and not lost.any():
             break
-        missing = only(pencil, lost)
+        missing = only(equation, lost)
         again = _certified(missing, _descend(missing, ratio))
         if found is None:
             found = again
@@ -77,22 +76,22 @@ def solve(pencil: Pencil, start: ComplexArray | None = None) -> Branch:
     return found
 
 
-def _descend(pencil: Pencil, ratio: float, lowest: float = 1e-7) -> ComplexArray:
-    top = 8 * (1 + 1 / pencil.alpha)
-    h = np.full(len(pencil.a), 1 - 0.1j)
+def _descend(equation: ScalarEquation, ratio: float, lowest: float = 1e-7) -> ComplexArray:
+    top = 8 * (1 + 1 / equation.alpha)
+    h = np.full(len(equation.a), 1 - 0.1j)
     for eta in top * ratio ** -np.arange(np.ceil(np.log(top / lowest) / np.log(ratio))):
-        h = newton(replace(pencil, a=pencil.a - 1j * eta), h, 8, 1e-3)
-    return newton(pencil, h)
+        h = newton(replace(equation, a=equation.a - 1j * eta), h, 8, 1e-3)
+    return newton(equation, h)
 
 
-def newton(pencil: Pencil, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
+def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
     """Newton's method for h - 1 + h <t>/alpha = 0, kept in Im h < 0, until a step is within `close`."""
     h, active = h.astype(complex), np.arange(len(h))
     for _ in range(iterations):
         here = h[active]
-        t = 1 / (here[:, None] + pencil.a[active])
-        first = t @ pencil.weights / pencil.alpha
-        second = (t * t) @ pencil.weights / pencil.alpha
+        t = 1 / (here[:, None] + equation.a[active])
+        first = t @ equation.weights / equation.alpha
+        second = (t * t) @ equation.weights / equation.alpha
         with np.errstate(divide="ignore", invalid="ignore"):
             step = (here - 1 + here * first) / (1 + first - here * second)
         step = np.where(np.isfinite(step), step, 0.1 * here)
@@ -106,37 +105,37 @@ def newton(pencil: Pencil, h: ComplexArray, iterations: int = 60, close: float =
     return h
 
 
-def _certified(pencil: Pencil, h: ComplexArray) -> Branch:
+def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
     """Roots on the real line are made real by a few real steps first."""
     h = h.copy()
-    real_equation = not np.iscomplexobj(pencil.a)
-    t = 1 / (h[:, None] + pencil.a)
-    first, second = t @ pencil.weights / pencil.alpha, (t * t) @ pencil.weights / pencil.alpha
+    real_equation = not np.iscomplexobj(equation.a)
+    t = 1 / (h[:, None] + equation.a)
+    first, second = t @ equation.weights / equation.alpha, (t * t) @ equation.weights / equation.alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         error = abs((h - 1 + h * first) / (1 + first - h * second))
     inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
     if real_equation and not inside.all():
         flat = np.flatnonzero(~inside)
-        roots, m = _real_roots(only(pencil, ~inside), h[flat].real)
+        roots, m = _real_roots(only(equation, ~inside), h[flat].real)
         # a root with m > 1 is not physical: the imaginary part was small, not zero
         h[flat] = np.where(m < 1, roots, h[flat])
         outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
-    first = (1 / (h[:, None] + pencil.a)) @ pencil.weights / pencil.alpha
+    first = (1 / (h[:, None] + equation.a)) @ equation.weights / equation.alpha
     residual = abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first))
-    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside, trace(pencil, h))
+    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside, trace(equation, h))
 
 
-def _real_roots(pencil: Pencil, h: Array) -> tuple[Array, Array]:
+def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
     """Newton's method on the real line, and m at its end."""
     with np.errstate(all="ignore"):
         for _ in range(40):
-            t = 1 / (h[:, None] + pencil.a)
-            first, second = (power @ pencil.weights / pencil.alpha for power in (t, t * t))
+            t = 1 / (h[:, None] + equation.a)
+            first, second = (power @ equation.weights / equation.alpha for power in (t, t * t))
             step = (h - 1 + h * first) / (1 + first - h * second)
             h = h - step
             if np.all(abs(step) <= 1e-15 * abs(h)):
                 break
-        t = 1 / (h[:, None] + pencil.a)
-        m = h * h * ((t * t) @ pencil.weights) / pencil.alpha
+        t = 1 / (h[:, None] + equation.a)
+        m = h * h * ((t * t) @ equation.weights) / equation.alpha
     return h, np.where(np.isfinite(m), m, np.inf)

@@ -8,44 +8,45 @@ import numpy as np
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.frames import table
+from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
-from theory.random_matrix.spectral.equation import resolvent
+from theory.random_matrix.spectral.equation import ACCURATE, resolvent
+from theory.random_matrix.spectral.real_branch import ADVICE
 from theory.random_matrix.spectral.variable import Variable
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class SpectralLaw:
-    """Limiting law of the eigenvalues x of a random matrix, n = alpha d; total mass 1.
+@dataclass(frozen=True, eq=False, repr=False)
+class SpectralLaw(SolverResult):
+    """The limiting law of the eigenvalues x of a random matrix at n = alpha d: its bulks and atoms, of total mass 1.
 
     Stieltjes convention: g(z) = tr (x - z)^-1/d, so Im g has the sign of Im z, g ~ -1/z at infinity, and
-    Im g(x + i0)/pi is the density. On arrays of any shape; ValueError for what is not finite.
+    Im g(x + i0)/pi is the density. Methods take arrays of any shape, and raise ValueError for what is not finite.
+    `residual` is the largest of the scalar equation's at the nodes, of |mass - 1| and of the relative gap of the mean.
     """
 
     edges: Array  # (k, 2), left and right end of every bulk, ascending
     masses: Array  # (k,), of the bulks
     atoms: Array  # (m, 2), position and mass of the eigenvalues that coincide, ascending
-    residual: float  # the largest of: scalar equation at the nodes, |mass - 1|, relative gap of the mean of S
-    converged: bool
     ensemble: Ensemble = field(repr=False)
     bulks: tuple[Bulk, ...] = field(repr=False)  # in nu, the eigenvalues of S
     variable: Variable = field(repr=False)  # x(nu)
 
     def density(self, x: Any) -> Array:
-        """Of the continuous part: 0 outside the bulks and at their square-root edges, infinite at a hard one."""
+        """Return the density of the continuous part at x: 0 outside the bulks, infinite at a hard edge of one."""
         return self._mapped(x, self._density_of_nu, self.variable.slope)
 
     def cumulative(self, x: Any) -> Array:
-        """Share of eigenvalues <= x."""
+        """Return the share of eigenvalues <= x; an atom counts at its own position."""
         points = _real("x", x)
         nu = np.where(self.variable.reached(points), self.variable.inverse(points), np.inf)
         total = np.zeros(nu.shape)
-        for position, mass in self._nu_atoms:
-            total += np.where(nu >= position * (1 + 1e-15), mass, 0.0) if position else np.where(nu >= 0, mass, 0.0)
+        for position, mass in self.atoms:  # compared in x: on the way to nu and back the last digits can change
+            total += np.where(points >= position, mass, 0.0)
         for bulk in self.bulks:
             ends = bulk.interval
             total += bulk.mass * (nu >= ends.high)
@@ -54,7 +55,7 @@ class SpectralLaw:
         return np.minimum(total, 1.0)
 
     def quantiles(self, p: Any) -> Array:
-        """The least x with cumulative(x) >= p, 0 <= p <= 1."""
+        """Return the least x with cumulative(x) >= p, for shares p from 0 to 1; the converse of `cumulative`."""
         p = _real("p", p)
         if np.any((p < 0) | (p > 1)):
             raise ValueError(f"p must lie in [0, 1], got a minimum of {p.min()} and a maximum of {p.max()}")
@@ -72,23 +73,30 @@ class SpectralLaw:
         return self.variable.forward(nu)
 
     def positions(self, d: int) -> Array:
-        """Where the d eigenvalues of one matrix should sit, ascending: the quantiles (i - 1/2)/d."""
+        """Return where the d eigenvalues of one matrix should sit, ascending: the quantiles (i - 1/2)/d."""
         d = int(checks.dimension(d))
+        checks.fits_in_memory(f"the positions of {d} eigenvalues", d)
         return self.quantiles((np.arange(d) + 0.5) / d)
 
     def stieltjes(self, z: Any) -> ComplexArray:
-        """g(z) anywhere; real z inside a bulk is taken as z + i0. ValueError at an atom."""
-        points = np.asarray(z, complex)
-        if not np.isfinite(points).all():
-            raise ValueError("z must be finite")
+        """Return g(z) anywhere; a real z inside a bulk is taken as z + i0. Raises ValueError at an atom."""
+        points = _complex("z", z)
         upper = np.where(points.imag < 0, points.conj(), points).ravel()
         if np.isin(upper, self.atoms[:, 0]).any():
-            raise ValueError("z is the position of an atom, where the transform is infinite")
-        value = self.variable.stieltjes(upper, self._resolvent).reshape(points.shape)
-        return np.where(points.imag < 0, value.conj(), value)
+            raise ValueError("z must not be the position of an atom, where the transform is infinite")
+        places = np.concatenate([self.edges.ravel(), self.atoms[:, 0]])
+        far = abs(upper) > 1e20 * abs(places).max()  # there 1/(x - z) = -1/z to all digits
+        value = np.empty(upper.shape, complex)
+        value[far] = -1 / upper[far]
+        value[~far] = self.variable.stieltjes(upper[~far], self._resolvent)
+        shaped = value.reshape(points.shape)
+        return np.where(points.imag < 0, shaped.conj(), shaped)
 
     def mean(self, power: int = 1) -> float:
-        """The moment of x^power."""
+        """Return the mean of x^power, for a power from 0 to 100."""
+        power = checks.integer("power", power)
+        if not 0 <= power <= 100:
+            raise ValueError(f"power must lie in [0, 100], got {power}")
         total = sum(mass * self.variable.forward(np.array(nu)) ** power for nu, mass in self._nu_atoms)
         total += sum(bulk.integral(lambda nu: self.variable.forward(nu) ** power) for bulk in self.bulks)
         return float(total)
@@ -99,7 +107,7 @@ class SpectralLaw:
         return float(self.masses.sum() + self.atoms[:, 1].sum())
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a bulk or atom, an atom having equal ends."""
+        """Tabulate one row a bulk or atom, an atom having equal ends."""
         rows = np.concatenate([np.column_stack([self.edges, self.masses]), self.atoms[:, [0, 0, 1]]])
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         return table(left=rows[:, 0], right=rows[:, 1], mass=rows[:, 2], atom=rows[:, 0] == rows[:, 1])
@@ -148,8 +156,9 @@ class SpectralLaw:
                 found = resolvent(self.ensemble, points[kept])
                 if not found.certified.all():
                     worst = float(found.residual.max())
-                    solution = Solution(found.h, "max_iter", worst, 1e-11, 0)
-                    raise ConvergenceError(f"Stieltjes transform at {nu[kept][~found.certified][:3]}", solution)
+                    solution = Solution(found.h, "unverified", worst, ACCURATE, 0)
+                    place = nu[kept][~found.certified][:3]
+                    raise ConvergenceError(f"Stieltjes transform at {place}", solution, ADVICE)
                 value[kept] = found.trace
         return value
 
@@ -158,11 +167,21 @@ def _begin(piece: Any) -> tuple[float, float]:
     return (piece.interval.low, 1.0) if isinstance(piece, Bulk) else (piece[0], 0.0)
 
 
-def _real(name: str, value: Any) -> Array:
+def _complex(name: str, value: Any) -> ComplexArray:
     try:
-        points = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be real numbers, got {type(value).__name__}") from None
+        given = np.asarray(value)
+        if given.dtype.kind not in "iufcO" or np.ma.is_masked(value):
+            raise TypeError
+        points = np.asarray(given, complex)
+    except Exception:  # the conversion of a stranger's object may raise anything
+        raise ValueError(f"{name} must be complex numbers, got {checks.shown(value)}") from None
+    if not np.isfinite(points).all():
+        raise ValueError(f"{name} must be finite, got {points[~np.isfinite(points)].flat[0]}")
+    return points
+
+
+def _real(name: str, value: Any) -> Array:
+    points = checks.real_array(name, value)
     if not np.isfinite(points).all():
         raise ValueError(f"{name} must be finite, got {points[~np.isfinite(points)].flat[0]}")
     return points

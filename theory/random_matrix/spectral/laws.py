@@ -1,44 +1,99 @@
 """The laws by name: sample covariance, sample correlation, joint predictor."""
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike
 
-from theory.models import Covariance, MaskedRidge
+from theory.models import Covariance, MaskedRidge, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import masked_predictor, sample_correlation, sample_covariance
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.variable import Predictor
 
 
+@checked
+@within_range
 def covariance_law(covariance: Covariance, alpha: float) -> SpectralLaw:
-    """Eigenvalues of X'X/n for n = alpha d rows of the given covariance: the generalized Marchenko-Pastur law.
+    """Compute the law of the eigenvalues of X'X/n for n = alpha d rows X of the given covariance.
 
-    For alpha < rank(Sigma)/d the share 1 - alpha of them is zero. ValueError for alpha <= 0, and at d = infinity for an
-    unbounded spectrum and an alpha so large that the nodes of its quadrature would show. ConvergenceError.
+    It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
+    1 - alpha of the eigenvalues is zero. Raises ValueError for alpha <= 0, and at d = infinity for an unbounded
+    spectrum and an alpha so large that the nodes of its quadrature would show; ConvergenceError where the law is not
+    verified.
+
+    >>> from theory.models import Isotropic
+    >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
+    array([[0.25, 2.25]])
     """
+    _refuse_without_mean("covariance", covariance, divided=False)
     return law_of(sample_covariance(covariance, alpha), limit=not covariance.is_finite)
 
 
+@checked
+@within_range
 def correlation_law(covariance: Covariance, alpha: float) -> SpectralLaw:
-    """Eigenvalues of the sample correlation matrix; otherwise as `covariance_law`."""
+    """Compute the law of the eigenvalues of the sample correlation matrix; otherwise as `covariance_law`.
+
+    It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
+    """
+    _refuse_without_mean("covariance", covariance, divided=covariance.spectrum.axes)
     return law_of(sample_correlation(covariance, alpha), limit=not covariance.is_finite)
 
 
+@checked
+@within_range
 def predictor_law(model: MaskedRidge) -> SpectralLaw:
-    """Eigenvalues a of the joint predictor of all coordinates, real and below 1, with mean 0 (arXiv:2601.23208).
+    """Compute the law of the eigenvalues a of the joint predictor, real and below 1, with mean 0 (arXiv:2601.23208).
 
-    a = 1 - 1/nu, nu those of diag(Qbar)^1/2 (X'X/n + lam) diag(Qbar)^1/2. Homogeneous and diagonal covariances cost
-    sums over eigenvalues, d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d
-    and equal variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. ConvergenceError.
+    Row k of the joint predictor A (d, d) holds the coefficients that predict coordinate k from the others:
+    A = 1 - diag(Q)^-1 Q with Q = (X'X/n + lam)^-1, and Qbar its deterministic equivalent. a = 1 - 1/nu, nu those of
+    diag(Qbar)^1/2 (X'X/n + lam) diag(Qbar)^1/2. Homogeneous and diagonal covariances cost sums over eigenvalues,
+    d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d and equal
+    variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. Raises ConvergenceError.
+
+    >>> from theory.models import Isotropic
+    >>> law = predictor_law(MaskedRidge(Isotropic(float("inf")), alpha=0.5, lam=0.1))
+    >>> law.atoms.round(6)  # the half of the directions that no sample shows
+    array([[-0.844289,  0.5     ]])
+    >>> abs(law.mean()) < 1e-9  # the diagonal of the predictor is zero
+    True
     """
+    _refuse_without_mean("model", model.covariance, divided=model.covariance.spectrum.axes)
     return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
 
 
-def predictor_density(model: MaskedRidge, grid: Any) -> Array:
-    """Density of the joint predictor's eigenvalues on the grid; the atom of `predictor_law` is not part of it."""
-    return predictor_law(model).density(grid)
+@checked
+@within_range
+def predictor_density(model: MaskedRidge, grid: ArrayLike) -> Array:
+    """Compute the density of the joint predictor's eigenvalues at the points of `grid`, in the shape of `grid`.
+
+    The atom of `predictor_law` is not part of it. Raises ValueError for what is not finite, ConvergenceError.
+
+    >>> from theory.models import AR1
+    >>> model = MaskedRidge(AR1(float("inf"), 0.5), alpha=2.0, lam=0.1)
+    >>> predictor_density(model, [-5.0, 0.0, 0.5]).round(4)
+    array([0.    , 0.3748, 0.5921])
+    """
+    points = checks.real_array("grid", grid)
+    if not np.isfinite(points).all():
+        raise ValueError(f"grid must be finite, got {points[~np.isfinite(points)].flat[0]}")
+    return predictor_law(model).density(points)
 
 
+@checked
 def predictor_edges(model: MaskedRidge) -> Array:
-    """Bulk edges of the joint predictor's eigenvalues, (bulks, 2), ascending."""
+    """Compute both ends of every bulk of the joint predictor's eigenvalues, (bulks, 2), ascending.
+
+    >>> from theory.models import AR1
+    >>> predictor_edges(MaskedRidge(AR1(float("inf"), 0.5), alpha=2.0, lam=0.1)).round(4)
+    array([[-2.3406,  0.902 ]])
+    """
     return predictor_law(model).edges
+
+
+def _refuse_without_mean(name: str, covariance: Covariance, *, divided: bool) -> None:
+    """Raise ValueError for variances without a mean that are not divided out: nothing could verify the law."""
+    if covariance.spectrum.heavy and not divided:
+        raise ValueError(f"{name} must have a mean variance for a law of eigenvalues at d = infinity: take a finite d")

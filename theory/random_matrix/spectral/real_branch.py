@@ -21,6 +21,7 @@ from theory.random_matrix.spectral.rising_root import rising_root
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
+ADVICE = "variances, alpha and lam are too far apart for double precision: take less extreme ones, or a finite d"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class RealBranch:
         self.ensemble, self.side = simplified(ensemble), side
 
     def at(self, place: float) -> BranchPoint:
-        """The point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left): -inf at h = 1, where nu diverges."""
+        """Compute the point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left).
+
+        At h = 1, which is the place -infinity, nu diverges.
+        """
         rise = math.exp(place)
         right = self.side == "right"
         h, sign, excess = (1 + rise, 1.0, rise / (1 + rise)) if right else (1 / (1 + rise), -1.0, rise)
@@ -77,7 +81,7 @@ class RealBranch:
         return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21))
 
     def edge(self) -> ExtremeEdge:
-        """The end of the support: m = 1, to rounding; ConvergenceError where that is not reached."""
+        """Find the end of the support, where m = 1 to rounding; raises ConvergenceError where that is not reached."""
         if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
             return ExtremeEdge(atom, 0.0, 0.0, 0)
 
@@ -89,20 +93,20 @@ class RealBranch:
         residual = abs(found.point.m - 1)
         edge = ExtremeEdge(found.point.nu, found.point.h, residual, count)
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
-        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True).value
+        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
 
     def place_of(self, h: float) -> float:
-        """The coordinate of a point."""
+        """Return the coordinate of h on the branch."""
         return math.log(h - 1 if self.side == "right" else 1 / h - 1)
 
     def stretch(self, place: float) -> float:
-        """dh/dplace."""
+        """Return dh/dplace."""
         rise = math.exp(place)
         return rise if self.side == "right" else -rise / (1 + rise) ** 2
 
 
 def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
-    """The right or left end of the support of the eigenvalues nu."""
+    """Compute the right or left end of the support of the eigenvalues nu."""
     return RealBranch(ensemble, side).edge()
 
 

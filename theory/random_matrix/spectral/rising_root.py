@@ -25,24 +25,28 @@ Point = TypeVar("Point", bound=Rising)
 def rising_root(
     function: Callable[[float], Point], start: float, *, high: float = math.inf, max_iter: int = 200
 ) -> tuple[Point, int]:
-    """The point at the root and the number of evaluations; steps end when they reach rounding.
+    """Find the root: returns the point there and the number of evaluations; steps end when they reach rounding.
 
     The bracket may begin infinite: a Newton step is taken where it stays inside and is not much longer than those
-    before, else the bracket is halved, or widened by doubled steps.
+    before, else the bracket is halved, or widened by doubled steps. Once the bracket is finite a Newton step must be at
+    most half of the last but one: where the function bends sharply at the root, steps from either side of it could
+    otherwise return to nearly the same two places forever.
     """
     place, low, width = start, -math.inf, 1.0
+    before, step = math.inf, math.inf
     point = function(place)
     for count in range(1, max_iter + 1):
         low, high = (place, high) if point.value < 0 else (low, place)
         slope = point.derivative
         proposal = place - point.value / slope if slope > 0 else math.nan
-        if not (low < proposal < high and abs(proposal - place) < 4 * width):
+        longest = min(4 * width, before / 2) if math.isfinite(high - low) else 4 * width
+        if not (low < proposal < high and abs(proposal - place) < longest):
             # at rounding the proposal can fall on the bracket's own end
             if abs(proposal - place) <= 1e-15 * (1 + abs(place)):
                 return point, count
             width *= 2
             proposal = _inside(low, high, width)
-        step, place = abs(proposal - place), proposal
+        before, step, place = step, abs(proposal - place), proposal
         point = function(place)
         if step < 1e-13 * (1 + abs(place)) or point.value == 0:
             return point, count + 1

@@ -83,9 +83,9 @@ def _polished(ensemble: Ensemble, full: float, empty: float, h: float) -> float:
     """nu with P = P_h = 0 near [full, empty], P = h - 1 + h <1/(h + a)>/alpha, by Newton's method in (h, nu)."""
     nu, error, reach = full, np.inf, 5 * abs(full - empty)
     for _ in range(20):
-        pencil = ensemble.at(np.array([nu]))
+        equation = ensemble.at(np.array([nu]))
         with np.errstate(all="ignore"):
-            t, c, w = 1 / (h + pencil.a[0]), pencil.c[0], pencil.weights / pencil.alpha
+            t, c, w = 1 / (h + equation.a[0]), equation.c[0], equation.weights / equation.alpha
             t1, t2, t3, c2, c3 = w @ t, w @ t**2, w @ t**3, w @ (c * t**2), w @ (c * t**3)
             P, P_h, P_nu, P_hh, P_hnu = h - 1 + h * t1, 1 + t1 - h * t2, h * c2, 2 * h * t3 - 2 * t2, c2 - 2 * h * c3
             determinant = P_h * P_hnu - P_nu * P_hh

@@ -1,0 +1,132 @@
+"""Wrong values in every argument of the spectral functions and of the covariance records: refused by name, or right."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.bad_arguments import Example, assert_all_refused
+from theory import masked, random_matrix
+from theory.models import (
+    AR1,
+    Blocks,
+    Diagonal,
+    Empirical,
+    Equicorrelated,
+    GaussianFreeField,
+    GOEPrecision,
+    Isotropic,
+    MaskedRidge,
+    PowerLaw,
+    Scaled,
+    Spectrum,
+    Spiked,
+    Toeplitz,
+    TridiagonalPrecision,
+    TwoLevel,
+    Wishart,
+)
+from theory.random_matrix import ridge_moments
+
+SPECTRUM = Spectrum(np.array([1.0, 2.0]), np.array([0.5, 0.5]))
+NOISE, MODEL = AR1(6, 0.5), MaskedRidge(AR1(math.inf, 0.5), 2.0, 0.1)
+UNIT = np.full(6, 1 / math.sqrt(6))
+LAW = random_matrix.covariance_law(AR1(math.inf, 0.5), 0.5)
+SPIKE = {"noise": NOISE, "direction": UNIT, "alpha": 2.0, "method": "ssr", "lam": 0.1}
+LATTICE = {"dimension": 2, "mass": 0.5, "d": 9}
+
+EXAMPLES = {
+    one.function.__qualname__: one
+    for one in [
+        Example(random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1}),
+        Example(random_matrix.degrees_of_freedom, {"covariance": NOISE, "effective_ridge": 0.1}),
+        Example(random_matrix.solve_effective_ridge, {"spectrum": SPECTRUM, "alpha": [2.0, 1.0], "lam": 0.1}),
+        Example(
+            random_matrix.solve_ridge_equation,
+            {
+                "moments": lambda kappa: ridge_moments(SPECTRUM, kappa),
+                "alpha": np.array([2.0]),
+                "lam": np.array([0.1]),
+                "scale": 1.0,
+            },
+        ),
+        Example(
+            random_matrix.tangent_step,
+            {"at": ridge_moments(SPECTRUM, np.ones(3)), "alpha": np.ones(3), "lam": np.ones(3), "kappa": np.ones(3)},
+        ),
+        Example(random_matrix.ridge_moments, {"spectrum": SPECTRUM, "kappa": np.array([0.1, 1.0])}),
+        Example(random_matrix.minor_moments, {"spectrum": NOISE.spectrum, "d": 6, "kappa": np.full(6, 0.3)}),
+        Example(random_matrix.shrinkage, {"spectrum": SPECTRUM, "kappa": 0.1}),
+        Example(random_matrix.covariance_law, {"covariance": NOISE, "alpha": 2.0}),
+        Example(random_matrix.correlation_law, {"covariance": NOISE, "alpha": 2.0}),
+        Example(random_matrix.predictor_law, {"model": MODEL}),
+        Example(random_matrix.predictor_density, {"model": MODEL, "grid": [0.0, 0.5]}),
+        Example(random_matrix.predictor_edges, {"model": MODEL}),
+        Example(LAW.density, {"x": [0.0, 0.5]}),
+        Example(LAW.cumulative, {"x": [0.0, 0.5]}),
+        Example(LAW.quantiles, {"p": [0.0, 0.5]}),
+        Example(LAW.positions, {"d": 5}),
+        Example(LAW.stieltjes, {"z": [0.5 + 1j, 0.7]}),
+        Example(LAW.mean, {"power": 2}),
+        Example(random_matrix.spike_threshold, SPIKE),
+        Example(random_matrix.spike_outlier, {**SPIKE, "strength": 3.0}),
+        Example(
+            random_matrix.spike_outliers,
+            {
+                "noise": NOISE,
+                "directions": UNIT[None],
+                "strengths": [3.0],
+                "alpha": 2.0,
+                "method": "correlation_pca",
+                "side": "left",
+            },
+        ),
+        Example(
+            random_matrix.symmetric_part_outlier,
+            {"noise": TwoLevel(math.inf), "direction": None, "strength": 3.0, "alpha": 2.0, "lam": 0.1},
+        ),
+        Example(
+            random_matrix.optimal_spike_ridge,
+            {"noise": TwoLevel(math.inf), "direction": None, "alpha": 2.0, "strength": 3.0},
+        ),
+        Example(masked.conditional_variances, {"covariance": NOISE}),
+        Example(masked.ridgeless, {"covariance": NOISE, "alpha": 0.5}),
+        Example(masked.peak_height, {"covariance": NOISE, "lam": 1e-6}),
+        Example(masked.optimal_ridge, {"covariance": NOISE, "alpha": 0.5}),
+    ]
+}
+
+RECORDS = {
+    one.function.__qualname__: one
+    for one in [
+        Example(AR1, {"d": 5, "correlation": 0.5}),
+        Example(Blocks, {"d": 6, "block_size": 3, "correlation": 0.5}),
+        Example(Diagonal, {"variances": [1.0, 2.0]}),
+        Example(Empirical, {"matrix": np.eye(3)}),
+        Example(Empirical.from_data, {"X": np.arange(12.0).reshape(4, 3) ** 2, "center": True}),
+        Example(Equicorrelated, {"d": 5, "correlation": 0.5}),
+        Example(GaussianFreeField, LATTICE),
+        Example(GOEPrecision, {"d": 20, "nu": 3.0, "variance": 1.0, "seed": 0}),
+        Example(Isotropic, {"d": 5, "variance": 2.0}),
+        Example(PowerLaw, {"d": 5, "exponent": 0.5, "rotation": 0}),
+        Example(Scaled, {"base": AR1(3, 0.5), "scales": [1.0, 2.0, 3.0]}),
+        Example(Spectrum, {"eigenvalues": np.array([1.0, 2.0]), "weights": np.array([0.5, 0.5])}),
+        Example(Spiked, {"base": AR1(3, 0.5), "directions": [1.0, 0.0, 0.0], "strengths": 2.0}),
+        Example(Toeplitz, {"d": 5, "symbol": lambda angle: 2 + np.cos(angle)}),
+        Example(TridiagonalPrecision, {"d": 5, "diagonal": 3.0, "off_diagonal": 1.0}),
+        Example(TwoLevel, {"d": 5, "low": 0.5, "high": 2.0, "high_fraction": 0.4}),
+        Example(Wishart, {"d": 5, "aspect": 2.0, "seed": 0}),
+        *(Example(AR1(6, 0.5).resized, {"d": 5}), Example(Diagonal([1.0, 2.0]).resized, {"d": 4})),
+    ]
+}
+
+
+@pytest.mark.parametrize("examples", [EXAMPLES, RECORDS], ids=["functions", "records"])
+def test_wrong_arguments_are_refused_by_name(examples):
+    assert_all_refused(examples, 300, seed=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", [EXAMPLES, RECORDS], ids=["functions", "records"])
+def test_ten_thousand_wrong_arguments_are_refused_by_name(examples):
+    assert_all_refused(examples, 10_000, seed=1)

@@ -1,0 +1,59 @@
+"""The bulk of the noise alone, and the quadratic forms that decide which spikes leave it."""
+
+from functools import cached_property
+
+from theory.models.arrays import Array
+from theory.random_matrix.bbp.normalization import MethodNormalization
+from theory.random_matrix.bbp.operators import operator
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise
+from theory.random_matrix.spectral.real_branch import ExtremeEdge, RealBranch
+
+
+class SpikedBulk:
+    """The branch, the edge and the normalizations of a noise with spikes; finitely many spikes do not move the bulk.
+
+    Everything is computed when it is first asked for. Nothing of it may be asked for where the bulk has no edge.
+    """
+
+    def __init__(self, spiked: SpikedNoise) -> None:
+        self.spiked = spiked
+        self.operator = operator(spiked)
+        self.normalizations = MethodNormalization(spiked)
+        self.noise_normalization = self.normalizations.at()
+
+    @cached_property
+    def branch(self) -> RealBranch:
+        """The branch x(h) right of the bulk."""
+        return RealBranch(self.operator.ensemble(self.spiked.alpha, self.noise_normalization))
+
+    @cached_property
+    def left_branch(self) -> RealBranch:
+        """The branch x(h) left of the bulk."""
+        return RealBranch(self.operator.ensemble(self.spiked.alpha, self.noise_normalization), "left")
+
+    @cached_property
+    def edge(self) -> ExtremeEdge:
+        """The right edge of the bulk."""
+        return self.branch.edge()
+
+    def needed_strength(self, strength: Array) -> float:
+        """Compute T = 1/(h u^T R u) at the edge (h, x), with the scales that a spike of the given strength leaves.
+
+        R = (x scale - shift - h Sigma_0)^-1. A spike leaves the bulk iff its strength exceeds T(strength). Scales and
+        shifts are concave in the strength, and 1/(u^T M^-1 u) is concave and increasing in the matrix M: so T is
+        concave and increasing, with T(0) > 0, and T(strength) = strength has at most one root.
+        """
+        h, x = self.edge.h, self.edge.nu
+        form = self.operator.forms(h, x, self.normalizations.at(strength)).left
+        return float(1 / (h * form[0, 0]))
+
+    def slope_at_infinity(self) -> float:
+        """Compute lim T(strength)/strength as the strength goes to infinity: with 1 or more there is no threshold."""
+        growth = self.normalizations.growth(self.edge.nu)
+        directions = self.spiked.directions
+        if directions is None:
+            return 0.0
+        squares = directions[0] ** 2
+        seen = squares > 0
+        grown = (growth + 0 * squares)[seen]
+        return 0.0 if (grown <= 0).any() else float(1 / (self.edge.h * (squares[seen] / grown).sum()))
