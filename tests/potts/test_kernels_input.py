@@ -18,7 +18,7 @@ def chains(system=SYSTEM, n_chains=2, **options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "gibbs"}, "method must be one of heat_bath, metropolis, colored, got 'gibbs'"),
+        ({"method": "gibbs"}, "method must be one of 'heat_bath', 'metropolis', 'colored', got 'gibbs'"),
         ({"n_chains": 0}, "n_chains must be an integer of at least 1, got 0"),
         ({"n_threads": 0}, "n_threads must be an integer of at least 1, got 0"),
         ({"betas": [0.1, 0.2, 0.3]}, "betas must be 2 numbers >= 0, one of each chain"),
@@ -26,7 +26,7 @@ def chains(system=SYSTEM, n_chains=2, **options):
         ({"betas": [0.1, np.inf]}, "betas must be finite"),
         ({"start": np.zeros((3, 3), int)}, r"start must have shape \(2, 3\) \(chains, sites\), got \(3, 3\)"),
         ({"start": np.full((2, 3), 3)}, "start must be colors from 0 to 2, got 3"),
-        ({"start": np.zeros((2, 3))}, "start must be integers"),
+        ({"start": np.zeros((2, 3))}, "start must be an array of integers, got dtype float64"),
         ({"system": "ising"}, r"model must be a record of theory.models \(Potts\), got str"),
     ],
 )

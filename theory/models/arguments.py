@@ -71,6 +71,8 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
 
 def _check(annotation: Any) -> Check | None:
     """What an annotation asks for, or None where it lets everything pass."""
+    if annotation in (Any, inspect.Parameter.empty):  # both are classes since Python 3.11
+        return None
     if annotation is ArrayLike:  # a union of many, so it is told before unions
         return checks.real_array
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -120,7 +122,8 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
 
 
 def _array_of(dtype: tuple[Any, ...]) -> Check:
-    kind = dtype[0] if dtype and isinstance(dtype[0], type) else object
+    first = (get_origin(dtype[0]) or dtype[0]) if dtype else object  # np.integer[Any] has the origin np.integer
+    kind = first if isinstance(first, type) else object
     if issubclass(kind, np.integer):
         return checks.integer_array
     return checks.bool_array if issubclass(kind, np.bool_) else checks.real_array

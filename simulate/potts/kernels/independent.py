@@ -39,6 +39,9 @@ class IndependentChains(ABC):
         if self.n_colors > MOST_COLORS:
             raise ValueError(f"n_colors must be at most {MOST_COLORS}, got {self.n_colors}")
         self.n_threads = int(checks.dimension(n_threads, name="n_threads"))
+        checks.fits_in_memory(
+            f"{self.n_chains} chains of {self.n_sites} sites", 3.0 * self.n_chains * (self.n_sites + 1)
+        )
         self.betas = _checked_betas(model.beta if betas is None else betas, self.n_chains)
         self._keys = rng.integers(2**64, size=(self.n_chains, 2), dtype=np.uint64)
         self._sweeps = 0

@@ -268,16 +268,20 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 
 @compiled
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
-    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights)."""
+    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights).
+
+    Of two colors either is proposed, the present one too. The other one alone would be accepted almost always at high
+    temperatures: a state would alternate with its opposite, and a site without couplings would never forget its start.
+    """
     n_colors = len(logits)
     for c in range(len(colors)):
-        old = colors[c]
-        step = 1 + int(_uniform(keys[c, 0], keys[c, 1], place) * (n_colors - 1))
+        old, u = colors[c], _uniform(keys[c, 0], keys[c, 1], place)
+        step = int(2 * u) if n_colors == 2 else 1 + int(u * (n_colors - 1))
         new = (old + step) % n_colors
         change = np.float64(betas[c]) * (np.float64(logits[new, c]) - np.float64(logits[old, c]))
         if change >= 0 or _uniform(keys[c, 0], keys[c, 1], place + np.uint64(1)) < np.exp(change):
             colors[c] = new
-            accepted[c] += new != old
+            accepted[c] += n_colors == 2 or new != old
 
 
 @compiled
