@@ -57,7 +57,11 @@ def autocorrelation_time(series: Array) -> float:
     >>> abs(autocorrelation_time(rng.standard_normal((4, 5000))) - 0.5) < 0.1
     True
     """
-    rho = autocorrelations(series)
+    return _integrated(autocorrelations(series))
+
+
+def _integrated(rho: Array) -> float:
+    """The integrated time of these autocorrelations, see `autocorrelation_time`."""
     if np.isnan(rho[0]):
         return math.inf
     tau = 0.5 + np.concatenate([[0.0], np.cumsum(rho[1 : len(rho) // 2 + 1])])
@@ -73,8 +77,14 @@ def memory_time(series: Array) -> float:
     series has the correlations r^t, and their time is the longer one. It is returned where rho(1) is negative beyond
     doubt, and the integrated time otherwise.
     """
-    chains, time = _checked(series), autocorrelation_time(series)
-    if math.isinf(time) or autocorrelations(chains)[1] > -ALTERNATING / math.sqrt(chains.size):
+    chains = _checked(series)
+    return _memory(chains, autocorrelations(chains))
+
+
+def _memory(chains: Array, rho: Array) -> float:
+    """The memory time of chains with these autocorrelations."""
+    time = _integrated(rho)
+    if math.isinf(time) or rho[1] > -ALTERNATING / math.sqrt(chains.size):
         return time
     signs = 1.0 - 2.0 * (np.arange(chains.shape[1]) % 2)
     return max(time, autocorrelation_time(signs * (chains - chains.mean())))
@@ -86,10 +96,11 @@ def thinned_variance(series: Array, every: int) -> float:
     It is 1 + 2 sum_k rho(k every), and at least 1. Lags up to six memory times are summed, at most half the series. It
     is infinite where that time cannot be measured.
     """
-    time = memory_time(series)
+    chains = _checked(series)
+    rho = autocorrelations(chains)
+    time = _memory(chains, rho)
     if math.isinf(time):
         return math.inf
-    rho = autocorrelations(series)
     return max(1.0, 1.0 + 2.0 * float(rho[every : 1 + min(len(rho) // 2, math.ceil(WINDOW * time)) : every].sum()))
 
 
@@ -139,7 +150,11 @@ def agreement(series: Array) -> float:
     probability sees it in long runs. It is 1 where there is only one chain, or where tau is not measured.
     """
     chains = _checked(series)
-    time = memory_time(chains)
+    return _agreement(chains, memory_time(chains))
+
+
+def _agreement(chains: Array, time: float) -> float:
+    """The probability of `agreement`, for chains of this memory time."""
     if len(chains) == 1 or math.isinf(time):
         return 1.0
     squares = float(((chains.mean(axis=1) - chains.mean()) ** 2).sum())
@@ -187,8 +202,9 @@ def diagnose(series: Array, stride: int = 1) -> Diagnosis:
     True
     """
     chains, stride = _checked(series), int(checks.dimension(stride, name="stride"))
-    tau, r_hat = autocorrelation_time(chains), split_r_hat(chains) if chains.shape[1] >= 4 else math.inf
-    size, memory = chains.size / (2 * tau), memory_time(chains)
+    rho = autocorrelations(chains)
+    tau, memory = _integrated(rho), _memory(chains, rho)
+    r_hat, size = split_r_hat(chains) if chains.shape[1] >= 4 else math.inf, chains.size / (2 * tau)
     stderr = math.sqrt(float(chains.var()) / size) if size > 0 else math.inf
     reason, mean = _reason(chains, memory, r_hat), float(chains.mean())
     evidence: Any = {"residual": r_hat - 1, "converged": not reason}
@@ -207,16 +223,16 @@ def verdict(diagnoses: Mapping[str, Diagnosis]) -> str:
     )
 
 
-def _reason(chains: Array, tau: float, r_hat: float) -> str:
+def _reason(chains: Array, memory: float, r_hat: float) -> str:
     if math.isnan(r_hat):
         return "constant: a frozen chain says nothing about convergence"
     if chains.shape[1] < 4:
         return f"{chains.shape[1]} records are too few for R-hat"
     if r_hat >= R_HAT_LIMIT:
         return f"R-hat {r_hat:.4g} is not below {R_HAT_LIMIT}: the chains, or their halves, disagree"
-    if math.isinf(tau):
+    if math.isinf(memory):
         return f"{chains.shape[1]} records are too few to measure the autocorrelation time"
-    chance = agreement(chains)
+    chance = _agreement(chains, memory)
     if chance < DISAGREEMENT:
         return f"the chains disagree in their means (by chance in {chance:.1g} of all cases)"
     return ""

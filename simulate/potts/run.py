@@ -75,8 +75,9 @@ class Run:
             self._burn_in()
         while True:
             self._record()
-            slow = () if self.plan.is_fixed else self.slow_sites()
-            mixed = self.plan.is_fixed or not (slow or self.verdict())
+            diagnoses = {} if self.plan.is_fixed else self.diagnoses()
+            slow = self.slow_sites(diagnoses)
+            mixed = self.plan.is_fixed or not (slow or verdict(diagnoses))
             if not mixed and self._may_go_on():  # samples of chains that turn out not to have mixed are not kept
                 if slow or self.plan.burn_in is None:  # what is watched from now on has no past
                     self.watch.add(slow)
@@ -105,15 +106,12 @@ class Run:
         recorded = self.series[: self.done].transpose(1, 2, 0)
         return {name: diagnose(series, self.stride) for name, series in zip(self.watch.names, recorded, strict=True)}
 
-    def verdict(self) -> str:
-        """Why the observables have not mixed, or ''."""
-        return verdict(self.diagnoses())
-
-    def slow_sites(self) -> tuple[SlowSite, ...]:
+    def slow_sites(self, diagnoses: Mapping[str, Diagnosis]) -> tuple[SlowSite, ...]:
         """Sites slower than the slowest observable; none where R-hat of the observables tells that nothing is mixed."""
-        diagnoses = self.diagnoses()
         judged = moving(diagnoses).values()
-        if any(not each.r_hat < R_HAT_LIMIT or math.isinf(each.autocorrelation_time) for each in judged):
+        if not diagnoses or any(
+            not each.r_hat < R_HAT_LIMIT or math.isinf(each.autocorrelation_time) for each in judged
+        ):
             return ()
         return self.watch.slow_sites(self._slowest(diagnoses) / self.stride)
 

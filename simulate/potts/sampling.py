@@ -205,7 +205,8 @@ def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Arr
 
 def _chains(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
     """The result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
-    dynamics, diagnoses, slow = run.dynamics, run.diagnoses(), "; ".join(map(str, run.slow_sites()))
+    dynamics, diagnoses = run.dynamics, run.diagnoses()
+    slow = "; ".join(map(str, run.slow_sites(diagnoses)))
     ladder = dynamics if isinstance(dynamics, TemperedDynamics) else None
     advice = ADVICE if ladder is None else swap_advice(ladder.swap_rates)
     if not run.is_sampling:
