@@ -31,9 +31,9 @@ def sample_ring(
     U = symmetric("color_couplings", color_couplings)
     C = len(U)
     checks.fits_in_memory(f"{M} samples of {L} sites of {C} colors", M * (L / 4 + 3.0 * C) + 2.0 * L * C * C + C**3)
-    logs = checks.non_negative("beta", beta) * U
-    if not np.all(abs(logs) * L < LARGEST):
-        raise ValueError(f"beta times color_couplings must be below {LARGEST / L:g}, got {abs(logs).max():g}")
+    if checks.non_negative("beta", beta) > LARGEST / L / max(1.0, float(abs(U).max())):
+        raise ValueError(f"beta must be so small that beta * color_couplings is below {LARGEST / L:g}, got {beta:g}")
+    logs = beta * U
     back = _log_powers(logs - logs.max(), L)
     states = np.empty((M, L), dtype=np.int16)
     states[:, 0] = rng.choice(len(logs), size=M, p=_shares(np.diagonal(back[L])))

@@ -160,7 +160,8 @@ def _starts(model: Potts, start: States | None, n_chains: int, rng: np.random.Ge
         return ordered_and_random(n_chains, model.n_sites, model.n_colors, rng)
     states = checks.colors("start", start, model.n_colors, model.n_sites)
     if states.shape not in ((model.n_sites,), (n_chains, model.n_sites)):
-        raise ValueError(f"start must have shape ({model.n_sites},) or {(n_chains, model.n_sites)}, got {states.shape}")
+        allowed = f"({model.n_sites},) or (n_chains, L) = {(n_chains, model.n_sites)}"
+        raise ValueError(f"start must have shape {allowed}, got {states.shape}")
     return np.array(np.broadcast_to(states, (n_chains, model.n_sites)))
 
 

@@ -20,6 +20,7 @@ from theory.models.results import SolverResult
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder
 MOST_TEMPERATURES = 100
+MOST_SWEEPS = 10**8  # of a trial run, which would take days
 MOST_TRIALS = 50  # rates that so many trial runs have not brought into the range never will be
 
 
@@ -49,6 +50,9 @@ class TemperedDynamics:
     ) -> None:
         self.betas = checked_ladder(betas, model.beta)
         n_chains = int(checks.dimension(n_chains, name="n_chains"))
+        checks.fits_in_memory(
+            f"{n_chains} ladders of {model.n_sites} sites", 3.0 * n_chains * len(self.betas) * (model.n_sites + 1)
+        )
         self.target = int(np.flatnonzero(self.betas == model.beta)[0])
         shape = (n_chains, len(self.betas))
         first = None if start is None else np.repeat(_checked_start(start, model, n_chains), len(self.betas), axis=0)
@@ -173,6 +177,8 @@ def temper_ladder(
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
     trials, length = int(checks.dimension(rounds, name="rounds")), int(checks.dimension(n_sweeps, name="n_sweeps"))
+    if length > MOST_SWEEPS:
+        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {length}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
     for trial in range(1, trials + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
@@ -198,7 +204,7 @@ def checked_ladder(betas: Any, beta: float) -> Array:
 def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.integer[Any]]:
     states = checks.colors("start", start, model.n_colors, model.n_sites)
     if states.shape != (n_chains, model.n_sites):
-        raise ValueError(f"start must have shape {(n_chains, model.n_sites)} (chains, sites), got {states.shape}")
+        raise ValueError(f"start must have shape (n_chains, L) = {(n_chains, model.n_sites)}, got {states.shape}")
     return states
 
 

@@ -211,7 +211,10 @@ def test_false_alarms_of_the_color_symmetry(monkeypatch, n_colors, n_samples):
         ({"check": 1}, "check must be True or False, got 1"),
         ({"start": np.full(16, 3)}, "start must be colors from 0 to 2"),
         ({"start": np.zeros(5, dtype=int)}, r"start must have shape \(..., 16\)"),
-        ({"start": np.zeros((3, 16), dtype=int), "n_chains": 4}, r"start must have shape \(16,\) or \(4, 16\)"),
+        (
+            {"start": np.zeros((3, 16), dtype=int), "n_chains": 4},
+            r"start must have shape \(16,\) or \(n_chains, L\) = \(4, 16\)",
+        ),
         ({"start": np.zeros(16)}, "start must be an array of integers, got dtype float64"),
         ({"betas": "cold"}, "betas must be an array of real numbers or one of 'auto' or None, got 'cold'"),
         ({"betas": [0.5, 0.2]}, "betas must be two or more increasing numbers"),

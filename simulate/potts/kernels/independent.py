@@ -112,12 +112,14 @@ class IndependentChains(ABC):
     def _checked_start(self, start: Any) -> States:
         states = checks.colors("start", start, self.n_colors, self.n_sites)
         if states.shape != self._shape:
-            raise ValueError(f"start must have shape {self._shape} (chains, sites), got {states.shape}")
+            raise ValueError(f"start must have shape (n_chains, L) = {self._shape}, got {states.shape}")
         return states.astype(np.int16)
 
 
 def _checked_betas(betas: Any, n_chains: int) -> Array:
     checked = np.array(checks.finite_array("betas", np.atleast_1d(betas), 1))
     if checked.shape not in ((1,), (n_chains,)) or np.any(checked < 0):
-        raise ValueError(f"betas must be {n_chains} numbers >= 0, one of each chain, got {checked}")
+        raise ValueError(
+            f"betas must be one number >= 0, or one for each of n_chains = {n_chains}, got {checks.shown(checked)}"
+        )
     return np.full(n_chains, checked) if checked.shape == (1,) else checked

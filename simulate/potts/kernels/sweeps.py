@@ -5,6 +5,12 @@ of a block together: the couplings are read once, and the loops over chains beco
 
 Arguments of all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ...,
 stop - 1 are done in place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
+
+The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
+LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain
+the hand-written loop took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; the same sums in plain numba took 2.2
+and 1.5 ns, with `fastmath` too. `llvmlite.ir` comes with numba and is no stable interface. The kernels were tested with
+numba 0.68.1 and llvmlite 0.50.0; the tests compare each of them with numpy, and notice if another version changes them.
 """
 
 from typing import Any
