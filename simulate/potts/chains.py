@@ -1,4 +1,4 @@
-"""What sampling gives: states with the evidence that they are draws from the model, or the reason why they are not."""
+"""The result of sampling: states with the evidence that they are draws from the model, or why they are not."""
 
 import math
 from collections.abc import Mapping
@@ -9,56 +9,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.diagnostics import Diagnosis
+from theory.models.arrays import Array
 from theory.models.errors import MaskedSSLError
 from theory.models.frames import table
+from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Chains:
-    """Draws from a Potts model by `n_chains` Markov chains, and what was recorded of them.
+@dataclass(frozen=True, eq=False, repr=False)
+class Chains(SolverResult):
+    """Draws from a Potts model by Markov chains, together with the evidence that they are draws.
 
-    `states` (n_samples, L) and their `scores` S (n_samples,), `thin` sweeps apart in each chain, all chains of one time
-    beside each other. `diagnoses` of the observables: the score, two fixed random projections of the one-hot states, in
-    color-symmetric models the share of the commonest and the mean color, and the score at every beta of a ladder.
+    `states` (n_samples, L) hold colors from 0 to C - 1, `scores` (n_samples,) their S. Sample number t n_chains + c is
+    the state of chain c at time t; in each chain the samples are `thin` sweeps apart. `diagnoses` has the evidence of
+    every observable that was watched, by its name; `sample` says which these are. `converged` says that all of it is
+    good, and `reason` is empty then; otherwise it tells what is wrong. `residual` is the largest R-hat minus one,
+    `iterations` the number of sweeps.
     """
 
     states: NDArray[np.integer[Any]] = field(repr=False)
-    scores: NDArray[np.float64] = field(repr=False)
+    scores: Array = field(repr=False)
     diagnoses: Mapping[str, Diagnosis] = field(repr=False)
     n_chains: int
-    thin: int
-    burn_in: int  # sweeps before the pilot, the round that measured tau; the samples follow the pilot
+    thin: int  # sweeps between samples of one chain
+    burn_in: int  # sweeps before the round in which the autocorrelation times were measured; samples follow that round
     sweeps: int  # of every chain, in all
-    acceptance: float  # share of accepted proposals, 1 for heat bath
-    betas: NDArray[np.float64]  # of a ladder; empty without tempering
-    swap_rates: NDArray[np.float64]  # of neighboring betas
-    reason: str  # why the chains have not mixed; empty where they have
+    acceptance: float  # share of accepted proposals, 1 for the heat bath
+    betas: Array  # inverse temperatures of a ladder; empty without tempering
+    swap_rates: Array  # shares of accepted exchanges between neighboring betas
+    # So many independent states give equally precise means of the slowest observable: the variance of a mean of states
+    # `thin` sweeps apart is 1 + 2 sum_k rho(k thin) times as large as for independent ones.
+    effective_sample_size: float
+    reason: str
 
-    @property
-    def converged(self) -> bool:
-        """Whether every observable has R-hat below 1.01, among chains of different starts, and a measured tau."""
-        return not self.reason
+    @classmethod
+    def of(cls, reason: str, **values: Any) -> "Chains":
+        """Chains with this verdict, '' for good ones; the rest of the evidence is taken from `values`."""
+        worst = max(each.r_hat for each in moving(values["diagnoses"]).values())
+        return cls(reason=reason, converged=not reason, residual=worst - 1, iterations=values["sweeps"], **values)
 
     @property
     def autocorrelation_time(self) -> float:
-        """Of the slowest observable, in sweeps."""
+        """The autocorrelation time of the slowest observable, in sweeps."""
         return max(each.autocorrelation_time for each in moving(self.diagnoses).values())
 
     @property
     def r_hat(self) -> float:
-        """Of the worst observable."""
+        """The split R-hat of the observable in which the chains differ most."""
         return max(each.r_hat for each in moving(self.diagnoses).values())
 
-    @property
-    def effective_sample_size(self) -> float:
-        """Of the returned states: n_samples thin/(2 tau), at most n_samples."""
-        return len(self.states) * min(1.0, self.thin / (2 * self.autocorrelation_time))
-
     def to_frame(self) -> "pd.DataFrame":
-        """One row an observable."""
+        """A table with one row for each observable: mean, standard error, and what they rest on."""
         names = ("mean", "stderr", "autocorrelation_time", "effective_sample_size", "r_hat", "reason")
         columns = {name: [getattr(each, name) for each in self.diagnoses.values()] for name in names}
         return table(observable=list(self.diagnoses), **columns)
@@ -73,7 +76,11 @@ class Chains:
 
 
 class MixingError(MaskedSSLError, RuntimeError):
-    """The chains have not mixed: `.diagnoses` of every observable, after `.sweeps` of every chain."""
+    """Markov chains have not mixed, so that their states are no draws from the model.
+
+    `reason` tells what shows it, `diagnoses` holds the evidence of every observable by its name, `sweeps` the number of
+    sweeps that every chain has made, and `advice` what the caller can do.
+    """
 
     def __init__(self, reason: str, diagnoses: Mapping[str, Diagnosis], sweeps: int, advice: str) -> None:
         self.reason, self.diagnoses, self.sweeps, self.advice = reason, diagnoses, sweeps, advice
@@ -90,5 +97,5 @@ class MixingError(MaskedSSLError, RuntimeError):
 
 
 def moving(diagnoses: Mapping[str, Diagnosis]) -> Mapping[str, Diagnosis]:
-    """Without the observables that are constant, unless all are."""
+    """The diagnoses of those observables that ever change, or of all where none does."""
     return {name: each for name, each in diagnoses.items() if not math.isnan(each.r_hat)} or diagnoses

@@ -15,7 +15,7 @@ from theory.models import Potts
 
 __all__ = ["Checkpoint", "CheckpointError", "digest"]
 
-FORMAT = "simulate.potts.sample, 1"
+FORMAT = "simulate.potts.sample, 2"
 DIGESTS = ("model", "start")  # the start differs wherever the seed or the chains do
 
 

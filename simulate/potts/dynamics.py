@@ -1,14 +1,16 @@
 """Many independent chains of one model, advanced by the kernel that fits its couplings."""
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.kernels.samplers import DenseChains, GroupChains, LatticeChains, ProductChains
-from theory.models import DensePottsModel, ManyBodyPottsModel, Potts, PottsModel, SquareLatticePotts, checks
+from theory.models import DensePottsModel, ManyBodyPottsModel, Potts, PottsModel, SquareLatticePotts
+from theory.models.arguments import checked
+from theory.models.arrays import Array
 
-METHODS = ("heat_bath", "metropolis", "colored")
+Method = Literal["heat_bath", "metropolis", "colored"]
 
 
 class Dynamics(Protocol):
@@ -37,26 +39,39 @@ class Dynamics(Protocol):
         """To the moment of `snapshot`."""
 
 
+@checked
 def make_dynamics(
     model: Potts,
     n_chains: int,
     rng: np.random.Generator,
     *,
-    method: str = "heat_bath",
-    betas: Any = None,
-    start: Any = None,
+    method: Method = "heat_bath",
+    betas: Array | None = None,
+    start: NDArray[np.integer[Any]] | None = None,
     n_threads: int = 1,
 ) -> Dynamics:
-    """Chains of `model` in the states `start` (n_chains, L), default: random colors.
+    """Makes `n_chains` independent Markov chains of `model`, to be advanced sweep by sweep.
 
-    `method`: "heat_bath" draws a color from its conditional, "metropolis" proposes another color, "colored" is the heat
-    bath by classes of sites that do not interact, which threads share where there are fewer chains than threads. Sites
-    are updated in a fixed order: P is stationary, detailed balance holds for single updates only. With dense couplings
-    every class is one site, and "colored" is "heat_bath". `betas` (n_chains,) replaces the model's inverse temperature.
-    Fields of dense couplings are added up in single precision, those of sparse and many-body models in double.
+    The chains are in the states `start` (n_chains, L), or in random ones if it is None. `betas`, one number or
+    (n_chains,), replaces the inverse temperature of the model. `method` says how the color of one site is updated:
+
+    - "heat_bath" draws it from its conditional law given all other sites.
+    - "metropolis" proposes another color and accepts it with probability min(1, ratio of weights). With two colors it
+      proposes either, because always proposing the other one would let a free site alternate for ever.
+    - "colored" is the heat bath, one class of sites that do not interact after the other, so that threads can share the
+      sites of few chains. With dense couplings every class is one site, and "colored" is "heat_bath".
+
+    Sites are updated in a fixed order. Therefore P is stationary, but detailed balance holds for single updates only.
+    Local scores of dense couplings are added up in single precision, those of sparse and many-body models in double.
+    The numbers depend on `rng`, not on `n_threads`. Raises ValueError for bad arguments, and where couplings and fields
+    are too large for single precision.
+
+    >>> from theory.models import SquareLatticePotts
+    >>> chains = make_dynamics(SquareLatticePotts(4, 4, n_colors=3), 10, np.random.default_rng(0))
+    >>> chains.run(5)
+    >>> chains.states.shape, chains.scores().shape
+    ((10, 16), (10,))
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     options: dict[str, Any] = {"betas": betas, "start": start, "n_threads": n_threads}
     options["metropolis"] = method == "metropolis"
     if isinstance(model, SquareLatticePotts):
@@ -69,9 +84,7 @@ def make_dynamics(
         return ProductChains(model, n_chains, rng, **options)
     if isinstance(model, PottsModel | ManyBodyPottsModel):
         return GroupChains(model, n_chains, rng, colored=method == "colored", **options)
-    raise ValueError(
-        f"model must be a Potts record of theory.models, got {type(checks.record('model', model, Potts)).__name__}"
-    )
+    raise ValueError(f"model must be a Potts record of theory.models, got {type(model).__name__}")
 
 
 def _products_pay(model: PottsModel) -> bool:

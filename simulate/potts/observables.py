@@ -1,45 +1,85 @@
-"""What is watched of a chain: the score, random projections, and in color-symmetric models the order of the colors."""
+"""What is watched of a chain: score, projections, order of pairs, of colors, and single sites that are slow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from simulate.potts.kernels.records import project
 from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
 from theory.models.arrays import Array
 
 States = NDArray[np.integer[Any]]
 
 PROJECTIONS = 2  # one alone may happen to be blind to the slowest change
+REFERENCES = 2  # states whose overlaps with the others are watched
 FALSE_ALARM = 1e-6  # of the test of color symmetry, over all sites and colors
 
 
 class Observables:
-    """Functions of states (n_chains, L), each (n_chains,).
+    """Functions of states (n_chains, L), each (n_chains,), which `values` stacks in the order of `names`.
 
-    Score and share of the commonest color do not see a chain that is stuck in one of several equivalent ordered states;
-    the projections sum_i g_i[s_i], with fixed standard normal g, and the mean color (1/L) sum_i s_i do.
+    - The score S.
+    - Two random projections sum_i g_i[s_i], with fixed standard normal g. Unlike the score they differ between ordered
+      states that are equivalent, as long as those differ in the color frequencies of an extensive number of sites.
+    - In color-symmetric models the share of the commonest color, and the mean color (1/L) sum_i s_i.
+    - From the first `begin` on, "pair order": quadratic forms that see order of pairs of sites where all sites keep
+      their color frequencies. A form with random coefficients would drown the order of L pairs in the noise of L^2
+      pairs. Therefore its coefficients come from a state r that a chain has reached: with y = sum_i (1[s_i = r_i] -
+      its mean), the form y^2/L has the mean 1 + (the products of correlations <s_i s_j> with those of r), which is
+      of order one and differs between phases by as much as their pair correlations do.
+    - Single sites that were put on the list by `watch`: whether site i has color a.
     """
 
     def __init__(self, model: Potts, rng: np.random.Generator) -> None:
         self.symmetric = is_color_symmetric(model)
         self.n_colors = model.n_colors
-        self._weights = rng.standard_normal((model.n_sites, model.n_colors, PROJECTIONS))
-        self._sites = np.arange(model.n_sites)
+        self.watched: tuple[tuple[int, int], ...] = ()  # (site, color)
+        self._random = rng.standard_normal((model.n_sites, model.n_colors, PROJECTIONS))
+        self._weights = self._random  # (L, C, projections), then those of the references
 
     @property
-    def names(self) -> Sequence[str]:
+    def names(self) -> tuple[str, ...]:
         """In the order of `values`."""
         order = ("commonest color", "mean color") if self.symmetric else ()
-        return ("score", *(f"projection {k + 1}" for k in range(PROJECTIONS)), *order)
+        pairs = (f"pair order {k + 1}" for k in range(self._weights.shape[2] - PROJECTIONS))
+        sites = (f"site {site} has color {color}" for site, color in self.watched)
+        return ("score", *(f"projection {k + 1}" for k in range(PROJECTIONS)), *pairs, *order, *sites)
+
+    def begin(self, states: States) -> None:
+        """Takes the first of these states (n_chains, L) as references of the pair order."""
+        shares = np.stack([(states == color).mean(axis=0) for color in range(self.n_colors)], axis=1)  # (L, C)
+        same = np.stack([state[:, None] == np.arange(self.n_colors) for state in states[:REFERENCES]], axis=2)
+        centered = same - shares[:, :, None]
+        centered -= np.einsum("ia,iak->ik", shares, centered)[:, None, :]
+        self._weights = np.concatenate([self._random, centered], axis=2)
+
+    def watch(self, sites: Sequence[tuple[int, int]]) -> None:
+        """Adds single (site, color) to what is watched, each once."""
+        self.watched += tuple(pair for pair in sites if pair not in self.watched)
 
     def values(self, states: States, scores: Array) -> Array:
         """(observables, n_chains)."""
-        projections = self._weights[self._sites, states].sum(axis=1).T
-        order = (largest_share(states, self.n_colors), states.mean(axis=1)) if self.symmetric else ()
-        return np.stack([scores, *projections, *order])
+        n_chains, n_sites = states.shape
+        projections = np.zeros((n_chains, self._weights.shape[2]))
+        histogram = np.zeros((n_chains, self.n_colors), dtype=np.int64)
+        project(states, self._weights, projections, histogram)
+        made = [scores, *projections.T[:PROJECTIONS], *projections.T[PROJECTIONS:] ** 2 / n_sites]
+        if self.symmetric:
+            made += [histogram.max(axis=1) / n_sites, histogram @ np.arange(self.n_colors) / n_sites]
+        return np.stack([*made, *((states[:, site] == color).astype(float) for site, color in self.watched)])
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """What is not given by the model and the generator."""
+        watched = np.array(self.watched, dtype=np.int64).reshape(-1, 2)
+        return {"references": self._weights[:, :, PROJECTIONS:].copy(), "watched": watched}
+
+    def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        """Goes back to the moment of `snapshot`."""
+        self._weights = np.concatenate([self._random, snapshot["references"]], axis=2)
+        self.watched = tuple((int(site), int(color)) for site, color in snapshot["watched"])
 
 
 def largest_share(states: States, n_colors: int) -> Array:

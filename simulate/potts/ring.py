@@ -1,25 +1,39 @@
-"""Exact samples of a ring, site by site."""
-
-from typing import Any
+"""Exact samples of the Potts model on a ring, drawn site by site with transfer matrices."""
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts.factored import symmetric
 
+LARGEST = 1e300  # of a logarithm of weights
 
-def sample_ring(n_sites: int, color_couplings: Any, beta: float, n_samples: int, rng: Generator) -> NDArray[np.int16]:
-    """Independent states (n_samples, L) of the ring S = sum_i U[s_i, s_i+1], of exactly its law.
 
-    With T = exp(beta U): s_0 has the weights (T^L)_aa, and s_i given what was drawn before it the weights
-    T[s_i-1, a] (T^(L-i))[a, s_0], of the walks that come back to where they started.
+@checked
+def sample_ring(
+    n_sites: int, color_couplings: Array, beta: float, n_samples: int, rng: np.random.Generator
+) -> NDArray[np.int16]:
+    """Draws independent states (n_samples, L) of a closed ring of L sites, from exactly its law.
+
+    The law is P(s) = exp(beta sum_i U[s_i, s_{i+1}])/Z, with U = `color_couplings` (C, C) symmetric and s_{L+1} = s_1.
+    No Markov chain is needed. With T = exp(beta U), the first site has the color a with probability (T^L)_aa/Z, and
+    every further site i = 1, ..., L - 1, given those before it, with weights T[s_{i-1}, a] (T^{L-i})[a, s_0], the
+    number of weighted walks that come back to where they started. Raises ValueError for bad arguments, n_sites < 3
+    among them.
+
+    >>> sample_ring(6, np.eye(3), beta=1.0, n_samples=4, rng=np.random.default_rng(0)).shape
+    (4, 6)
     """
     L = int(checks.dimension(n_sites, least=3, name="n_sites"))
     M = int(checks.dimension(n_samples, name="n_samples"))
-    logs = checks.non_negative("beta", beta) * symmetric("color_couplings", color_couplings)
+    U = symmetric("color_couplings", color_couplings)
+    C = len(U)
+    checks.fits_in_memory(f"{M} samples of {L} sites of {C} colors", M * (L / 4 + 3.0 * C) + 2.0 * L * C * C + C**3)
+    if checks.non_negative("beta", beta) > LARGEST / L / max(1.0, float(abs(U).max())):
+        raise ValueError(f"beta must be so small that beta * color_couplings is below {LARGEST / L:g}, got {beta:g}")
+    logs = beta * U
     back = _log_powers(logs - logs.max(), L)
     states = np.empty((M, L), dtype=np.int16)
     states[:, 0] = rng.choice(len(logs), size=M, p=_shares(np.diagonal(back[L])))

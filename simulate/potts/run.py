@@ -7,16 +7,21 @@ that changes is in the attributes written by `_saved`, so that a run that goes o
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.potts.chains import moving
 from simulate.potts.checkpoint import Checkpoint
-from simulate.potts.diagnostics import Diagnosis, diagnose, verdict
+from simulate.potts.diagnostics import R_HAT_LIMIT, Diagnosis, diagnose, is_constant, thinned_variance, verdict
+from simulate.potts.dynamics import Dynamics
 from simulate.potts.progress import Bar
+from simulate.potts.sites import SlowSite
+from simulate.potts.tempering import TemperedDynamics
+from simulate.potts.watch import Watch, part
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -50,22 +55,16 @@ class Plan:
 
 
 class Run:
-    """`observe()` gives (observables, n_chains) of the present states of `dynamics`, named by `names`."""
+    """The chains `dynamics` through all stages of a `plan`; `watch` records them, `bar` tells of the progress."""
 
     def __init__(
-        self,
-        dynamics: Any,
-        names: tuple[str, ...],
-        observe: Callable[[], NDArray[np.float64]],
-        plan: Plan,
-        bar: Bar,
-        checkpoint: Checkpoint | None,
+        self, dynamics: Dynamics | TemperedDynamics, watch: Watch, plan: Plan, bar: Bar, checkpoint: Checkpoint | None
     ) -> None:
-        self.dynamics, self.names, self.plan = dynamics, names, plan
-        self._observe, self._bar, self._checkpoint = observe, bar, checkpoint
+        self.dynamics, self.watch, self.plan = dynamics, watch, plan
+        self._bar, self._checkpoint = bar, checkpoint
         self.stage, self.sweeps, self.burn_in, self.stride, self.thin = BURN_IN, 0, 0, 1, 0
         self.done, self.length = 0, 0  # records of this round, and its sweeps
-        self.series: NDArray[np.float64] = np.zeros((0, *observe().shape))
+        self.series: NDArray[np.float64] = np.zeros((0, len(watch.names), len(dynamics.states)))
         self.kept: NDArray[Any] = np.zeros((0, *dynamics.states.shape), dtype=dynamics.states.dtype)
         self._saved_at = time.monotonic()
 
@@ -76,9 +75,15 @@ class Run:
             self._burn_in()
         while True:
             self._record()
-            mixed = self.plan.is_fixed or not self.verdict()
+            diagnoses = {} if self.plan.is_fixed else self.diagnoses()
+            slow = self.slow_sites(diagnoses)
+            mixed = self.plan.is_fixed or not (slow or verdict(diagnoses))
             if not mixed and self._may_go_on():  # samples of chains that turn out not to have mixed are not kept
-                self._begin_round(2 * self.length) if self.plan.burn_in is None else self._extend_round()
+                if slow or self.plan.burn_in is None:  # what is watched from now on has no past
+                    self.watch.add(slow)
+                    self._begin_round(2 * self.length)
+                else:
+                    self._extend_round()
             elif self.is_sampling or (check and not mixed):
                 break
             else:
@@ -99,11 +104,22 @@ class Run:
     def diagnoses(self) -> Mapping[str, Diagnosis]:
         """Of every observable, over the pilot and what followed."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
-        return {name: diagnose(series, self.stride) for name, series in zip(self.names, recorded, strict=True)}
+        return {name: diagnose(series, self.stride) for name, series in zip(self.watch.names, recorded, strict=True)}
 
-    def verdict(self) -> str:
-        """Why the chains have not mixed, or ''."""
-        return verdict(self.diagnoses())
+    def slow_sites(self, diagnoses: Mapping[str, Diagnosis]) -> tuple[SlowSite, ...]:
+        """Sites slower than the slowest observable; none where R-hat of the observables tells that nothing is mixed."""
+        judged = moving(diagnoses).values()
+        if not diagnoses or any(
+            not each.r_hat < R_HAT_LIMIT or math.isinf(each.autocorrelation_time) for each in judged
+        ):
+            return ()
+        return self.watch.slow_sites(self._slowest(diagnoses) / self.stride)
+
+    def thinned_variance(self) -> float:
+        """Variance of means over the samples, relative to independent draws, of the observable where it is largest."""
+        recorded = self.series[: self.done].transpose(1, 2, 0)
+        moving = [series for series in recorded if not is_constant(series)]
+        return max((thinned_variance(series, self.thin // self.stride) for series in moving), default=math.inf)
 
     def sampled_series(self) -> NDArray[np.float64]:
         """The observables of the samples, (n_each, observables, n_chains)."""
@@ -121,7 +137,8 @@ class Run:
     def _begin_round(self, length: int) -> None:
         self.stage, self.length, self.done, self.burn_in = PILOT, length, 0, self.sweeps
         self.stride = _stride(length, self.plan.thin)
-        self.series = np.zeros((length // self.stride, *self.series.shape[1:]))
+        self.watch.begin(length // self.stride)
+        self.series = np.zeros((length // self.stride, len(self.watch.names), self.series.shape[2]))
 
     def _extend_round(self) -> None:
         """To twice its length; strides are powers of two."""
@@ -131,6 +148,8 @@ class Run:
         self.stride, self.done = self.stride * every, len(recorded)
         rest = self.length // self.stride - self.done
         self.series = np.concatenate([recorded, np.zeros((rest, *recorded.shape[1:]))])
+        if every > 1:  # records are now further apart than those that were counted
+            self.watch.count_anew(rest)
 
     def _begin_sampling(self) -> None:
         self.stage, self.thin = SAMPLING, self.plan.thin or self._thin()
@@ -142,9 +161,12 @@ class Run:
 
     def _thin(self) -> int:
         """Two autocorrelation times of the slowest observable, a multiple of the stride."""
-        times = [each.autocorrelation_time for each in self.diagnoses().values()]
-        slowest = max((tau for tau in times if math.isfinite(tau)), default=float(self.stride))
-        return self.stride * math.ceil(2 * slowest / self.stride)
+        return self.stride * math.ceil(2 * self._slowest(self.diagnoses()) / self.stride)
+
+    def _slowest(self, diagnoses: Mapping[str, Diagnosis]) -> float:
+        """The longest autocorrelation time that was measured, in sweeps."""
+        times = [each.autocorrelation_time for each in diagnoses.values()]
+        return max((time for time in times if math.isfinite(time)), default=float(self.stride))
 
     def _record(self) -> None:
         """What is left of this stage."""
@@ -156,7 +178,7 @@ class Run:
         self.dynamics.run(sweeps)
         self.sweeps += sweeps
         if record:
-            self.series[self.done] = self._observe()
+            self.series[self.done] = self.watch.record()
             self.done += 1
             self._keep()
         self._bar.advance(sweeps)
@@ -174,6 +196,7 @@ class Run:
         if self._checkpoint is not None:
             numbers = np.array([getattr(self, name) for name in NUMBERS])
             snapshot = {f"dynamics.{name}": array for name, array in self.dynamics.snapshot().items()}
+            snapshot |= {f"watch.{name}": array for name, array in self.watch.snapshot().items()}
             self._checkpoint.save({"numbers": numbers, "series": self.series, "kept": self.kept} | snapshot)
         self._saved_at = time.monotonic()
 
@@ -182,10 +205,11 @@ class Run:
         saved = None if self._checkpoint is None else self._checkpoint.load()
         if saved is None:
             return self._save()
-        for name, number in zip(NUMBERS, saved.pop("numbers"), strict=True):
+        for name, number in zip(NUMBERS, saved["numbers"], strict=True):
             setattr(self, name, int(number))
-        self.series, self.kept = saved.pop("series"), saved.pop("kept")
-        self.dynamics.restore({name.removeprefix("dynamics."): array for name, array in saved.items()})
+        self.series, self.kept = saved["series"], saved["kept"]
+        self.watch.restore(part(saved, "watch."))
+        self.dynamics.restore(part(saved, "dynamics."))
 
 
 def _stride(length: int, thin: int | None) -> int:

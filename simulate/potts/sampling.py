@@ -2,9 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,58 +11,87 @@ from simulate.core import stream
 from simulate.potts.chains import Chains, MixingError
 from simulate.potts.checkpoint import Checkpoint
 from simulate.potts.diagnostics import Diagnosis, verdict
-from simulate.potts.dynamics import make_dynamics
+from simulate.potts.dynamics import Method, make_dynamics
 from simulate.potts.observables import Observables, color_symmetry
 from simulate.potts.progress import sweep_bar
 from simulate.potts.run import Plan, Run
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
+from simulate.potts.watch import Watch
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 States = NDArray[np.integer[Any]]
+Path = str | os.PathLike[str]
 
 ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"
 ADVICE = "raise max_sweeps, or use parallel tempering (betas='auto')"
 
 
+@checked
 def sample(
     model: Potts,
     n_samples: int,
     *,
     seed: int,
-    method: str = "auto",
+    method: Literal["auto", "heat_bath", "metropolis", "colored"] = "auto",
     n_chains: int | None = None,
     burn_in: int | None = None,
     thin: int | None = None,
-    betas: Any = None,
-    start: Any = None,
+    betas: Array | Literal["auto"] | None = None,
+    start: NDArray[np.integer[Any]] | None = None,
     n_threads: int = 1,
     max_sweeps: int = 300_000,
     progress: bool = False,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Path | None = None,
     check: bool = True,
 ) -> Chains:
-    """`n_samples` states of `model`, two autocorrelation times apart, from `n_chains` independent chains.
+    """Draws `n_samples` states from the law P(s) = exp(beta S(s))/Z of a Potts model, with evidence that it did.
 
-    Half the chains start from random states, half from states of one color, unless `start`, (L,) or (n_chains, L), is
-    given. Rounds of doubling length are burned until split R-hat of every observable is below 1.01; MixingError where
-    that takes more than `max_sweeps` of each chain, samples not counted, or where nothing ever changes. `betas`,
-    increasing and with the model's own, or "auto", turns each chain into a ladder of parallel tempering. `burn_in` and
-    `thin`, in sweeps, overrule what is measured; without `thin` a pilot that measures it follows the burn-in. One
-    chain, or one start for all, can stay in one of several modes and look mixed: `check=False` is demanded for them.
+    The result has `.states` (n_samples, L), colors from 0 to C - 1, from `n_chains` independent Markov chains, and
+    within each chain they are two autocorrelation times apart. `method` "heat_bath", which is also "auto", draws each
+    color from its conditional law; "metropolis" proposes another color; "colored" is the heat bath with sites that do
+    not interact updated together. All numbers of sweeps count sweeps of one chain, of L updates.
 
-    With `checkpoint` the run is kept in that file, and goes on from there when it is called again, after MixingError
-    with a larger `max_sweeps` too; the results are those of the uninterrupted run. They depend on the seed, not on
-    `n_threads`. `check=False` returns chains that have not mixed, with `.converged` False and `.reason`.
+    **How it is decided that the chains have mixed.** Half of the chains start from random states and half from states
+    of one color, unless `start`, (L,) or (n_chains, L), is given. After a burn-in, rounds of doubling length are run.
+    A round is accepted if split R-hat is below 1.01 for everything that is watched, if the means of the chains agree
+    within their errors, and if no site is slower than the slowest observable. The samples follow the accepted round
+    and are judged in the same way together with it. Watched are the score S; two random projections of the states; the
+    squared overlaps with two states that chains have reached, which see order that only correlations of pairs of sites
+    show; in models that are symmetric under permutations of the colors the share of the commonest color and the mean
+    color; with tempering the score at every temperature. The frequency of every color at every site is counted in every
+    chain: sites whose frequencies differ between the chains, or between times, by more than the autocorrelation time
+    explains (chi-square, at a level of 1e-5 for all sites and colors together) become observables of the next round,
+    so that their own time is measured and sets the distance between samples.
+
+    **What cannot be seen.** A phase that no start reaches leaves no trace in any chain. Order that shows only in
+    correlations of three or more sites, or in the pair correlations of a few pairs among very many sites, is not
+    watched; nor is order in two phases whose pair correlations differ by less than about a half. A site that is slower
+    than the observables by less than a factor of about two may pass as equally fast.
+
+    `burn_in` and `thin`, in sweeps, overrule what is measured. `betas`, increasing and with the model's own among them,
+    turn each chain into a ladder of parallel tempering; "auto" finds them. One chain alone, or one start for all
+    chains, can stay in one of several modes and look mixed: `check=False` is demanded for them. `check=False` returns
+    chains that have not mixed, with `.converged` False and the cause in `.reason`. With `checkpoint`, the path of a
+    file, the run is kept there and goes on from there when it is called again, also with a larger `max_sweeps`. The
+    numbers depend on the seed, and neither on `n_threads` nor on interruptions.
+
+    Raises MixingError if the chains have not mixed within `max_sweeps` sweeps each, in which the samples themselves do
+    not count; CheckpointError if the file belongs to another run; ValueError for a bad argument; MemoryError if the
+    states would not fit.
+
+    >>> from theory.models import SquareLatticePotts
+    >>> chains = sample(SquareLatticePotts(4, 4, n_colors=3, beta=0.5), n_samples=100, seed=1)
+    >>> chains.states.shape, chains.converged
+    ((100, 16), True)
     """
     count = int(checks.dimension(n_samples, name="n_samples"))
-    checks.record("model", model, Potts)
     checks.fits_in_memory(f"{count} samples of {model.n_sites} sites", count * model.n_sites / 4)
-    _require_truth(progress=progress, check=check)
     if model.n_colors == 1:
         return _only_state(model, count)
-    rng, method = stream(seed, "sample"), "heat_bath" if method == "auto" else method
-    ladder = _ladder(model, betas, seed, method, n_threads)
+    rng, moves = stream(seed, "sample"), "heat_bath" if method == "auto" else method
+    ladder = _ladder(model, betas, seed, moves, n_threads)
     chains = _number_of_chains(n_chains, count, ladder, model.n_sites)
     plan = _plan(-(-count // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng)
@@ -74,11 +101,11 @@ def sample(
             f"start must differ between chains, (n_chains, L), and n_chains be at least 2, got {reason}; check=False "
             "samples nevertheless"
         )
-    kept = _checkpoint(checkpoint, model, first, ladder, plan, seed=int(seed), method=method)
-    dynamics = _dynamics(model, chains, rng, ladder, method=method, start=first, n_threads=n_threads)
+    kept = _checkpoint(checkpoint, model, first, ladder, plan, seed=seed, method=moves)
+    dynamics = _dynamics(model, chains, rng, ladder, method=moves, start=first, n_threads=n_threads)
     observables = Observables(model, stream(seed, "projection"))
     with sweep_bar(progress) as bar:
-        run = Run(dynamics, *_watched(dynamics, observables), plan, bar, kept)
+        run = Run(dynamics, Watch(dynamics, observables, model.n_colors), plan, bar, kept)
         run.execute(check)
     return _chains(run, observables, count, check, reason)
 
@@ -91,22 +118,20 @@ def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.rando
     return states
 
 
-def _ladder(model: Potts, betas: Any, seed: int, method: str, n_threads: int) -> Array | None:
+def _ladder(
+    model: Potts, betas: Array | Literal["auto"] | None, seed: int, method: Method, n_threads: int
+) -> Array | None:
     if betas is None:
         return None
-    if not isinstance(betas, str):
-        return checked_ladder(betas, model.beta)
-    if betas != "auto":
-        raise ValueError(f"betas must be None, 'auto' or increasing numbers, got {betas!r}")
-    return temper_ladder(model, seed=seed, method=method, n_threads=n_threads).betas
+    if isinstance(betas, str):
+        return temper_ladder(model, seed=seed, method=method, n_threads=n_threads).betas
+    return checked_ladder(betas, model.beta)
 
 
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None, n_sites: int) -> int:
     """Many enough for R-hat, few enough that burning them in costs no more than the samples."""
     if n_chains is not None:
-        count = int(checks.dimension(n_chains, name="n_chains"))
-        checks.fits_in_memory(f"{count} chains of {n_sites} sites", 3.0 * count * n_sites)
-        return count
+        return int(checks.dimension(n_chains, name="n_chains"))
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
 
 
@@ -119,24 +144,36 @@ def _plan(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int) -
     )
     if plan.max_sweeps < plan.least_sweeps:
         raise ValueError(
-            f"max_sweeps must be at least {plan.least_sweeps}, burn-in and first pilot, got {plan.max_sweeps}"
+            f"max_sweeps must be at least {plan.least_sweeps}, burn_in and the first round after it, "
+            f"got {plan.max_sweeps}"
         )
+    if plan.thin is not None and plan.thin > plan.max_sweeps:
+        raise ValueError(f"thin must be at most max_sweeps = {plan.max_sweeps}, got {plan.thin}")
     return plan
 
 
-def _starts(model: Potts, start: Any, n_chains: int, rng: np.random.Generator) -> States:
+def _starts(model: Potts, start: States | None, n_chains: int, rng: np.random.Generator) -> States:
+    checks.fits_in_memory(
+        f"{n_chains} chains of {model.n_sites} sites", n_chains * model.n_sites * (3.0 + model.n_colors)
+    )
     if start is None:
         return ordered_and_random(n_chains, model.n_sites, model.n_colors, rng)
     states = checks.colors("start", start, model.n_colors, model.n_sites)
     if states.shape not in ((model.n_sites,), (n_chains, model.n_sites)):
-        raise ValueError(f"start must have shape ({model.n_sites},) or {(n_chains, model.n_sites)}, got {states.shape}")
+        allowed = f"({model.n_sites},) or (n_chains, L) = {(n_chains, model.n_sites)}"
+        raise ValueError(f"start must have shape {allowed}, got {states.shape}")
     return np.array(np.broadcast_to(states, (n_chains, model.n_sites)))
 
 
 def _checkpoint(
-    path: Any, model: Potts, first: States, ladder: Array | None, plan: Plan, **asked: int | str
+    path: str | os.PathLike[str] | None,
+    model: Potts,
+    first: States,
+    ladder: Array | None,
+    plan: Plan,
+    **asked: int | str,
 ) -> Checkpoint | None:
-    """What changes the numbers is part of it; `max_sweeps` only ends a run that can go on."""
+    """The file of this run, identified by all that changes its numbers; `max_sweeps` only ends a run that can go on."""
     if path is None:
         return None
     asked |= {"n_chains": len(first), "n_samples per chain": plan.n_each}
@@ -145,23 +182,20 @@ def _checkpoint(
     return Checkpoint(path, model, asked | found | {"betas": None if ladder is None else ladder.tolist()})
 
 
-def _is_one_start(start: Any, first: States) -> bool:
+def _is_one_start(start: States | None, first: States) -> bool:
     """Whether R-hat compares nothing: one chain, or one given state for all."""
     return len(first) == 1 or (start is not None and bool(np.all(first == first[0])))
 
 
-def _require_truth(**flags: Any) -> None:
-    for name, value in flags.items():
-        if not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name} must be True or False, got {value!r}")
-
-
 def _only_state(model: Potts, n_samples: int) -> Chains:
-    """With one color nothing is random."""
+    """The only state of a model with one color, where nothing is random."""
     states = np.zeros((n_samples, model.n_sites), dtype=np.int16)
     scores = np.full(n_samples, float(model.score(states[0])))
     evidence = {"score": Diagnosis(float(scores[0]), 0.0, 0.5, float(n_samples), 1.0, "")}
-    return Chains(states, scores, evidence, n_samples, 1, 0, 0, 1.0, np.empty(0), np.empty(0), "")
+    return Chains.of(
+        "", states=states, scores=scores, diagnoses=evidence, n_chains=n_samples, thin=1, burn_in=0, sweeps=0,
+        acceptance=1.0, betas=np.empty(0), swap_rates=np.empty(0), effective_sample_size=float(n_samples),
+    )  # fmt: skip
 
 
 def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Array | None, **options: Any) -> Any:
@@ -170,27 +204,24 @@ def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Arr
     return TemperedDynamics(model, n_chains, rng, betas=ladder, **options)
 
 
-def _watched(dynamics: Any, observables: Observables) -> tuple[tuple[str, ...], Callable[[], Array]]:
-    """Names and present values of all observables, with the scores at every temperature of a ladder."""
-    if not isinstance(dynamics, TemperedDynamics):
-        return tuple(observables.names), lambda: observables.values(dynamics.states, dynamics.scores())
-
-    def values() -> Array:
-        scores = dynamics.all_scores()
-        return np.concatenate([observables.values(dynamics.states, scores[:, dynamics.target]), scores.T])
-
-    return (*observables.names, *(f"score at beta = {beta:.6g}" for beta in dynamics.betas)), values
-
-
 def _chains(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
-    """The result, or MixingError."""
+    """The result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
     dynamics, diagnoses = run.dynamics, run.diagnoses()
+    slow = "; ".join(map(str, run.slow_sites(diagnoses)))
     ladder = dynamics if isinstance(dynamics, TemperedDynamics) else None
     advice = ADVICE if ladder is None else swap_advice(ladder.swap_rates)
     if not run.is_sampling:
-        raise MixingError(verdict(diagnoses), diagnoses, run.sweeps, advice)
-    made = Chains(
-        states=run.kept.reshape(-1, run.kept.shape[2])[:n_samples],
+        raise MixingError("; ".join(filter(None, (verdict(diagnoses), slow))), diagnoses, run.sweeps, advice)
+    states = run.kept.reshape(-1, run.kept.shape[2])[:n_samples]
+    size = n_samples / run.thinned_variance()
+    reason = "; ".join(filter(None, (reason, verdict(diagnoses), slow)))
+    if not reason and observables.symmetric:
+        reason = color_symmetry(states, observables.n_colors, size)
+    if check and reason:
+        raise MixingError(reason, diagnoses, run.sweeps, advice)
+    return Chains.of(
+        reason,
+        states=states,
         scores=run.sampled_series()[:, 0].reshape(-1)[:n_samples],
         diagnoses=diagnoses,
         n_chains=run.kept.shape[1],
@@ -200,10 +231,5 @@ def _chains(run: Run, observables: Observables, n_samples: int, check: bool, rea
         acceptance=dynamics.acceptance,
         betas=np.empty(0) if ladder is None else ladder.betas,
         swap_rates=np.empty(0) if ladder is None else ladder.swap_rates,
-        reason="; ".join(filter(None, (reason, verdict(diagnoses)))),
+        effective_sample_size=size,
     )
-    if not made.reason and observables.symmetric:
-        made = replace(made, reason=color_symmetry(made.states, observables.n_colors, made.effective_sample_size))
-    if check and made.reason:
-        raise MixingError(made.reason, diagnoses, run.sweeps, advice)
-    return made

@@ -11,37 +11,51 @@ from numpy.typing import NDArray
 from scipy.special import erfcinv
 
 from simulate.core import stream
-from simulate.potts.dynamics import make_dynamics
+from simulate.potts.dynamics import Method, make_dynamics
 from theory.models import Potts, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.results import SolverResult
 
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder
 MOST_TEMPERATURES = 100
+MOST_SWEEPS = 10**8  # of a trial run, which would take days
+MOST_TRIALS = 50  # rates that so many trial runs have not brought into the range never will be
 
 
 class TemperedDynamics:
-    """`n_chains` independent ladders of replicas; to its user the chains at the inverse temperature of the model.
+    """Advances `n_chains` independent ladders of replicas by parallel tempering.
 
-    After each sweep neighbors k, k + 1 (k even, then odd, in turn) exchange their betas with probability
-    min(1, exp((beta_k - beta_{k+1}) (S_{k+1} - S_k))). `betas` increase and contain `model.beta`.
+    Each ladder has one replica of the system at each of the inverse temperatures `betas`, which increase and contain
+    `model.beta`. After each sweep, neighbors k and k + 1 (k even, then odd, in turn) exchange their betas with
+    probability min(1, exp((beta_k - beta_{k+1}) (S_{k+1} - S_k))), which leaves the joint law exp(sum_k beta_k S_k)
+    stationary: replicas reach another phase through high temperatures. Seen from outside the ladders are `n_chains`
+    chains at the inverse temperature of the model, with `states`, `scores`, `run`, `snapshot` and `restore` as
+    `make_dynamics` gives them; `swap_rates` says how well neighbors exchange. `start` (n_chains, L) is the state of all
+    replicas of a ladder, random if None. Raises ValueError for bad arguments.
     """
 
+    @checked
     def __init__(
         self,
         model: Potts,
         n_chains: int,
         rng: np.random.Generator,
         *,
-        betas: Any,
-        method: str = "heat_bath",
-        start: Any = None,
+        betas: Array,
+        method: Method = "heat_bath",
+        start: NDArray[np.integer[Any]] | None = None,
         n_threads: int = 1,
     ) -> None:
         self.betas = checked_ladder(betas, model.beta)
+        n_chains = int(checks.dimension(n_chains, name="n_chains"))
+        checks.fits_in_memory(
+            f"{n_chains} ladders of {model.n_sites} sites", 3.0 * n_chains * len(self.betas) * (model.n_sites + 1)
+        )
         self.target = int(np.flatnonzero(self.betas == model.beta)[0])
         shape = (n_chains, len(self.betas))
-        first = None if start is None else np.repeat(start, len(self.betas), axis=0)
+        first = None if start is None else np.repeat(_checked_start(start, model, n_chains), len(self.betas), axis=0)
         options: Any = {"method": method, "start": first, "n_threads": n_threads}
         self._replicas = make_dynamics(
             model, n_chains * len(self.betas), rng, betas=np.tile(self.betas, n_chains), **options
@@ -54,7 +68,7 @@ class TemperedDynamics:
 
     @property
     def states(self) -> NDArray[Any]:
-        """At the target temperature, (n_chains, L)."""
+        """The present states at the inverse temperature of the model, (n_chains, L)."""
         return np.asarray(self._replicas.states[self._at[:, self.target]])
 
     @property
@@ -64,20 +78,20 @@ class TemperedDynamics:
 
     @property
     def swap_rates(self) -> Array:
-        """Share of accepted exchanges of each pair of neighbors."""
+        """Share of accepted exchanges of each pair of neighbors, (n_betas - 1,)."""
         return np.asarray(self._swapped / np.maximum(1, self._tried))
 
     def scores(self) -> Array:
-        """At the target temperature, (n_chains,)."""
+        """The scores S at the inverse temperature of the model, (n_chains,)."""
         return np.asarray(self.all_scores()[:, self.target])
 
     def all_scores(self) -> Array:
-        """At every temperature, (n_chains, n_betas)."""
+        """The scores S at every inverse temperature, (n_chains, n_betas)."""
         return np.asarray(self._scores[self._at])
 
     def run(self, n_sweeps: int) -> None:
-        """Every replica by `n_sweeps` sweeps, exchanges after each."""
-        for _ in range(n_sweeps):
+        """Advances every replica by `n_sweeps` sweeps of L updates, with exchanges after each sweep."""
+        for _ in range(int(checks.dimension(n_sweeps, least=0, name="n_sweeps"))):
             self._replicas.run(1)
             self._scores = self._replicas.scores()
             self._exchange()
@@ -89,12 +103,25 @@ class TemperedDynamics:
         return {f"ladder.{name}": np.array(value) for name, value in own.items()} | self._replicas.snapshot()
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """To the moment of `snapshot`."""
-        kept = dict(snapshot)
-        self._at, self._tried, self._swapped = (kept.pop(f"ladder.{name}") for name in ("at", "tried", "swapped"))
-        self._turn = int(kept.pop("ladder.turn"))
-        self._rng.bit_generator.state = json.loads(str(kept.pop("ladder.exchanges")))
+        """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other ladders."""
+        kept = {name: np.array(value) for name, value in snapshot.items()}
+        missing = {f"ladder.{name}" for name in ("at", "turn", "tried", "swapped", "exchanges")} - set(kept)
+        if missing:
+            raise ValueError(f"snapshot must be of parallel tempering, got no {sorted(missing)}")
+        at, tried, swapped = (kept.pop(f"ladder.{name}") for name in ("at", "tried", "swapped"))
+        turn, exchanges = int(kept.pop("ladder.turn")), str(kept.pop("ladder.exchanges"))
+        if at.shape != self._at.shape or tried.shape != self._tried.shape or swapped.shape != tried.shape:
+            raise ValueError(f"snapshot must be of ladders of shape {self._at.shape}, got {at.shape}")
+        if turn not in (0, 1) or not np.array_equal(np.sort(at, axis=None), np.arange(at.size)):
+            raise ValueError("snapshot must hold every replica once, got replicas that are missing or come twice")
+        try:
+            generator = np.random.PCG64()
+            generator.state = json.loads(exchanges)
+        except Exception:  # numpy and json raise many kinds here
+            raise ValueError("snapshot must hold the state of a generator, got something else") from None
         self._replicas.restore(kept)
+        self._at, self._tried, self._swapped, self._turn = at, tried, swapped, turn
+        self._rng = np.random.Generator(generator)
         self._scores = self._replicas.scores()
         self._set_betas()
 
@@ -114,15 +141,21 @@ class TemperedDynamics:
         self._replicas.betas[self._at] = self.betas
 
 
-@dataclass(frozen=True, eq=False)
-class Ladder:
-    """Inverse temperatures from the hottest to that of the model, and the swap rates of neighbors in a trial run."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Ladder(SolverResult):
+    """Inverse temperatures for parallel tempering, and how well neighbors exchanged them in a trial run.
+
+    `betas` (n,) run from the hottest to that of the model, `swap_rates` (n - 1,) are the shares of accepted exchanges.
+    `converged` says that all rates lie between 0.2 and 0.9; `reason` names those that do not and is empty otherwise;
+    `residual` is the largest distance of a rate from that range, `iterations` the number of trial runs.
+    """
 
     betas: Array
     swap_rates: Array
-    reason: str  # which rates lie outside 0.2 to 0.9; empty where none does
+    reason: str
 
 
+@checked
 def temper_ladder(
     model: Potts,
     *,
@@ -131,36 +164,48 @@ def temper_ladder(
     n_chains: int = 16,
     n_sweeps: int = 300,
     rounds: int = 6,
-    method: str = "heat_bath",
+    method: Method = "heat_bath",
     n_threads: int = 1,
 ) -> Ladder:
-    """A ladder from `hottest` to `model.beta` whose neighbors exchange with rates between 0.2 and 0.9, if it is found.
+    """Finds inverse temperatures from `hottest` to `model.beta` whose neighbors exchange replicas at useful rates.
 
-    Neighbors exchange with probability erfc(sqrt(K)/2) if scores are Gaussian, K = (beta' - beta)(<S>' - <S>) being the
-    symmetrized Kullback-Leibler divergence. Trial runs measure <S>; the betas are spaced evenly in the sum of sqrt(K).
+    Rates between 0.2 and 0.9 are wanted; where `rounds` trial runs, each of `n_sweeps` sweeps of `n_chains` ladders, do
+    not find such betas, the result of the last one is returned, with `.reason`. If scores are Gaussian, neighbors
+    exchange with probability erfc(sqrt(K)/2), where K = (beta' - beta)(<S>' - <S>) is the symmetrized Kullback-Leibler
+    divergence of their laws. The trial runs measure <S>, and the next betas are spaced evenly in the sum of sqrt(K).
+    Raises ValueError for bad arguments, and where more than 100 temperatures would be needed.
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
+    trials, length = int(checks.dimension(rounds, name="rounds")), int(checks.dimension(n_sweeps, name="n_sweeps"))
+    if length > MOST_SWEEPS:
+        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {length}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
-    for _ in range(int(checks.dimension(rounds, name="rounds"))):
+    for trial in range(1, trials + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
-        scores, rates = _trial(dynamics, n_sweeps)
-        reason = _out_of_range(rates)
-        if not reason:
+        scores, rates = _trial(dynamics, length)
+        reason, tried = _out_of_range(rates), betas
+        if not reason or trial == MOST_TRIALS:
             break
-        found, betas = betas, _evenly(betas, scores)
-    else:
-        betas = found
-    return Ladder(betas, rates, reason)
+        betas = _evenly(betas, scores)
+    beyond = float(np.maximum(LOWEST_RATE - rates, rates - HIGHEST_RATE).max())
+    return Ladder(tried, rates, reason, residual=max(0.0, beyond), iterations=trial, converged=not reason)
 
 
 def checked_ladder(betas: Any, beta: float) -> Array:
-    """Increasing non-negative betas, two at least, that contain `beta`; else ValueError."""
+    """`betas` as a read-only array if they increase, are non-negative, two at least, and contain `beta`."""
     ladder = checks.finite_array("betas", betas, 1)
     if len(ladder) < 2 or ladder[0] < 0 or np.any(np.diff(ladder) <= 0):
         raise ValueError(f"betas must be two or more increasing numbers >= 0, got {ladder.tolist()}")
     if beta not in ladder:
         raise ValueError(f"betas must contain the model's beta = {beta!r}, got {ladder.tolist()}")
     return ladder
+
+
+def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.integer[Any]]:
+    states = checks.colors("start", start, model.n_colors, model.n_sites)
+    if states.shape != (n_chains, model.n_sites):
+        raise ValueError(f"start must have shape (n_chains, L) = {(n_chains, model.n_sites)}, got {states.shape}")
+    return states
 
 
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
@@ -195,7 +240,7 @@ def _out_of_range(rates: Array) -> str:
 
 
 def swap_advice(rates: Sequence[float] | Array) -> str:
-    """What the rates say about a ladder that does not mix."""
+    """What a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
     if np.size(rates) and np.min(rates) < LOWEST_RATE:
         k = int(np.argmin(rates))
         return f"the swap rate of betas {k} and {k + 1} is {np.min(rates):.2g}: put a temperature between them"

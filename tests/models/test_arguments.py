@@ -155,3 +155,15 @@ def test_a_solver_cannot_forget_its_evidence():
         Solved(0.3, np.arange(3.0), np.eye(3))  # type: ignore[call-arg]
     assert Result().converged
     assert "iterations" not in repr(Result())
+
+
+def test_integers_of_any_width_and_the_object_of_a_method():
+    class Chains:
+        @checked
+        def __init__(self, start: NDArray[np.integer[Any]] | None) -> None:
+            self.start = start
+
+    assert Chains([1, 2]).start.dtype.kind == "i"
+    assert Chains(None).start is None
+    with pytest.raises(ValueError, match="start must be an array of integers, got dtype float64"):
+        Chains([0.5])

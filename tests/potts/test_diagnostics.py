@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
+from scipy.stats import binom
 
 from simulate.core import Estimate, stream
 from simulate.potts.diagnostics import (
+    agreement,
     autocorrelation_time,
     autocorrelations,
     diagnose,
     effective_sample_size,
+    memory_time,
     split_r_hat,
+    thinned_variance,
     verdict,
 )
 
@@ -60,6 +64,38 @@ def test_anticorrelated_counts_as_independent():
     series = autoregressive(-0.5, 1, 4000, stream(3))
     assert autocorrelation_time(series) == 0.5
     assert effective_sample_size(series) == 4000
+
+
+@pytest.mark.parametrize("r", [-0.8, 0.8])
+def test_memory_time_is_that_of_the_decay_whatever_its_sign(agrees, r):
+    """(1 + |r|)/(2 (1 - |r|)) for rho(t) = r^t: samples must be that far apart to be independent."""
+    times = [memory_time(autoregressive(r, 10, 5000, stream(11, r, k))) for k in range(30)]
+    agrees(Estimate.of(times), 4.5, resolves=0.1, bias=9 * math.exp(-6))
+
+
+@pytest.mark.parametrize("r", [-0.8, 0.9])
+@pytest.mark.parametrize("every", [2, 5, 8])
+def test_variance_of_a_thinned_series(agrees, r, every):
+    """(1 + r^k)/(1 - r^k) of every k-th step, at least one."""
+    exact = max(1.0, (1 + r**every) / (1 - r**every))
+    found = [thinned_variance(autoregressive(r, 20, 5000, stream(12, r, every, k)), every) for k in range(20)]
+    agrees(Estimate.of(found), exact, resolves=0.1, bias=2 * math.exp(-6) * exact + 0.01 * (exact == 1.0))
+
+
+def test_chains_of_one_law_disagree_as_rarely_as_promised():
+    level, runs = 0.02, 300
+    alarms = sum(agreement(autoregressive(0.6, 8, 1500, stream(13, k))) < level for k in range(runs))
+    assert binom.isf(1 - 1e-6, runs, level) <= alarms <= binom.isf(1e-6, runs, 1.5 * level)  # tau has an error, too
+
+
+def test_differences_that_r_hat_lets_pass_are_seen_in_long_runs():
+    """A tenth of a standard deviation between two groups of chains."""
+    shift = 0.1 * (-1.0) ** np.arange(8)[:, None]
+    chains = autoregressive(0.5, 8, 20_000, stream(14)) + shift
+    assert split_r_hat(chains) < 1.01
+    assert "the chains disagree in their means" in diagnose(chains).reason
+    assert diagnose(chains - shift).reason == ""
+    assert agreement(chains[0]) == 1.0
 
 
 def test_short_or_frozen_series_have_no_time():

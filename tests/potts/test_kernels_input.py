@@ -18,15 +18,15 @@ def chains(system=SYSTEM, n_chains=2, **options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "gibbs"}, "method must be one of heat_bath, metropolis, colored, got 'gibbs'"),
+        ({"method": "gibbs"}, "method must be one of 'heat_bath', 'metropolis', 'colored', got 'gibbs'"),
         ({"n_chains": 0}, "n_chains must be an integer of at least 1, got 0"),
         ({"n_threads": 0}, "n_threads must be an integer of at least 1, got 0"),
-        ({"betas": [0.1, 0.2, 0.3]}, "betas must be 2 numbers >= 0, one of each chain"),
-        ({"betas": [0.1, -0.2]}, "betas must be 2 numbers >= 0"),
+        ({"betas": [0.1, 0.2, 0.3]}, "betas must be one number >= 0, or one for each of n_chains = 2"),
+        ({"betas": [0.1, -0.2]}, "betas must be one number >= 0"),
         ({"betas": [0.1, np.inf]}, "betas must be finite"),
-        ({"start": np.zeros((3, 3), int)}, r"start must have shape \(2, 3\) \(chains, sites\), got \(3, 3\)"),
+        ({"start": np.zeros((3, 3), int)}, r"start must have shape \(n_chains, L\) = \(2, 3\), got \(3, 3\)"),
         ({"start": np.full((2, 3), 3)}, "start must be colors from 0 to 2, got 3"),
-        ({"start": np.zeros((2, 3))}, "start must be integers"),
+        ({"start": np.zeros((2, 3))}, "start must be an array of integers, got dtype float64"),
         ({"system": "ising"}, r"model must be a record of theory.models \(Potts\), got str"),
     ],
 )
@@ -55,7 +55,7 @@ def test_sweeps_must_be_a_number_of_sweeps():
         ({"states": None}, r"snapshot must have .* got no \['states'\]"),
         ({"states": np.zeros((3, 3), int)}, "start must have shape"),
         ({"keys": np.zeros((3, 2), np.uint64)}, "snapshot must be of 2 chains"),
-        ({"betas": np.ones(3)}, "betas must be 2 numbers"),
+        ({"betas": np.ones(3)}, "betas must be one number"),
     ],
 )
 def test_a_foreign_snapshot_is_refused_and_changes_nothing(change, message):

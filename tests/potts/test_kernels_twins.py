@@ -30,7 +30,8 @@ def sweep(system, states, keys, number, order, metropolis):
             place, old = 2 * (number * system.n_sites + i), states[c, i]
             u = uniform(keys[c], place)
             if metropolis:
-                new = (old + 1 + int(u * (system.n_colors - 1))) % system.n_colors
+                step = int(2 * u) if system.n_colors == 2 else 1 + int(u * (system.n_colors - 1))
+                new = (old + step) % system.n_colors
                 states[c, i] = new if uniform(keys[c], place + 1) < np.exp(min(0, row[new] - row[old])) else old
             else:
                 weights = np.exp(row - row.max())
@@ -39,7 +40,7 @@ def sweep(system, states, keys, number, order, metropolis):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n_sites", "n_colors", "n_chains"), [(7, 5, 70), (4, 9, 1)])
+@pytest.mark.parametrize(("n_sites", "n_colors", "n_chains"), [(7, 5, 70), (4, 9, 1), (6, 2, 20)])
 def test_states_are_those_of_the_twin(kind, method, n_sites, n_colors, n_chains):
     system = model(kind, n_sites, n_colors)
     chains = dynamics(kind, system, n_chains, 11, method=method)

@@ -58,9 +58,10 @@ def test_betas_may_be_changed_between_runs(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_colors_two_states(kind):
+@pytest.mark.parametrize("method", METHODS)
+def test_two_colors_two_states(kind, method):
     system = model(kind, n_sites=4, n_colors=2)
-    chains = dynamics(kind, system, N_CHAINS, 4)
+    chains = dynamics(kind, system, N_CHAINS, 4, method=method)
     chains.run(SWEEPS)
     assert p_value(chains.states, law(system)[1], 2) > LEAST
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulate.potts import CheckpointError, MixingError, run, sample
-from theory.models import SquareLatticePotts
+from theory.models import PottsModel, SquareLatticePotts
 
 MODEL = SquareLatticePotts(4, 4, 3, 0.8)
 OPTIONS = {"n_samples": 64, "seed": 1, "n_chains": 4}
@@ -36,18 +36,24 @@ def killed_after(monkeypatch):
     return arm
 
 
-@pytest.mark.parametrize("betas", [None, (0.4, 0.8)])
-def test_resumed_is_uninterrupted(tmp_path, killed_after, betas):
+def with_a_slow_pair():
+    """Sixteen free sites and two that are coupled strongly: single sites are watched from the second round on."""
+    return PottsModel.from_edges(18, np.array([[0, 1]]), np.array([3.0]), np.eye(2))
+
+
+@pytest.mark.parametrize(("model", "betas"), [(MODEL, None), (MODEL, (0.4, 0.8)), (with_a_slow_pair(), None)])
+def test_resumed_is_uninterrupted(tmp_path, killed_after, model, betas):
     options = OPTIONS | {"betas": betas}
-    whole = sample(MODEL, **options)
+    whole = sample(model, **options)
+    assert any("site" in name for name in whole.diagnoses) == (model is not MODEL)
     path = tmp_path / "run"
     for n in (50, 150, 40, 300):
         killed_after(n)
         with pytest.raises(Killed):
-            sample(MODEL, **options, checkpoint=path)
+            sample(model, **options, checkpoint=path)
     killed_after(-1)
     for _ in range(2):  # the second finds it finished
-        again = sample(MODEL, **options, checkpoint=path)
+        again = sample(model, **options, checkpoint=path)
         np.testing.assert_array_equal(again.states, whole.states)
         np.testing.assert_array_equal(again.scores, whole.scores)
         np.testing.assert_array_equal(again.swap_rates, whole.swap_rates)

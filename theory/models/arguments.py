@@ -137,7 +137,8 @@ def _listed(names: list[str]) -> str:
 
 
 def _array_of(dtype: tuple[Any, ...]) -> Check:
-    kind = dtype[0] if dtype and isinstance(dtype[0], type) else object
+    first = (get_origin(dtype[0]) or dtype[0]) if dtype else object  # np.integer[Any] has the origin np.integer
+    kind = first if isinstance(first, type) else object
     if issubclass(kind, np.integer):
         return checks.integer_array
     return checks.bool_array if issubclass(kind, np.bool_) else checks.real_array

@@ -39,6 +39,9 @@ class IndependentChains(ABC):
         if self.n_colors > MOST_COLORS:
             raise ValueError(f"n_colors must be at most {MOST_COLORS}, got {self.n_colors}")
         self.n_threads = int(checks.dimension(n_threads, name="n_threads"))
+        checks.fits_in_memory(
+            f"{self.n_chains} chains of {self.n_sites} sites", 3.0 * self.n_chains * (self.n_sites + 1)
+        )
         self.betas = _checked_betas(model.beta if betas is None else betas, self.n_chains)
         self._keys = rng.integers(2**64, size=(self.n_chains, 2), dtype=np.uint64)
         self._sweeps = 0
@@ -105,12 +108,14 @@ class IndependentChains(ABC):
     def _checked_start(self, start: Any) -> States:
         states = checks.colors("start", start, self.n_colors, self.n_sites)
         if states.shape != self._shape:
-            raise ValueError(f"start must have shape {self._shape} (chains, sites), got {states.shape}")
+            raise ValueError(f"start must have shape (n_chains, L) = {self._shape}, got {states.shape}")
         return states.astype(np.int16)
 
 
 def _checked_betas(betas: Any, n_chains: int) -> Array:
     checked = np.array(checks.finite_array("betas", np.atleast_1d(betas), 1))
     if checked.shape not in ((1,), (n_chains,)) or np.any(checked < 0):
-        raise ValueError(f"betas must be {n_chains} numbers >= 0, one of each chain, got {checked}")
+        raise ValueError(
+            f"betas must be one number >= 0, or one for each of n_chains = {n_chains}, got {checks.shown(checked)}"
+        )
     return np.full(n_chains, checked) if checked.shape == (1,) else checked

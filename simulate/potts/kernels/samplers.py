@@ -59,7 +59,8 @@ class BlockChains(IndependentChains):
 
     def _state_blocks(self) -> NDArray[np.int16]:
         """(n_blocks, L4, B), L4 is L rounded up to a multiple of 4."""
-        wide = np.pad(self._states, ((0, 0), (0, -self.n_sites % 4)))
+        wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
+        wide[:, : self.n_sites] = self._states
         return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:

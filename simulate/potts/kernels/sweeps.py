@@ -5,6 +5,12 @@ of a block together: the couplings are read once, and the loops over chains beco
 
 Arguments of all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ...,
 stop - 1 are done in place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
+
+The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
+LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain
+the hand-written loop took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; the same sums in plain numba took 2.2
+and 1.5 ns, with `fastmath` too. `llvmlite.ir` comes with numba and is no stable interface. The kernels were tested with
+numba 0.68.1 and llvmlite 0.50.0; the tests compare each of them with numpy, and notice if another version changes them.
 """
 
 from typing import Any
@@ -268,16 +274,20 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 
 @compiled
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
-    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights)."""
+    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights).
+
+    Of two colors either is proposed, the present one too. The other one alone would be accepted almost always at high
+    temperatures: a state would alternate with its opposite, and a site without couplings would never forget its start.
+    """
     n_colors = len(logits)
     for c in range(len(colors)):
-        old = colors[c]
-        step = 1 + int(_uniform(keys[c, 0], keys[c, 1], place) * (n_colors - 1))
+        old, u = colors[c], _uniform(keys[c, 0], keys[c, 1], place)
+        step = int(2 * u) if n_colors == 2 else 1 + int(u * (n_colors - 1))
         new = (old + step) % n_colors
         change = np.float64(betas[c]) * (np.float64(logits[new, c]) - np.float64(logits[old, c]))
         if change >= 0 or _uniform(keys[c, 0], keys[c, 1], place + np.uint64(1)) < np.exp(change):
             colors[c] = new
-            accepted[c] += new != old
+            accepted[c] += n_colors == 2 or new != old
 
 
 @compiled

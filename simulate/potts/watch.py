@@ -1,0 +1,74 @@
+"""What a run records of its chains: the observables, and the counts of every site, which tell what to watch next."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.potts.dynamics import Dynamics
+from simulate.potts.observables import Observables
+from simulate.potts.sites import BATCHES, SiteCounts, SlowSite
+from simulate.potts.tempering import TemperedDynamics
+from theory.models.arrays import Array
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Watch:
+    """The `observables` of the chains `dynamics`, of a ladder at the model's beta, with its scores at every beta."""
+
+    def __init__(self, dynamics: Dynamics | TemperedDynamics, observables: Observables, n_colors: int) -> None:
+        self._dynamics, self._observables = dynamics, observables
+        n_chains, n_sites = dynamics.states.shape
+        self._sites = SiteCounts(n_chains, n_sites, n_colors)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the observables, in the order of `record`."""
+        return (*self._observables.names, *self._ladder_names())
+
+    def begin(self, records: int) -> None:
+        """A round of so many records begins: counts of sites from zero, present states as references."""
+        self._observables.begin(self._dynamics.states)
+        self.count_anew(records)
+
+    def count_anew(self, records: int) -> None:
+        """Counts of sites from zero, for so many records."""
+        self._sites.begin(records // BATCHES)
+
+    def record(self) -> Array:
+        """Values of all observables at the present states, (observables, n_chains); counts the sites."""
+        states = self._dynamics.states
+        self._sites.add(states)
+        if not isinstance(self._dynamics, TemperedDynamics):
+            return self._observables.values(states, self._dynamics.scores())
+        scores = self._dynamics.all_scores()
+        return np.concatenate([self._observables.values(states, scores[:, self._dynamics.target]), scores.T])
+
+    def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
+        """Sites whose color frequencies have an autocorrelation time above `time`, in records, beyond doubt."""
+        return self._sites.slow_sites(time)
+
+    def add(self, slow: tuple[SlowSite, ...]) -> None:
+        """These sites are observables from the next round on."""
+        self._observables.watch([(each.site, each.color) for each in slow])
+
+    def snapshot(self) -> Arrays:
+        """All that is needed to go on with the same numbers."""
+        sites = {f"sites.{name}": array for name, array in self._sites.snapshot().items()}
+        return sites | {f"observables.{name}": array for name, array in self._observables.snapshot().items()}
+
+    def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        """To the moment of `snapshot`."""
+        self._observables.restore(part(snapshot, "observables."))
+        self._sites.restore(part(snapshot, "sites."))
+
+    def _ladder_names(self) -> tuple[str, ...]:
+        ladder = self._dynamics.betas if isinstance(self._dynamics, TemperedDynamics) else ()
+        return tuple(f"score at beta = {beta:.6g}" for beta in ladder)
+
+
+def part(snapshot: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
+    """The arrays whose names begin with `prefix`, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in snapshot.items() if name.startswith(prefix)}
