@@ -62,7 +62,7 @@ def test_held_out_error_agrees_with_theory(agrees, n):
 
 @pytest.mark.parametrize("n", [60, 120, 200])
 def test_gcv_of_the_training_rows_agrees_with_the_held_out_error(agrees, n):
-    both = np.array([split_errors(data(r), np.array([LAM]), TUNING, (n,), 40, 1, r)[:, 0, 0] for r in range(100)])
+    both = np.array([split_errors(data(r), np.array([LAM]), TUNING, (n,), 40, 1, r)[:, 0, 0] for r in range(140)])
     agrees(Estimate.of(both[:, 1]), exact(n), resolves=0.06)
     gap = Estimate.of(both[:, 1] - both[:, 0])
     assert abs(gap.mean) < 5 * gap.stderr
@@ -94,7 +94,9 @@ def test_beyond_the_reach_of_the_data_the_theory_is_nan():
     assert np.isnan(theory.mean_test_error(1000, np.array([1e-3]))).all()
 
 
-def test_result_does_not_depend_on_the_number_of_jobs(analysis):
+def test_result_does_not_depend_on_the_number_of_jobs(analysis, request):
+    if request.config.getoption("--shift-seeds"):
+        pytest.skip("streams are shifted in this process only, not in the workers of a sweep")
     parallel = analyse_matrix(data(0), repeats=6, lams=[LAM, 1.0], sizes=[20, 41, 120, 192], n_jobs=2)
     np.testing.assert_array_equal(parallel.test_error, analysis.test_error)
     np.testing.assert_array_equal(parallel.gcv_error, analysis.gcv_error)

