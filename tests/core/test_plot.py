@@ -76,6 +76,30 @@ def test_what_is_drawn(rows):
     assert bars[1][1] - bars[0][1] == pytest.approx(4 * point["stderr"])  # two standard errors each way
 
 
+def test_a_curve_has_the_color_and_the_line_that_it_declares_and_its_stars_too():
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
+
+    curves = {"a": Curve(model=lambda x: x, color=5, style=":", optimum=[2.0]), "b": lambda x: 2 * x}
+    panel = experiment(panels=[Panel(title="one", curves=curves)]).resolved_panels()[0]
+    declared = experiment(panels=[Panel(title="one", curves=curves)], replicate=NONE, points=())
+    ax = Figure().subplots()
+    _draw_panel(ax, panel, to_frame(compute_rows(declared, Context())))
+    line, _, other, _, star, _ = ax.get_lines()  # each is followed by its entry of the legend
+    assert (line.get_linestyle(), to_rgba(line.get_color())) == (":", to_rgba("C5"))
+    assert (other.get_linestyle(), to_rgba(other.get_color())) == ("--", to_rgba("C1"))
+    assert (star.get_marker(), star.get_linestyle(), to_rgba(star.get_color())) == ("*", "None", to_rgba("C5"))
+    assert star.get_xydata().tolist() == [[2.0, 2.0]]
+
+
+def test_panels_lie_side_by_side(rows, tmp_path):
+    one = experiment(panels=[Panel(title="one", curves={})])
+    for number, (declared, name) in enumerate(((one, "one"), (experiment(), "two"))):
+        draw_figure(declared, rows, tmp_path / f"{name}.png", dpi=100)
+        width, height = struct.unpack(">II", (tmp_path / f"{name}.png").read_bytes()[16:24])
+        assert width / height == pytest.approx((1 + 0.8 * number) * 3.4 / 2.6, rel=0.01)
+
+
 def test_draw_adds_to_every_panel(rows, tmp_path):
     seen = []
     draw_figure(experiment(draw=lambda ax, own: seen.append((ax.get_title(), len(own)))), rows, tmp_path / "f.png")

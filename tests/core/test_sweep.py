@@ -51,6 +51,19 @@ def test_two_processes_give_the_same_bits(tmp_path):
     assert calls == list(range(6))  # the others ran elsewhere
 
 
+def test_a_task_in_this_process_has_one_blas_thread():
+    """The suite itself runs with one; here two are allowed, and a task sees one all the same."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def threads():
+        return max(info["num_threads"] for info in threadpoolctl.threadpool_info() if info["user_api"] == "blas")
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        if threads() < 2:
+            pytest.skip("this BLAS has one thread")
+        assert sweep([Task("threads", threads)]) == {"threads": 1.0}
+
+
 def test_a_finished_task_is_never_computed_again(tmp_path):
     first = sweep(tasks(3), folder=tmp_path, digest="a")
     assert sweep(tasks(5), folder=tmp_path, digest="a") | first == sweep(tasks(5))
