@@ -36,11 +36,13 @@ def solve_problem(
     max_iter: int = 2000,
     check: bool = True,
 ) -> SaddlePoint:
-    """The saddle point, verified at the point returned: residual within `tol` in (log V, log q, r) and admissible.
+    """Solve the saddle-point equations of one problem and verify the point that is returned.
 
-    From `start` (a neighboring problem's point), the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration, Newton from the best point and, failing these, continuation in lam and in alpha, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError otherwise; with check=False the best point.
+    The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
+    acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried, which begins
+    only before `max_iter` evaluations of the equations. ConvergenceError where all fail; with check=False the best
+    point is returned. ValueError for a hard margin above the separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
