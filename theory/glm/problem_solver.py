@@ -84,10 +84,11 @@ def _attempts(
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
     budget = LONGEST * max_iter
-    if update.evaluations < max_iter and not isinstance(update.loss, HardMargin):  # its ridge only scales V
-        yield partial(_along, ridges(problem), update, tol, budget)
-    if update.evaluations < max_iter:
-        yield partial(_along, samples(problem, threshold), update, tol, budget)
+    # The ridge of a hard margin only scales V: no other ridge is easier.
+    if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
+        yield partial(_along, path, update, tol, budget)
+    if update.evaluations < max_iter and (path := samples(problem, threshold)):
+        yield partial(_along, path, update, tol, budget)
 
 
 class _Equations(Counted):
