@@ -70,7 +70,7 @@ def test_the_table_by_sampling_its_definition():
 
 
 def test_label_rates_are_those_of_the_definition_of_the_groups():
-    """W_c.x/sqrt(d) + b_c with x = c v/sqrt(d) + sqrt(Delta_c) z is normal with mean c W_c.v/d + b_c, variance Delta_c."""
+    """W_c.x/sqrt(d) + b_c, x = c v/sqrt(d) + sqrt(Delta_c) z, is normal: mean c W_c.v/d + b_c, variance Delta_c."""
     overlaps, biases, variances = (0.3, -0.2), (0.4, -0.7), (0.5, 1.4)
     groups = {**GROUPS, "mean_overlaps": overlaps, "teacher_biases": biases, "variances": variances}
     for coupling in (None, 0.5):
