@@ -69,6 +69,18 @@ def test_the_table_by_sampling_its_definition():
     assert 1 - table.accuracy == pytest.approx(point.cluster_errors, abs=1e-12)
 
 
+def test_label_rates_are_those_of_the_definition_of_the_groups():
+    """W_c.x/sqrt(d) + b_c, x = c v/sqrt(d) + sqrt(Delta_c) z, is normal: mean c W_c.v/d + b_c, variance Delta_c."""
+    overlaps, biases, variances = (0.3, -0.2), (0.4, -0.7), (0.5, 1.4)
+    groups = {**GROUPS, "mean_overlaps": overlaps, "teacher_biases": biases, "variances": variances}
+    for coupling in (None, 0.5):
+        joint = glm.fairness_table(glm.solve(TeacherMixture(**groups, coupling=coupling))).joint
+        for c, (share, sign) in enumerate(((0.3, 1), (0.7, -1))):
+            positive = ndtr((sign * overlaps[c] + biases[c]) / np.sqrt(variances[c]))
+            assert joint[c, 0].sum() == pytest.approx(share * positive, rel=1e-10)
+            assert joint[c, 1].sum() == pytest.approx(share * (1 - positive), rel=1e-10)
+
+
 def test_rates_of_a_table():
     joint = np.array([[[0.2, 0.1], [0.05, 0.15]], [[0.1, 0.1], [0.1, 0.2]]])
     table = glm.FairnessTable(joint)

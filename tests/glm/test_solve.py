@@ -110,6 +110,8 @@ def test_tables():
     frame = point.to_frame()
     assert list(frame.columns) == ["probability", "loss", "error", "V", "q", "bias"]
     assert frame.error.tolist() == point.cluster_errors.tolist()
+    assert frame.loss.tolist() == point.cluster_losses.tolist()
+    assert frame.probability @ frame.loss == pytest.approx(point.train_loss, rel=1e-12)
     curve = glm.learning_curve(MODELS["mixture"], alphas=[0.5, 1.0, 2.0], lams=[0.1, 1.0])
     assert curve.test_error.shape == (2, 3)
     assert curve.converged
@@ -119,3 +121,14 @@ def test_tables():
     assert frame.test_error[1] == pytest.approx(glm.solve(MODELS["mixture"]).test_error, rel=1e-9)
     assert curve.points[1][2].problem.alpha == 2.0
     assert glm.learning_curve(MODELS["random"], 3.0).to_frame().r.isna().all()
+
+
+@pytest.mark.parametrize("labels", ["linear", "sign"])
+def test_a_weight_on_every_loss_is_a_smaller_ridge(labels):
+    """Three times the loss at three times the ridge is the same minimum; the mean weighted loss is three times."""
+    problem = teacher_problem(1.5, 0.3, "square", 0.1, labels)
+    weighted = replace(problem, clusters=[replace(problem.clusters[0], loss_weights=(3.0, 3.0))])
+    point, plain = glm.solve(weighted), glm.solve(replace(problem, lam=0.1))
+    assert point.test_error == pytest.approx(plain.test_error, rel=1e-9)
+    assert point.train_loss == pytest.approx(3 * plain.train_loss, rel=1e-9)
+    assert point.q == pytest.approx(plain.q, rel=1e-9)

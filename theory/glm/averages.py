@@ -20,7 +20,11 @@ from theory.models.glm import Cluster
 
 @dataclass(frozen=True)
 class Averages:
-    """Of -df/dh, f^2, f and of the derivative of f by the teacher's mean, f the force of a sample on h."""
+    """Averages over the samples of a cluster of functions of f, the force that a sample exerts on its field h.
+
+    `response` is the mean of -df/dh, `square` of f^2, `force` of f, and `teacher` that of f weighted with the
+    derivative of the label's probability by the mean of the teacher field.
+    """
 
     response: float
     square: float
@@ -30,7 +34,10 @@ class Averages:
 
 @dataclass(frozen=True)
 class Field:
-    """Law of h in a cluster: response V, variance q, mean with the bias; `teacher`: covariance r_t with nu."""
+    """The law of the student's field h in a cluster: a normal law of variance q and of this mean, bias included.
+
+    V is the response to the ridge, `teacher` the covariance r_t of h with the teacher field nu.
+    """
 
     V: float
     q: float
@@ -46,10 +53,10 @@ class Field:
 
 
 def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
-    """What the conjugates need."""
+    """Average the forces of a cluster's samples on the weights; they make up the conjugates."""
     if cluster.labels == "linear":
         return _residual_averages(cluster, loss, field)
-    if _is_odd(cluster, field):  # both labels give the same, but for the sign of the force
+    if _labels_mirror(cluster, field):  # both labels give the same, but for the sign of the force
         response, square, _, teacher = 2 * _label_averages(cluster, loss, field, 1, cluster.loss_weights[0])
         return Averages(response, square, 0.0, teacher)
     labels = zip((1, -1), cluster.loss_weights, strict=True)
@@ -58,7 +65,7 @@ def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
 
 
 def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, float]:
-    """Mean weighted loss of a training sample; P(y h < 0), or with linear labels E (y - h)^2."""
+    """Return the mean weighted loss of a training sample, and P(y h < 0), or E (y - h)^2 for linear labels."""
     if cluster.labels == "linear":
         kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
         residual_loss = residual_form(loss)
@@ -77,13 +84,14 @@ def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, f
     return mean_loss, error
 
 
-def _is_odd(cluster: Cluster, field: Field) -> bool:
+def _labels_mirror(cluster: Cluster, field: Field) -> bool:
+    """Whether both labels exert opposite forces of the same law: then one of them is enough."""
     centered = field.mean == 0 and (cluster.labels == "random" or cluster.teacher_mean == 0)
     return centered and cluster.labels != "cluster" and cluster.loss_weights[0] == cluster.loss_weights[1]
 
 
 def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: float) -> Array:
-    """(response, square, force, teacher) of the label y."""
+    """Response, square, force and teacher of the samples with the label y, (4,)."""
     law = LabelLaw(cluster, field.q, field.teacher)
     if kappa == 0 or not law.occurs(y):
         return np.zeros(4)
@@ -105,7 +113,7 @@ def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: f
 def _nodes(
     field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float, jumps: Sequence[float] = ()
 ) -> tuple[Array, Array, Array]:
-    """z, h and weights; `jumps`: where the integrand jumps in h."""
+    """Nodes z, the fields h there, and weights that hold the normal density; `jumps` are fields where it jumps."""
     s = float(np.sqrt(field.q))
     bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
     if kappa:

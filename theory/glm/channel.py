@@ -16,7 +16,7 @@ FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs
 
 
 def channel(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> Conjugates:
-    """Conjugates at the overlaps; trained biases are solved for, starting from `bias`."""
+    """Return the conjugates at the overlaps x; trained biases are solved for, starting from `bias` (learners,)."""
     bias = np.array(bias, float)
     found: dict[int, Averages] = {}
     for learner in range(problem.n_learners):
@@ -45,7 +45,10 @@ def losses_and_errors(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, 
 def _balanced(
     clusters: dict[int, Cluster], loss: Loss, x: Overlaps, b: float, trained: bool
 ) -> tuple[float, dict[int, Averages]]:
-    """The bias of one learner, root of the total force, which falls with it: Newton, then Brent; and its averages."""
+    """The bias of one learner and the averages there.
+
+    It is the root of the total force, which falls with the bias: Newton's method, and Brent's where that fails.
+    """
 
     def at(b: float) -> dict[int, Averages]:
         return {k: cluster_averages(cluster, loss, Field.of(cluster, x, b)) for k, cluster in clusters.items()}

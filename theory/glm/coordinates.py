@@ -10,8 +10,9 @@ NEAREST = 1 - 1e-15  # a teacher's correlation with the field stays below 1
 
 
 class Coordinates:
-    """x = (log V, log q, u): u = artanh of the correlation of h with a teacher, or a mean's overlap over sqrt(q).
+    """Maps overlaps to x = (log V, log q, u) and back.
 
+    u is the inverse hyperbolic tangent of the correlation of h with a teacher, or a mean's overlap over sqrt(q).
     Positivity and r^2 <= q rho hold by construction; with r itself Newton crawls along that bound where noiseless
     labels are learned well.
     """
@@ -33,21 +34,21 @@ class Coordinates:
                 )
 
     def _scales(self, q: Array) -> Array:
-        """The largest |r| allowed of a teacher; sqrt(q) of a mean."""
+        """What r is measured in: for a teacher the largest |r| that is allowed, for a mean sqrt(q)."""
         scales = np.sqrt(q[self.owner]) if self.A else np.zeros(0)
         for signal, bounds in self.teachers.items():
             scales[signal] = np.sqrt(min(q[covariance] * variance for covariance, variance in bounds))
         return np.asarray(scales)
 
     def pack(self, at: Overlaps) -> Array:
-        """Overlaps to x."""
+        """The coordinates x of overlaps, a vector of 2 C + A entries."""
         u = at.r / self._scales(at.q)
         own = list(self.teachers)
         u[own] = np.arctanh(np.clip(u[own], -NEAREST, NEAREST))
         return np.concatenate((np.log(at.V), np.log(at.q), u))
 
     def unpack(self, x: Array) -> Overlaps:
-        """x to overlaps."""
+        """The overlaps at coordinates x."""
         V, q, u = np.exp(x[: self.C]), np.exp(x[self.C : 2 * self.C]), np.array(x[2 * self.C :])
         own = list(self.teachers)
         u[own] = np.tanh(u[own])

@@ -16,7 +16,7 @@ from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
 
 
 def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Overlaps, Array]:
-    """Overlaps, and the Gram matrix of the learners' weights over p, (learners, learners)."""
+    """Return the overlaps, and the Gram matrix of the learners' weights over p, (learners, learners)."""
     return _prior(problem.modes, problem, Vhat, qhat, rhat)
 
 

@@ -36,11 +36,13 @@ def solve_problem(
     max_iter: int = 2000,
     check: bool = True,
 ) -> SaddlePoint:
-    """The saddle point, verified at the point returned: residual within `tol` in (log V, log q, r) and admissible.
+    """Solve the saddle-point equations of one problem and verify the point that is returned.
 
-    From `start` (a neighboring problem's point), the closed form of ridge regression or a cold start: damped steps,
-    Anderson acceleration, Newton from the best point and, failing these, continuation in lam and in alpha, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError otherwise; with check=False the best point.
+    The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
+    acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried, which begins
+    only before `max_iter` evaluations of the equations. ConvergenceError where all fail; with check=False the best
+    point is returned. ValueError for a hard margin above the separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
@@ -82,10 +84,11 @@ def _attempts(
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
     budget = LONGEST * max_iter
-    if update.evaluations < max_iter and not isinstance(update.loss, HardMargin):  # its ridge only scales V
-        yield partial(_along, ridges(problem), update, tol, budget)
-    if update.evaluations < max_iter:
-        yield partial(_along, samples(problem, threshold), update, tol, budget)
+    # The ridge of a hard margin only scales V: no other ridge is easier.
+    if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
+        yield partial(_along, path, update, tol, budget)
+    if update.evaluations < max_iter and (path := samples(problem, threshold)):
+        yield partial(_along, path, update, tol, budget)
 
 
 class _Equations(Counted):

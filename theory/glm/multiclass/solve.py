@@ -65,7 +65,7 @@ def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
 
 def _attempts(update: "_Logarithmic", tol: float, max_iter: int) -> Iterator[Callable[[], Found]]:
     yield lambda: search(update, update.pack(update.classes.start()), tol, max_iter, AIM * tol)
-    if update.evaluations < max_iter:
+    if update.evaluations < max_iter and ridges(update.classes.model):
         yield partial(_along_ridges, update, tol)
 
 

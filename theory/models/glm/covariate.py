@@ -34,7 +34,7 @@ class GaussianCovariateModel(SumObjective):
         covariance = covariance_matrix("covariance", self.covariance)
         signal = checks.finite_array("signal", self.signal, 1)
         if signal.shape != (len(covariance),):
-            raise ValueError(f"signal must have shape ({len(covariance)},), got {signal.shape}")
+            raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {signal.shape}")
         power = checks.positive("power", self.power)
         explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
         if explained > power * (1 + 1e-8):

@@ -58,7 +58,7 @@ class GaussianMixture(SumObjective):
         probability: float = 0.5,
         **options: Any,
     ) -> Self:
-        """Means +-mu with |mu|^2 = `mean_power` spread evenly; `probability` of the label 1.
+        """Make two clusters with means +-mu, |mu|^2 = `mean_power` spread evenly; `probability` is that of label 1.
 
         `variances`: one number; (M,) blocks of shares `weights`; or (2, M), for the clusters +1 and -1.
         """
@@ -109,7 +109,7 @@ class MulticlassMixture(SumObjective):
 
     @property
     def n_classes(self) -> int:
-        """K."""
+        """The number K of classes."""
         return len(self.probabilities)
 
 

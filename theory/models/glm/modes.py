@@ -14,7 +14,7 @@ ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Commuting covariances in their common eigenbasis, and the Gram matrix of the signals in each mode.
+    """Hold commuting covariances in their common eigenbasis, and the Gram matrix of the signals in each mode.
 
     `weights` (M,): share of the p dimensions in each mode, summing to 1. `covariances` (C, M): eigenvalues Omega_c.
     `gram` (A, A, M): (1/p) sum over the dimensions of a mode of s_a s_b, of A signal vectors with entries O(1); a
@@ -39,7 +39,7 @@ class Modes:
 
     @classmethod
     def of_matrix(cls, covariance: Any, signals: Any = ()) -> "Modes":
-        """From one covariance (p, p) and signals (A, p), by its eigendecomposition."""
+        """Make the modes of one covariance (p, p) and of signals (A, p), by its eigendecomposition."""
         matrix = covariance_matrix("covariance", covariance)
         eigenvalues, basis = np.linalg.eigh(matrix)
         s = signal_array(signals, len(matrix)) @ basis
@@ -48,18 +48,21 @@ class Modes:
 
     @property
     def n_covariances(self) -> int:
-        """C."""
+        """The number C of covariances."""
         return len(self.covariances)
 
     @property
     def n_signals(self) -> int:
-        """A."""
+        """The number A of signals."""
         return len(self.gram)
 
 
 @dataclass(frozen=True, eq=False)
 class DenseModes:
-    """Covariances (C, p, p) that need not commute, and signals (A, p)."""
+    """Hold covariances (C, p, p) that need not commute, and signals (A, p) as in `Modes`.
+
+    The signal of a cluster mean mu is sqrt(p) mu, that of a teacher field nu sqrt(p) Cov(x, nu).
+    """
 
     covariances: Any = field(repr=False)
     signals: Any = field(default=(), repr=False)
@@ -71,12 +74,12 @@ class DenseModes:
 
     @property
     def n_covariances(self) -> int:
-        """C."""
+        """The number C of covariances."""
         return len(self.covariances)
 
     @property
     def n_signals(self) -> int:
-        """A."""
+        """The number A of signals."""
         return len(self.signals)
 
 

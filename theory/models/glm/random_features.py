@@ -64,12 +64,12 @@ class RandomFeatures(SumObjective):
 
     @property
     def alpha(self) -> float:
-        """n/p."""
+        """Samples per feature, n/p."""
         return self.samples_per_input / self.features_per_input
 
     @property
     def function(self) -> Callable[[Array], Array]:
-        """The activation, not centered."""
+        """The activation as a function of arrays, not centered."""
         return ACTIVATIONS[self.activation] if isinstance(self.activation, str) else self.activation
 
     @cached_property
