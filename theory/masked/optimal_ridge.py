@@ -10,6 +10,7 @@ from theory.masked.errors import population_errors, variance_factor
 from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
@@ -36,6 +37,7 @@ class OptimalRidge:
 def optimal_ridge(covariance: MaskedRegression) -> OptimalRidge: ...
 @overload
 def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge: ...
+@checked
 def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> OptimalRidge:
     """Ridge lam of least mean test error of masked regression at alpha, over all lam in (0, inf).
 
