@@ -27,13 +27,8 @@ def against_lam(covariance: Covariance, alpha: float) -> Callable[[float], Maske
 
 
 def optimum(covariance: Covariance, alpha: float, color: int) -> Curve:
-    return Curve(
-        model=against_lam(covariance, alpha),
-        replicate=NONE,
-        line=(),
-        points=lambda: [masked.optimal_ridge(covariance, alpha).lam],
-        color=color,
-    )
+    lam = lambda: [masked.optimal_ridge(covariance, alpha).lam]  # noqa: E731
+    return Curve(model=against_lam(covariance, alpha), replicate=NONE, line=(), points=lam, color=color)
 
 
 def tuned(covariance: Covariance) -> Curve:
