@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+def overlap(data: SpikedData) -> float:
+    return random_matrix.outlier(data).overlap
+
+
 def model(
     noise: Callable[[], Covariance], alpha: float, method: SpikeMethod, lam: float | None, strength: float
 ) -> SpikedData:
@@ -55,7 +59,7 @@ EXPERIMENT = Experiment(
             points=(1.0, 3.0, 5.5, 7.5),
         ),
     ],
-    theory=lambda data: random_matrix.outlier(data).overlap,
+    theory=overlap,
     replicate=top_overlap,
     judged=well_above_threshold,
     d=200,

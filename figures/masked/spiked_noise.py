@@ -44,6 +44,8 @@ class PairsAndBlocks(Covariance):
 
     def resized(self, d: int | float) -> "PairsAndBlocks":
         """The record of this size, one for all replicates: it keeps the eigenvectors that it has computed."""
+        if not np.isfinite(d):
+            raise ValueError(f"d must be a multiple of 20, got {d!r}")
         return pairs_and_blocks(int(d))
 
 

@@ -10,6 +10,7 @@ from theory.masked.errors import population_errors, variance_factor
 from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics.blocks import in_blocks
@@ -39,6 +40,7 @@ class OptimalRidge(SolverResult):
 def optimal_ridge(covariance: MaskedRegression) -> OptimalRidge: ...
 @overload
 def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge: ...
+@checked
 def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> OptimalRidge:
     """Ridge lam of least mean test error of masked regression at alpha, over all lam in (0, inf).
 
