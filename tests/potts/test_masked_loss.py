@@ -131,3 +131,12 @@ def test_bad_input_is_named(model, states, weights, message):
 def test_bad_pseudocounts_are_named(pseudocount, message):
     with pytest.raises(ValueError, match=message):
         site_independent(np.array([[0, 1], [0, 0]]), 2, pseudocount)
+
+
+def test_a_table_has_one_row_for_each_site():
+    found = masked_loss(PAIR, states_of(PAIR))
+    frame = found.to_frame()
+    assert list(frame.columns) == ["site", "loss", "accuracy"]
+    np.testing.assert_array_equal(frame.site, np.arange(6))
+    np.testing.assert_array_equal(frame.loss, found.by_site)
+    np.testing.assert_array_equal(frame.accuracy, found.accuracy_by_site)

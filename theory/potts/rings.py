@@ -56,7 +56,7 @@ class Ring(Result):
 
     @cached_property
     def log_partition_function_per_site(self) -> float:
-        """The value of (log Z)/n_sites; for the infinite chain it is the log of the transfer matrix's top eigenvalue."""
+        """The value of (log Z)/n_sites; for the infinite chain the log of its transfer matrix's top eigenvalue."""
         if math.isinf(self.n_sites):
             return self._log_top
         n = int(self.n_sites)
