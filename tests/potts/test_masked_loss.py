@@ -97,12 +97,6 @@ def test_pseudocounts_are_added_to_counts():
     assert site_independent(np.zeros((2, 2800), dtype=int), 21).n_sites == 2800  # couplings would be 27 GB
 
 
-def test_as_a_table():
-    frame = masked_loss(PAIR, states_of(PAIR)).to_frame()
-    assert list(frame.columns) == ["site", "loss", "accuracy"]
-    assert len(frame) == 6
-
-
 @pytest.mark.parametrize(
     ("model", "states", "weights", "message"),
     [
