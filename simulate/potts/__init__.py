@@ -7,6 +7,7 @@ from simulate.potts.contrasts import ContrastFit, fit_contrasts, fit_gaussian
 from simulate.potts.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat
 from simulate.potts.dynamics import make_dynamics
 from simulate.potts.inference import (
+    FitError,
     factored_attention,
     masked_loss,
     mean_field,
@@ -26,6 +27,7 @@ __all__ = [
     "Chains",
     "CheckpointError",
     "ContrastFit",
+    "FitError",
     "MixingError",
     "TemperedDynamics",
     "Training",

@@ -16,7 +16,7 @@ from theory.models.results import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContrastFit(Result):
-    """Ridge regressions that predict the contrasts of each site from those of the others, fitted to n sequences.
+    """Holds ridge regressions that predict the contrasts of each site from those of the others, fitted to n sequences.
 
     Site i has the predictor argmin_A (1/n) |X_i - X_others A|^2 + lam |A|^2, where X are contrasts less `mean`.
     `residual_map` W (L (C-1), L (C-1)) maps centered contrasts x to the residuals W x of all sites. Errors are squared

@@ -12,6 +12,7 @@ import pytest
 import simulate.potts
 import simulate.potts.inference
 from theory import potts
+from theory.models.errors import MaskedSSLError
 from theory.models.results import Result
 
 PACKAGES = [potts, simulate.potts, simulate.potts.inference]
@@ -52,6 +53,14 @@ def test_every_answer_is_a_result():
     answers = [one for name, one in classes.items() if name not in inputs and not issubclass(one, Exception)]
     assert len(answers) >= 17
     assert [one for one in answers if not issubclass(one, Result)] == []
+
+
+def test_every_failure_is_one_of_ours():
+    assert issubclass(simulate.potts.FitError, MaskedSSLError)
+    assert issubclass(simulate.potts.MixingError, MaskedSSLError)
+    with pytest.raises(MaskedSSLError, match="did not reach tol") as failure:
+        simulate.potts.pseudo_likelihood([[0, 1], [1, 0], [1, 1]], 2, max_iter=1, tol=1e-12)
+    assert not failure.value.fit.converged
 
 
 def test_a_result_shows_its_numbers_and_evidence():

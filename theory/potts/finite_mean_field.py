@@ -17,7 +17,7 @@ LARGEST_BETA = 1e300  # so that no score times beta overflows
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteCurieWeiss(Result):
-    """Exact statistics of the mean-field ferromagnet S = (1/N) sum_{i<j} delta(s_i, s_j) of N = `n_sites` sites.
+    """Gives exact statistics of the ferromagnet S = (1/N) sum_{i<j} delta(s_i, s_j) of N = `n_sites` sites.
 
     A state counts only by its occupations n_a, the numbers of sites with color a, which sum to N. All states with
     these occupations have together the weight N! prod_a w(n_a); `log_color_weights` (N + 1,) is log w(n) for n = 0
@@ -67,7 +67,7 @@ class FiniteCurieWeiss(Result):
 
     @cached_property
     def _log_others(self) -> Array:
-        """Logarithm of the summed weight of all colors but one, by the number of their sites, (N + 1,)."""
+        """The logarithm of the summed weight of all colors but one, by the number of their sites, (N + 1,)."""
         return _power(self.log_color_weights, self.n_colors - 1)
 
     @cached_property
@@ -75,7 +75,7 @@ class FiniteCurieWeiss(Result):
         return float(logsumexp(self.log_color_weights + self._log_others[::-1]))
 
     def _log_total_below(self, most: int) -> float:
-        """Logarithm of the total weight of the states with at most `most` sites of every color."""
+        """Returns the logarithm of the total weight of the states with at most `most` sites of every color."""
         if most * self.n_colors < self.n_sites:
             return -np.inf
         cut = np.where(np.arange(self.n_sites + 1) <= most, self.log_color_weights, -np.inf)

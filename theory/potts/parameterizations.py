@@ -136,7 +136,7 @@ class Full(Parameterization):
 
 @dataclass(frozen=True, eq=False)
 class Symmetric(Full):
-    """One block for every pair of sites i < j, with W_ij(a, b) = W_ji(b, a)."""
+    """A block for every pair of sites i < j, with W_ij(a, b) = W_ji(b, a)."""
 
     @property
     def _blocks(self) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from theory.random_matrix import RidgeMoments
 
 @dataclass(frozen=True, eq=False)
 class LinearPredictors:
-    """Ridge predictors of the contrasts y of S sites from the u contrasts x of the others, in the eigenbasis of Sxx.
+    """The ridge predictors of the contrasts y of S sites from the u contrasts x of the others, in Sxx's eigenbasis.
 
     Sxx = sum_k w_k v_k v_k^T is the covariance of x and Sxy its covariance with y. `eigenvalues` (S, u) are w_k,
     `loadings` (S, u) are |v_k^T Sxy|^2, and `variance` (S,) is tr Syy.

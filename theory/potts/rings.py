@@ -56,7 +56,7 @@ class Ring(Result):
 
     @cached_property
     def log_partition_function_per_site(self) -> float:
-        """(log Z)/n_sites, which for the infinite chain is the log of the largest eigenvalue of the transfer matrix."""
+        """The value of (log Z)/n_sites; for the infinite chain the log of its transfer matrix's top eigenvalue."""
         if math.isinf(self.n_sites):
             return self._log_top
         n = int(self.n_sites)
@@ -134,7 +134,7 @@ class Ring(Result):
 
     @cached_property
     def _from_ends(self) -> Array:
-        """Log weights of open pieces with 0 to n - 1 bonds, by the color of the site at their inner end, (n, C)."""
+        """The log weights of open pieces with 0 to n - 1 bonds, by the color of the site at their inner end, (n, C)."""
         weights = np.zeros((int(self.n_sites), self.n_colors))
         for bonds in range(1, len(weights)):
             weights[bonds] = logsumexp(self._log_transfer + weights[bonds - 1], axis=1)

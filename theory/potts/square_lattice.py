@@ -38,7 +38,7 @@ def onsager_energy(beta: float) -> float:
     0.0
     """
     t = math.tanh(checks.non_negative("beta", beta))
-    if t < 1e-3:  # the bracket cancels: its expansion to the same accuracy
+    if t < 1e-3:  # the bracket cancels here, so its expansion is used
         return -1 - t * (1 + 0.75 * t * t) / 2
     y = 2 * t * t - 1
     logarithm = 2 / math.pi * y * float(ellipkm1(y * y)) if y else 0.0

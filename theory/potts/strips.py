@@ -14,18 +14,18 @@ from theory.models.results import Result, SolverResult
 from theory.numerics import Solution, verified
 from theory.potts.row_transfer import RowTransfer
 
-MAX_STATES = 2**18  # of a row of a cylinder
+MAX_STATES = 2**18  # that a row of a cylinder may have
 MAX_LENGTH = 10**6  # rows of a torus, each of which takes a multiplication
-MAX_TORUS_STATES = 2**14  # of a row of a torus: a trace needs all of them
-BLOCK = 2**22  # numbers in a block of vectors
-KRYLOV = 20  # vectors between two restarts
+MAX_TORUS_STATES = 2**14  # that a row of a torus may have: its trace needs all of them
+BLOCK = 2**22  # numbers in a block of vectors that are propagated together
+KRYLOV = 20  # vectors of the Lanczos basis between two restarts
 ROUNDING = 1e-13  # a relative size below which a direction is rounding error
 TINY = np.finfo(float).tiny  # stands for weights that underflow at a large beta
 
 
 @dataclass(frozen=True, repr=False)
 class Cylinder(SolverResult):
-    """Bulk properties of an infinitely long cylinder of the square lattice; the energy is that of -S.
+    """The bulk properties of an infinitely long cylinder of the square lattice; the energy is that of -S.
 
     `residual` is |A v - t v|/t for the leading eigenvalue t of the transfer matrix A and its eigenvector v, |v| = 1.
     """
@@ -39,7 +39,7 @@ class Cylinder(SolverResult):
 
 @dataclass(frozen=True, repr=False)
 class Torus(Result):
-    """Exact thermodynamics of a periodic square lattice of rows * columns sites; the energy is that of -S."""
+    """The exact thermodynamics of a periodic square lattice of rows * columns sites; the energy is that of -S."""
 
     rows: int
     columns: int
@@ -164,6 +164,6 @@ def _closed(row: RowTransfer, starts: NDArray[np.int64], length: int) -> Array:
         top = np.maximum(vectors.max(axis=0), TINY)
         vectors, log_scale = vectors / top, log_scale + np.log(top)
     image = row.apply(vectors)
-    half = vectors if length % 2 else image  # the other half of the length, from s to here
+    half = vectors if length % 2 else image  # what the other half of the torus gives, from s to this row
     trace = np.maximum(np.sum(half * image, axis=0), TINY)
     return np.stack([np.log(trace) + 2 * log_scale, np.sum(half * row.apply_score(vectors), axis=0) / trace])

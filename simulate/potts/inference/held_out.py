@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MaskedLoss(Result):
-    """How well each site is predicted from all others, averaged over `n_samples` sequences.
+    """Says how well each site is predicted from all others, averaged over `n_samples` sequences.
 
     `by_site` (L,) is the mean of -log P(s_i | rest) in nats. `accuracy_by_site` (L,) is the share of sequences whose
     color is the one that the model holds most probable.

@@ -15,7 +15,7 @@ Numbers = NDArray[Any]
 
 @njit(cache=True, nogil=True)
 def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weights: Numbers, z: Numbers) -> float:
-    """Fill z (B, W), every site's maximum subtracted; return -sum_m w_m sum_i z[m, own color of i].
+    """Fills z (B, W) with logits less the maximum of each site; returns -sum_m w_m sum_i z[m, own color of i].
 
     `columns` (L, B) are the colors of all sites, `own` (sites of the group, B) those of the group.
     """
@@ -44,7 +44,7 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
 
 @njit(cache=True, nogil=True)
 def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> float:
-    """Turn exp(logits) in z into w_m (P - one-hot); return sum_m w_m sum_i log(normalization)."""
+    """Turns exp(logits) in z into w_m (P - one-hot); returns sum_m w_m sum_i log(normalization)."""
     total = 0.0
     for m in range(len(z)):
         for i in range(len(own)):
@@ -61,7 +61,7 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> floa
 
 @njit(cache=True, nogil=True)
 def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
-    """Add z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
+    """Adds z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
     n_sites, n_samples = columns.shape
     for j in range(n_sites):
         for m in range(n_samples):

@@ -51,7 +51,7 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
     """
     size = n_parameters(places)
     hessian, scatter = np.zeros((size, size)), np.zeros((size, size))
-    mean, heavy = np.zeros(size), np.zeros(size)  # weighted by w and by w^2
+    mean, heavy = np.zeros(size), np.zeros(size)  # means of the gradients, weighted by w and by w^2
     for rows in blocks(data.n_samples, 1, most=BLOCK):
         states, w = data.columns[:, rows].T, data.weights[rows]
         g = np.zeros((len(states), size))

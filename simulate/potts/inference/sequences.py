@@ -13,7 +13,10 @@ from theory.models.potts.batches import checked_samples, normalized_weights
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """M sequences of L sites and C colors; `columns` (L, M) in the smallest unsigned type, `weights` sum to one."""
+    """Holds M checked sequences of L sites and C colors, with weights that sum to one.
+
+    `columns` (L, M) has the smallest unsigned type that holds all colors, one row for each site.
+    """
 
     columns: NDArray[Any]
     weights: Array  # (M,)

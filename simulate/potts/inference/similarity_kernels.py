@@ -11,7 +11,7 @@ TILE = 512  # sequences compared with one at a time: their words stay in the fir
 
 @intrinsic
 def _ones(typing_context: Any, word: Any) -> Any:
-    """Number of ones in a 64-bit word, by the processor's own instruction where it has one."""
+    """Counts the ones in a 64-bit word, by the processor's own instruction where it has one."""
     if word != types.uint64:
         return None
 

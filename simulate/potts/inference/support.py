@@ -12,9 +12,9 @@ from theory.models.potts.batches import blocks
 Conditionals = Callable[[Any], Any]  # states (M, L) -> log P(s_i = a | rest) (M, L, C)
 
 WEAK = (1e-2, 5e-4)  # two penalties, in units of the weight of one sample
-DRIFT = 0.7  # of log odds; certainty makes it log(20) = 3 and more, a finite optimum some hundredths at most
-WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # of fits with these penalties
-COLORS = 32  # as many numbers a site are counted when samples are taken in blocks
+DRIFT = 0.7  # growth of log odds: log(20) = 3 and more where some are certain, some hundredths at a finite optimum
+WEAK_TOL, WEAK_ITERATIONS = 1e-6, 300  # tolerance and limit of the fits with these penalties
+COLORS = 32  # numbers counted for each site when samples are taken in blocks: a bound for usual alphabets
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:

@@ -22,7 +22,7 @@ ROUNDING = 1e-13  # least square of a pivot of the Hessian, relative to its diag
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StandardErrors(Result):
-    """Standard deviations of fitted couplings (L, L, C, C) and fields (L, C) in the zero-sum gauge.
+    """Holds the standard deviations of fitted couplings (L, L, C, C) and fields (L, C) in the zero-sum gauge.
 
     They do not include the bias that penalties cause. `effective_samples` is 1/sum w^2 of the normalized weights.
     """

@@ -87,9 +87,8 @@ class ContrastPopulation:
             mean += weights[rows] @ x
             second += x.T @ (weights[rows, None] * x)
         covariance = second - np.outer(mean, mean)
-        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(
-            second
-        )  # what rounding leaves of a variance of zero
+        # A variance of zero may come out as a small number by rounding.
+        exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(second)
         covariance[exact_zero] = covariance[:, exact_zero] = 0.0
         return cls(Empirical(covariance), n_colors, mean)
 
