@@ -154,3 +154,16 @@ def test_a_solver_cannot_forget_its_evidence():
         Solved(0.3, np.arange(3.0), np.eye(3))  # type: ignore[call-arg]
     assert Result().converged
     assert "iterations" not in repr(Result())
+
+
+def test_what_is_not_annotated_and_what_may_be_anything_passes():
+    """`Any` is a class itself since Python 3.11, and `self` has no annotation."""
+
+    class Holder:
+        @checked
+        def hold(self, anything: Any, count: int) -> tuple[Any, int]:
+            return anything, count
+
+    assert Holder().hold("text", 3.0) == ("text", 3)
+    with pytest.raises(ValueError, match="count must be an integer"):
+        Holder().hold(None, "three")
