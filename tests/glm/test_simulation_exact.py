@@ -13,6 +13,7 @@ from simulate.glm import (
     Group,
     LinearFit,
     MulticlassFit,
+    Population,
     draw,
     fit,
     fit_coupled,
@@ -256,3 +257,25 @@ def test_ridge_fit_of_one_sample_by_hand():
     fitted = fit([[3.0, 4.0]], [2.0], "square", 1.0)
     assert fitted.weights[0] == pytest.approx(np.array([3.0, 4.0]) * 2 / math.sqrt(2) / (1 + 12.5), rel=1e-12)
     assert fitted.train_loss == pytest.approx((2 / 13.5) ** 2 / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", ["linear", "sign"])
+def test_labels_of_a_teacher_that_sees_everything(labels):
+    """Without unseen inputs and noise they are a function of the inputs."""
+    teacher, mean = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.1, -0.2])
+    group = Group(share=1.0, covariance=np.ones(3), mean=mean, labels=labels, teacher=teacher, offset=0.4)
+    sample = draw(Population(groups=(group,), alpha=1.0, loss="square", lam=1.0), 30, stream(0, "labels"))
+    nu = 0.4 + (sample.X - mean) @ teacher
+    assert sample.y == pytest.approx(nu if labels == "linear" else np.where(nu >= 0, 1.0, -1.0), rel=1e-12)
+
+
+def test_noise_and_unseen_inputs_of_a_teacher_add_up():
+    n = 40_000
+    group = Group(
+        share=1.0, covariance=np.ones(2), mean=np.zeros(2), labels="linear", teacher=np.ones(2), unseen=0.5, noise=0.25
+    )
+    sample = draw(Population(groups=(group,), alpha=1.0, loss="square", lam=1.0), n, stream(0, "unseen"))
+    power = np.sum((sample.y - sample.X.sum(axis=1)) ** 2)
+    low, high = chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], n)
+    assert low < power / 0.75 < high
+    assert not low < 1.1 * power / 0.75 < high

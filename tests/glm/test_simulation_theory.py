@@ -110,7 +110,39 @@ def test_three_classes_by_softmax(agrees):
     model = MulticlassMixture(
         modes=Modes([1.0], [[0.4]], gram), probabilities=(0.5, 0.3, 0.2), alpha=1.0, lam=0.1, loss="softmax"
     )
-    agrees(estimates(model, 100, 56, "classes")(test_error), glm.solve(model).test_error, resolves=0.08)
+    point, found = glm.solve(model), estimates(model, 100, 56, "classes")
+    agrees(found(test_error), point.test_error, resolves=0.08)
+    agrees(found(lambda one: one.squared_norm[0]), point.Q[0, 0, 0] / 0.4, resolves=0.12)
+
+
+def test_three_classes_by_square_loss(agrees):
+    """The loss has its half, Q = 0.4 |w|^2/p."""
+    gram = np.array([[1, 0.3, 0], [0.3, 1, 0.2], [0, 0.2, 1.0]])[:, :, None]
+    model = MulticlassMixture(
+        modes=Modes([1.0], [[0.4]], gram), probabilities=(0.5, 0.3, 0.2), alpha=1.0, lam=0.1, loss="square"
+    )
+    point, found = glm.solve(model), estimates(model, 100, 56, "square classes")
+    agrees(found(train_loss), point.train_loss, resolves=0.2)
+    agrees(found(lambda one: one.squared_norm.sum()), np.trace(point.Q[0]) / 0.4, resolves=0.12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear_labels_with_a_mean(agrees, bias):
+    """A teacher of mean 1.5 that a bias learns; without one the square of it remains in the error."""
+    model = GeneralizedLinearModel(
+        modes=Modes([1.0], [[1.0]], [[[0.8]]]),
+        clusters=[Cluster(labels="linear", teacher_signal=0, teacher_mean=1.5, noise=0.2)],
+        alpha=2.0,
+        loss="square",
+        lam=0.5,
+        bias=bias,
+    )
+    point, found = glm.solve(model), estimates(model, D, 40, "mean", bias)
+    agrees(found(test_error), point.test_error, resolves=0.08)
+    if bias:
+        agrees(found(lambda one: one.bias[0]), point.bias[0], resolves=0.08)
+    else:
+        assert point.test_error > 1.5**2
 
 
 @pytest.mark.slow

@@ -167,3 +167,16 @@ def test_integers_of_any_width_and_the_object_of_a_method():
     assert Chains(None).start is None
     with pytest.raises(ValueError, match="start must be an array of integers, got dtype float64"):
         Chains([0.5])
+
+
+def test_what_is_not_annotated_and_what_may_be_anything_passes():
+    """`Any` is a class itself since Python 3.11, and `self` has no annotation."""
+
+    class Holder:
+        @checked
+        def hold(self, anything: Any, count: int) -> tuple[Any, int]:
+            return anything, count
+
+    assert Holder().hold("text", 3.0) == ("text", 3)
+    with pytest.raises(ValueError, match="count must be an integer"):
+        Holder().hold(None, "three")
