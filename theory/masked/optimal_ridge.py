@@ -62,7 +62,7 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
 
 
 def _offsets(spectrum: Spectrum) -> Array:
-    """kappa - kappa_0 from far below to far above the eigenvalues, within reason where these are unbounded."""
+    """Return a grid of kappa - kappa_0 from far below to far above the eigenvalues, cut where these are unbounded."""
     resolved = spectrum.eigenvalues > 0
     s = spectrum.eigenvalues[resolved]
     scale = spectrum.geometric_mean
@@ -71,12 +71,12 @@ def _offsets(spectrum: Spectrum) -> Array:
 
 
 def _falls(slopes: Array, end: int) -> bool:
-    """Whether the error decreases towards this end of the range of kappa."""
+    """Tell whether the error decreases towards this end of the range of kappa."""
     return bool(slopes[0] >= 0 if end == 0 else slopes[-1] < 0)
 
 
 def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> tuple[Array, Array]:
-    """d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
+    """Compute d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
     p, t = shrinkage(spectrum, kappa)
     pt = p * t
     covered = spectrum.diagonal(pt)  # zero for a coordinate without variance, whose error is zero
