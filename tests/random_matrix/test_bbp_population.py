@@ -91,6 +91,7 @@ def test_the_bracket_certifies_the_best_ridge(strength):
     best = optimal_spike_ridge(TwoLevel(1000), u, alpha=1.0, strength=strength)
     assert 0 < best.bracket[0] < best.lam < best.bracket[1] < math.inf
     assert best.bracket[1] / best.bracket[0] == pytest.approx(10 ** (20 / 22), rel=1e-9)
+    assert best.iterations == best.evaluations > 25  # those of the grid, and those that refine
     for lam in best.bracket:
         if strength is None:
             assert spike_threshold(TwoLevel(1000), u, alpha=1.0, lam=lam).value > best.value

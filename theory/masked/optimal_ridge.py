@@ -53,8 +53,9 @@ def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge:
     slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
     told = abs(slopes) > rounding
-    if told.any():
-        grid, slopes = grid[told], slopes[told]
+    if not told.any():  # as with very many samples and nothing to learn: an infinite ridge is as good as any
+        return _edge(covariance, alpha, floor, grid, slopes, -1)
+    grid, slopes = grid[told], slopes[told]
     candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
     for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
         candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))

@@ -35,6 +35,8 @@ def simplified(ensemble: Ensemble) -> Ensemble:
         d = len(sigma)
         ensemble = CommutingEnsemble(ensemble.alpha, sigma, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
     present = ensemble.sigma > 1e-14 * ensemble.sigma.max()
+    if not present.any():
+        raise FloatingPointError("all variances are zero in double precision")
     if present.all():
         return ensemble
     return CommutingEnsemble(
