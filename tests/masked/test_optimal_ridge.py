@@ -89,6 +89,7 @@ def test_nothing_to_learn_wants_an_infinite_ridge(covariance):
 def test_everything_to_learn_wants_no_ridge(name):
     optimum = masked.optimal_ridge(SINGULAR[name], 0.8)
     assert optimum.lam == optimum.mean_test_error == 0
+    assert optimum.effective_ridge == masked.ridgeless(SINGULAR[name], 0.8).effective_ridge
 
 
 def test_strong_correlations_and_many_samples():
