@@ -89,6 +89,7 @@ def test_nothing_to_learn_wants_an_infinite_ridge(covariance):
 def test_everything_to_learn_wants_no_ridge(name):
     optimum = masked.optimal_ridge(SINGULAR[name], 0.8)
     assert optimum.lam == optimum.mean_test_error == 0
+    assert optimum.effective_ridge == masked.ridgeless(SINGULAR[name], 0.8).effective_ridge
 
 
 def test_strong_correlations_and_many_samples():
@@ -166,3 +167,11 @@ def test_variances_without_an_upper_bound(exponent, alpha):
     independent = masked.optimal_ridge(PowerLaw(INF, exponent), alpha)  # there is nothing to learn
     assert independent.lam == INF
     assert independent.mean_test_error == pytest.approx(1 / (1 - exponent), rel=1e-9)
+
+
+@pytest.mark.parametrize("covariance", [Isotropic(5, 1e-300), Isotropic(INF), PowerLaw(40, 5.0), PowerLaw(INF, 0.7)])
+def test_an_error_that_is_flat_everywhere(covariance):
+    """Nothing to learn, and so many samples that no ridge does harm."""
+    optimum = masked.optimal_ridge(covariance, 1e100)
+    assert optimum.lam == INF
+    assert optimum.mean_test_error == pytest.approx(np.mean(covariance.spectrum.mean(covariance.spectrum.eigenvalues)))

@@ -120,6 +120,10 @@ def test_what_rounding_has_swallowed_is_refused():
     with pytest.raises(ValueError, match="covariance must tell"):
         masked.ridgeless(covariance, 2.0)
     assert masked.solve(MaskedRidge(covariance, 2.0, 1e-3)).converged
+    # with a hundred times as much there are digits to return
+    small = 1 - 2e-13
+    covariance = Empirical([[1.0, small, 0.0], [small, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(masked.conditional_variances(covariance), [4e-13, 4e-13, 1], rtol=1e-2)
 
 
 def test_a_matrix_that_is_indefinite_in_small_units_is_refused():

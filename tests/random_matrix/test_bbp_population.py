@@ -7,6 +7,8 @@ import pytest
 
 from theory.models import Diagonal, Isotropic, TwoLevel
 from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_outliers, spike_threshold
+from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.bbp.spiked_noise import spiked_noise
 
 MANY = 1e9  # alpha: what is left of the sample is of order alpha^-1/2 in eigenvalues beside the bulk
 
@@ -91,6 +93,7 @@ def test_the_bracket_certifies_the_best_ridge(strength):
     best = optimal_spike_ridge(TwoLevel(1000), u, alpha=1.0, strength=strength)
     assert 0 < best.bracket[0] < best.lam < best.bracket[1] < math.inf
     assert best.bracket[1] / best.bracket[0] == pytest.approx(10 ** (20 / 22), rel=1e-9)
+    assert best.iterations == best.evaluations > 25  # those of the grid, and those that refine
     for lam in best.bracket:
         if strength is None:
             assert spike_threshold(TwoLevel(1000), u, alpha=1.0, lam=lam).value > best.value
@@ -104,3 +107,12 @@ def test_the_bracket_at_an_end():
     assert best.lam == best.bracket[0] == 0
     assert best.bracket[1] == pytest.approx(1e-5 * scale)
     assert spike_threshold(TwoLevel(math.inf), None, alpha=2.0, lam=best.bracket[1]).value >= best.value
+
+
+@pytest.mark.parametrize(("method", "lam"), [("correlation_pca", None), ("diagonal_deleted_pca", None), ("ssr", 0.5)])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_needed_strength_grows_in_the_end_as_said(method, lam, count):
+    u = unit(np.ones(count), 8)
+    bulk = SpikedBulk(spiked_noise(Isotropic(8, 2.0), u, 1.0, method, lam))
+    grown = bulk.needed_strength(np.array([1e9])) / 1e9
+    assert bulk.slope_at_infinity() == pytest.approx(grown, rel=1e-6, abs=1e-7)

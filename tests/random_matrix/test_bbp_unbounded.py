@@ -114,3 +114,8 @@ def test_the_symmetric_part_at_the_ends_of_double_precision():
     for alpha in (1e-300, 1e-200):
         with pytest.raises(ConvergenceError, match="too far apart"):
             symmetric_part_outlier(TwoLevel(INF, 1e-12, 1e12, 0.3), None, strength=1.0, alpha=alpha, lam=1e-100)
+
+
+def test_variances_that_vanish_beside_the_ridge_in_double_precision():
+    with pytest.raises(ConvergenceError, match="spike_threshold: all variances are zero"):
+        spike_threshold(Isotropic(5, 1e-300), None, alpha=1.0, lam=1e300)

@@ -39,3 +39,17 @@ def test_cumulative_is_right_continuous_and_quantiles_invert_it(law, p):
     assert np.all(law.cumulative(x) >= p - 1e-9)
     # and no x that is smaller by more than rounding reaches p
     assert np.all(law.cumulative(x - 1e-7 * (1 + abs(x))) <= p + 1e-9)
+
+
+def test_positions_are_quantiles_in_the_middle_of_equal_shares():
+    law = covariance_law(TwoLevel(INF), 2.0)
+    np.testing.assert_array_equal(law.positions(4), law.quantiles([0.125, 0.375, 0.625, 0.875]))
+
+
+def test_the_table_of_a_law_is_ascending():
+    law = covariance_law(Isotropic(INF), 0.5)
+    frame = law.to_frame()
+    assert list(frame["left"]) == [0, law.edges[0, 0]]
+    assert list(frame["right"]) == [0, law.edges[0, 1]]
+    assert list(frame["mass"]) == [law.atoms[0, 1], law.masses[0]]
+    assert list(frame["atom"]) == [True, False]

@@ -68,8 +68,9 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
     slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
     told = abs(slopes) > rounding
-    if told.any():
-        grid, slopes = grid[told], slopes[told]
+    if not told.any():  # as with very many samples and nothing to learn: an infinite ridge is as good as any
+        return _edge(covariance, alpha, floor, grid, slopes, -1)
+    grid, slopes = grid[told], slopes[told]
     candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
     for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
         candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))
@@ -77,7 +78,7 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
 
 
 def _offsets(spectrum: Spectrum) -> Array:
-    """kappa - kappa_0 from far below to far above the eigenvalues, within reason where these are unbounded."""
+    """Return a grid of kappa - kappa_0 from far below to far above the eigenvalues, cut where these are unbounded."""
     resolved = spectrum.eigenvalues > 0
     s = spectrum.eigenvalues[resolved]
     scale = spectrum.geometric_mean
@@ -86,12 +87,12 @@ def _offsets(spectrum: Spectrum) -> Array:
 
 
 def _falls(slopes: Array, end: int) -> bool:
-    """Whether the error decreases towards this end of the range of kappa."""
+    """Tell whether the error decreases towards this end of the range of kappa."""
     return bool(slopes[0] >= 0 if end == 0 else slopes[-1] < 0)
 
 
 def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> tuple[Array, Array]:
-    """d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
+    """Compute d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
     p, t = shrinkage(spectrum, kappa)
     pt = p * t
     covered = spectrum.diagonal(pt)  # zero for a coordinate without variance, whose error is zero

@@ -19,7 +19,7 @@ NARROW = 3e-5  # relative width below which a bulk has the shape of its one eige
 
 
 def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False) -> SpectralLaw:
-    """All of it, verified; ConvergenceError where the total mass or the mean of S is not met.
+    """Compute the law of an ensemble and verify it; ConvergenceError where its mass or the mean of S is not met.
 
     `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law.
     """
@@ -32,7 +32,8 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
         found = _exact(commuting(ensemble))
         ensemble = commuting(ensemble)
     else:
-        # below one sample a dimension an atom or a bulk of its own for every offset: those within 1e-5 are one
+        # With fewer samples than dimensions every offset has an atom or a bulk of its own: offsets that agree to 1e-5
+        # are put together, so that these can be told apart.
         ensemble = ensemble if isinstance(ensemble, CommutingEnsemble) or ensemble.alpha >= 1 else ensemble.rounded()
         found = _scanned(ensemble)
     return _checked(ensemble, found, variable or Eigenvalue())
@@ -44,7 +45,7 @@ def _bulks_of_limit(ensemble: Ensemble) -> Array:
 
 
 def commuting(ensemble: Ensemble) -> CommutingEnsemble:
-    """With one offset everything commutes."""
+    """Reduce an ensemble of one offset, in which everything commutes, to its eigenvalues."""
     if isinstance(ensemble, CommutingEnsemble):
         return ensemble
     eigenvalues = np.asarray(np.linalg.eigvalsh(ensemble.covariance), float)

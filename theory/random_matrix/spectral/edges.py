@@ -16,7 +16,7 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Indices
 
 @dataclass(frozen=True, eq=False)
 class ExactEdges:
-    """Bulks in ascending order."""
+    """Both ends and the mass of every bulk, in ascending order."""
 
     bulks: Array  # (k, 2)
     masses: Array  # (k,), shares of eigenvalues: those of the sigma_j between two gaps, less an atom at the offset
@@ -24,7 +24,7 @@ class ExactEdges:
 
 
 def exact_edges(ensemble: CommutingEnsemble) -> ExactEdges:
-    """From the distinct eigenvalues of Sigma_D; at alpha within rounding of rank/d the first edge is hard."""
+    """Find all edges from the distinct eigenvalues of Sigma_D; at alpha = rank/d to rounding the first is hard."""
     atoms = ensemble.distinct
     seen = atoms.sigma > 0
     sigma, weights, alpha = atoms.sigma[seen], atoms.weights[seen], ensemble.alpha
@@ -46,7 +46,7 @@ def exact_edges(ensemble: CommutingEnsemble) -> ExactEdges:
 
 
 def _march(sigma: Array, shares: Array, sign: int, gaps: Array) -> Array:
-    """Distance y > 0 of the edge at sigma_j + sign y from every pole j; nan where its gap has none."""
+    """Find the distance y > 0 of the edge at sigma_j + sign y from every pole j; nan where its gap has none."""
     y = np.sqrt(shares) * sigma
     room = gaps[1:] if sign > 0 else gaps[:-1]
     behind = np.roll(y, -sign)
@@ -69,6 +69,6 @@ def _march(sigma: Array, shares: Array, sign: int, gaps: Array) -> Array:
 
 
 def _position(sigma: Array, shares: Array, shift: Array, poles: Indices) -> Array:
-    """nu - offset at s = sigma_j + shift_j for the poles j."""
+    """Compute nu - offset at s = sigma_j + shift_j for the poles j."""
     s = sigma[poles] + shift[poles]
     return np.asarray(s * (1 - (sigma / (sigma - sigma[poles, None] - shift[poles, None])) @ shares))

@@ -19,7 +19,7 @@ ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """Roots h (points,), with the residual relative to the terms of the equation and the certificates."""
+    """The roots h (points,), with their residuals relative to the terms of the equation and their certificates."""
 
     h: ComplexArray
     residual: Array
@@ -29,12 +29,12 @@ class Branch:
 
     @property
     def certified(self) -> Mask:
-        """Whether each is the physical root."""
+        """Whether each root is the physical one, to rounding."""
         return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
 
 
 def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000) -> Branch:
-    """The physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
+    """Find the physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
     blocks = in_blocks(nu, ensemble.size, budget)
     starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, budget)
     parts = [solve(ensemble.at(points), first) for points, first in zip(blocks, starts, strict=True)]
@@ -42,7 +42,7 @@ def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None
 
 
 def trace(equation: ScalarEquation, h: Numbers) -> ComplexArray:
-    """tr (S - nu)^-1/d at the roots h."""
+    """Compute tr (S - nu)^-1/d at the roots h."""
     t = 1 / (h[:, None] + equation.a)
     if len(equation.c) == 1:
         return np.asarray(t @ (equation.c[0] * equation.weights) + equation.rest)
@@ -50,15 +50,16 @@ def trace(equation: ScalarEquation, h: Numbers) -> ComplexArray:
 
 
 def only(equation: ScalarEquation, kept: Mask) -> ScalarEquation:
-    """The points kept."""
+    """Select the points that are kept."""
     c = equation.c if len(equation.c) == 1 else equation.c[kept]
     return replace(equation, a=equation.a[kept], c=c, rest=equation.rest[kept])
 
 
 def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch:
-    """The physical root at every point: by Newton's method from `start`, then from above the real axis.
+    """Find the physical root at every point: by Newton's method from `start`, and where that fails from above.
 
-    There a - i eta leads from an eta where h is near 1 down to eta = 0, in finer steps where coarse ones fail.
+    High above the real axis, at a - i eta with a large eta, h is near 1; from there eta is lowered to 0, in finer steps
+    where coarse ones fail.
     """
     found = _certified(equation, newton(equation, start)) if start is not None else None
     for ratio in (4.0, 2.0, 1.25):
@@ -85,7 +86,7 @@ def _descend(equation: ScalarEquation, ratio: float, lowest: float = 1e-7) -> Co
 
 
 def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
-    """Newton's method for h - 1 + h <t>/alpha = 0, kept in Im h < 0, until a step is within `close`."""
+    """Solve h - 1 + h <t>/alpha = 0 by Newton's method kept in Im h < 0, until a step is within `close`."""
     h, active = h.astype(complex), np.arange(len(h))
     for _ in range(iterations):
         here = h[active]
@@ -98,7 +99,7 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
         new = here - step
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
         size = abs(step)
-        # near an edge the imaginary part has to be told from zero
+        # Near an edge Im h is small beside h, and has to be told from zero.
         active = active[(size > close * abs(here)) | ((size > 0.01 * abs(here.imag)) & (size > 1e-15 * abs(here)))]
         if not active.size:
             break
@@ -106,7 +107,7 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
 
 
 def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
-    """Roots on the real line are made real by a few real steps first."""
+    """Certify the roots h; those on the real line are made real by a few real steps first."""
     h = h.copy()
     real_equation = not np.iscomplexobj(equation.a)
     t = 1 / (h[:, None] + equation.a)
@@ -118,7 +119,7 @@ def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
     if real_equation and not inside.all():
         flat = np.flatnonzero(~inside)
         roots, m = _real_roots(only(equation, ~inside), h[flat].real)
-        # a root with m > 1 is not physical: the imaginary part was small, not zero
+        # A real root with m > 1 is not the physical one: the imaginary part was small, but not zero.
         h[flat] = np.where(m < 1, roots, h[flat])
         outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
     first = (1 / (h[:, None] + equation.a)) @ equation.weights / equation.alpha

@@ -111,7 +111,7 @@ def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
 
 
 def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Array]:
-    """x above all poles with sum residues/(x - poles) = target > 0, and the gaps x - poles.
+    """Find x above all poles with sum residues/(x - poles) = target > 0, and the gaps x - poles.
 
     The inverse of the left side is concave in x, so Newton's method on it rises monotonically from any point below the
     root; the largest pole is the origin, which keeps the digits of a small gap.
@@ -131,7 +131,10 @@ def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Ar
 
 
 def _atom(ensemble: Ensemble) -> float | None:
-    """The least offset where the modes that have it are no fewer than the samples: nu -> offset as h -> 0, m <= 1."""
+    """Return the least offset if its modes are no fewer than the samples, else None.
+
+    Then nu falls to that offset as h -> 0 with m <= 1 all the way, and the support ends in an atom there.
+    """
     least = float(ensemble.offset.min())
     spread = float(abs(ensemble.offset).max())
     share = shares(ensemble)[ensemble.offset <= least + 1e-12 * spread].sum()

@@ -22,12 +22,12 @@ class Modes:
 
 
 def modes(ensemble: Ensemble, h: float) -> Modes:
-    """At the cost of one eigendecomposition for a dense ensemble, of O(r) for a commuting one."""
+    """Find the modes at h: by an eigendecomposition for a dense ensemble, at O(r) for a commuting one."""
     return _of_atoms(ensemble, h) if isinstance(ensemble, CommutingEnsemble) else _of_matrix(ensemble, h)
 
 
 def simplified(ensemble: Ensemble) -> Ensemble:
-    """Without modes of zero variance, on which no eigenvalue moves, and commuting where the offset is constant."""
+    """Drop modes of zero variance, on which no eigenvalue moves, and reduce to eigenvalues where all commutes."""
     if isinstance(ensemble, DenseEnsemble):
         if np.ptp(ensemble.offset) > 1e-14 * abs(ensemble.offset).max():
             return ensemble
@@ -35,6 +35,8 @@ def simplified(ensemble: Ensemble) -> Ensemble:
         d = len(sigma)
         ensemble = CommutingEnsemble(ensemble.alpha, sigma, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
     present = ensemble.sigma > 1e-14 * ensemble.sigma.max()
+    if not present.any():
+        raise FloatingPointError("all variances are zero in double precision")
     if present.all():
         return ensemble
     return CommutingEnsemble(
@@ -43,7 +45,7 @@ def simplified(ensemble: Ensemble) -> Ensemble:
 
 
 def shares(ensemble: Ensemble) -> Array:
-    """Share of the d dimensions that each offset stands for."""
+    """Return the share of the d dimensions that each offset stands for."""
     if isinstance(ensemble, CommutingEnsemble):
         return ensemble.weights
     return np.full(len(ensemble.offset), 1 / len(ensemble.offset))

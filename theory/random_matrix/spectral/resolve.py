@@ -26,14 +26,14 @@ class GapFoundError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """Bulks with the largest residual of the scalar equation at their nodes."""
+    """The resolved bulks, with the largest residual of the scalar equation at their nodes."""
 
     bulks: tuple[Bulk, ...]
     residual: float
 
 
 def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
-    """All bulks at once, each with its own number of nodes; GapFoundError where an interval is no bulk."""
+    """Resolve all bulks at once, each on its own number of nodes; GapFoundError where an interval is no bulk."""
     dense = isinstance(ensemble, DenseEnsemble)
     most = max(ALWAYS, min(MOST, int(1e9 / ensemble.size**3))) if dense else FINEST if ensemble.size <= 120 else MOST
     bulks: list[Bulk | None] = [None] * len(intervals)
@@ -58,7 +58,7 @@ def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
 
 
 def _fresh(interval: Interval, bulk: Bulk | None, count: int) -> tuple[Array, ComplexArray]:
-    """The nodes among `count` that are new, and guesses of h there; tripling keeps all old nodes."""
+    """Choose the nodes among `count` that are new, with guesses of h there: tripling keeps all old nodes."""
     number = np.arange(count)
     if bulk is not None:
         number = number[number % 3 != 1]

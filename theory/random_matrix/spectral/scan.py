@@ -18,13 +18,13 @@ MANY = 20  # offsets beyond which gaps between them are looked at coarsely
 
 
 def ends(ensemble: Ensemble) -> tuple[float, float, bool]:
-    """Both ends of the support, and whether the lower one is an atom."""
+    """Find both ends of the support, and whether the lower one is an atom."""
     low, high = extreme_edge(ensemble, "left"), extreme_edge(ensemble, "right")
     return low.nu, high.nu, low.is_atom
 
 
 def scan_points(ensemble: Ensemble, low: float, high: float, refine: int = 0) -> Array:
-    """Where to look: evenly in nu and in log nu, and where small bulks sit in the limits h = 0 and h = 1."""
+    """Choose where to look: evenly in nu and in log nu, and where small bulks sit in the limits h = 0 and h = 1."""
     commuting = isinstance(ensemble, CommutingEnsemble)
     affordable = 4e8 / ensemble.size ** (1 if commuting else 3)
     count = int(np.clip(affordable, *POINTS)) * 4**refine
@@ -43,31 +43,31 @@ def _small_bulks(ensemble: Ensemble) -> list[Array]:
         return []
     if isinstance(ensemble, CommutingEnsemble):
         return [ensemble.distinct.offset, ensemble.distinct.sigma + ensemble.distinct.offset]
-    levels = np.unique(ensemble.offset)  # for n < d there is a bulk in many a gap between them
+    levels = np.unique(ensemble.offset)  # with fewer samples than dimensions many gaps between them hold a bulk
     inner = np.linspace(0, 1, 33 if len(levels) <= MANY else 3)[1:-1]
     gaps = (levels[:-1, None] + np.diff(levels)[:, None] * inner).ravel() if ensemble.alpha < 1 else levels[:0]
     return [np.asarray(np.linalg.eigvalsh(ensemble.covariance + np.diag(ensemble.offset)), float), gaps]
 
 
 def scanned_edges(ensemble: Ensemble, points: Array) -> Array:
-    """Bulks (k, 2), from a scan over `points` (ascending, within the ends)."""
+    """Find the bulks (k, 2) by a scan over `points`, ascending and within the ends."""
     low, high, atom = ends(ensemble)
     found = resolvent(ensemble, points)
     sure = found.certified
     points, inside, h = points[sure], found.inside[sure], found.h[sure]
-    # both ends are known: a point outside next to them does not open a gap
+    # Both ends are known already: a point outside the support next to them does not open a gap.
     inside = np.concatenate([[not atom], inside, [True]])
     points = np.concatenate([[low], points, [high]])
     h = np.concatenate([h[:1], h, h[-1:]])
     changes = np.flatnonzero(inside[1:] != inside[:-1])
     edges = _between(ensemble, points, h, inside, changes)
     bulks = np.concatenate([[] if atom else [low], edges, [high]]).reshape(-1, 2)
-    # a point within rounding of an end can be taken for a gap
+    # A point within rounding of an end can look like a gap.
     return np.asarray(bulks[bulks[:, 1] - bulks[:, 0] > 1e-13 * bulks[:, 1]])
 
 
 def _between(ensemble: Ensemble, points: Array, h: ComplexArray, inside: Mask, changes: Indices) -> Array:
-    """One edge for every pair of neighbors of which one is inside."""
+    """Find the edge between every two neighbors of which one is inside the support."""
     full = np.where(inside[changes], points[changes], points[changes + 1])
     empty = np.where(inside[changes], points[changes + 1], points[changes])
     start = np.where(inside[changes], h[changes], h[changes + 1])
@@ -80,7 +80,7 @@ def _between(ensemble: Ensemble, points: Array, h: ComplexArray, inside: Mask, c
 
 
 def _polished(ensemble: Ensemble, full: float, empty: float, h: float) -> float:
-    """nu with P = P_h = 0 near [full, empty], P = h - 1 + h <1/(h + a)>/alpha, by Newton's method in (h, nu)."""
+    """Solve P = P_h = 0 near [full, empty], P = h - 1 + h <1/(h + a)>/alpha, by Newton's method in (h, nu)."""
     nu, error, reach = full, np.inf, 5 * abs(full - empty)
     for _ in range(20):
         equation = ensemble.at(np.array([nu]))
@@ -100,7 +100,7 @@ def _polished(ensemble: Ensemble, full: float, empty: float, h: float) -> float:
 
 
 def _bisected(ensemble: Ensemble, full: float, empty: float) -> float:
-    """The same to the last digits that tell a complex root from two real ones."""
+    """Bisect for the edge down to the last digits that tell a complex root from two real ones."""
     for _ in range(40):
         middle = (full + empty) / 2
         full, empty = (middle, empty) if resolvent(ensemble, np.array([middle])).inside[0] else (full, middle)
