@@ -1,17 +1,14 @@
 """Sweeps through the sites of many chains at once: dense couplings J_ij(a, b), products J_ij U_ab, groups of sites.
 
 Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multiple of 4. A site is updated in all chains
-of a block together: the couplings are read once, and the loops over chains become vector instructions.
-
-Arguments of all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ...,
-stop - 1 are done in place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
+of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of
+all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ..., stop - 1 are done in
+place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
 
 The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
-LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain
-the hand-written loop took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; the same sums in plain numba took
-2.2 and 1.5 ns, with `fastmath` too. `llvmlite.ir` comes with numba and is no stable interface. The kernels were tested
-with numba 0.68.1 and llvmlite 0.50.0; the tests compare each of them with numpy, and notice if another version
-changes them.
+LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain it
+took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took 2.2 and 1.5 ns, with `fastmath` too.
+`llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
 """
 
 from typing import Any
@@ -129,8 +126,7 @@ def _add_eight_typed(
 ) -> Any:
     """Adds to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
 
-    Places count through the arrays as if they had one axis. The vector instructions are written by hand, because those
-    that numba makes of a loop check first that the rows do not overlap, and take twice as long.
+    Places count through the arrays as if they had one axis.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -278,8 +274,7 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
     """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights).
 
-    Of two colors either is proposed, the present one too. The other one alone would be accepted almost always at high
-    temperatures: a state would alternate with its opposite, and a site without couplings would never forget its start.
+    Of two colors either is proposed, since with the other one alone a free site would alternate for ever.
     """
     n_colors = len(logits)
     for c in range(len(colors)):
