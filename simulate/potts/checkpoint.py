@@ -1,4 +1,4 @@
-"""A run of `sample` on disk: its model is named in it by a digest."""
+"""Checkpoints of `sample`: a run on disk, which is told from runs of other models by a digest of its model."""
 
 import hashlib
 import os
@@ -20,7 +20,7 @@ DIGESTS = ("model", "start")  # the start differs wherever the seed or the chain
 
 
 class Checkpoint(checkpoint.Checkpoint):
-    """The file `path` for one model and one set of `parameters` (plain numbers and words, named in errors)."""
+    """Keeps a run in the file `path`, for one model and one set of `parameters`, plain values that errors name."""
 
     def __init__(self, path: str | os.PathLike[str], model: Potts, parameters: Mapping[str, Any]) -> None:
         header = {"format": FORMAT, "model": digest(model), "parameters": dict(parameters)}
@@ -28,7 +28,7 @@ class Checkpoint(checkpoint.Checkpoint):
 
 
 def digest(model: Potts) -> str:
-    """Hash of everything that defines the model; equal models have equal digests."""
+    """Computes a hash of everything that defines the model; equal models have equal digests."""
     found = hashlib.sha256()
     for part in _parts(model):
         found.update(part)

@@ -1,4 +1,4 @@
-"""Many independent chains of one model, advanced by the kernel that fits its couplings."""
+"""Independent chains of a Potts model, advanced by the kernel that fits its couplings."""
 
 from typing import Any, Literal, Protocol
 
@@ -24,19 +24,19 @@ class Dynamics(Protocol):
 
     @property
     def acceptance(self) -> float:
-        """Share of accepted proposals; 1.0 for the heat bath."""
+        """The share of accepted proposals, 1.0 for the heat bath."""
 
     def run(self, n_sweeps: int) -> None:
         """Advances every chain by `n_sweeps` sweeps of L updates."""
 
     def scores(self) -> NDArray[np.float64]:
-        """S(s) of the present states, (n_chains,)."""
+        """The scores S(s) of the present states, (n_chains,)."""
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on with the same numbers."""
+        """Returns copies of all arrays that are needed to go on with the same numbers."""
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """To the moment of `snapshot`."""
+        """Goes back to the moment of `snapshot`."""
 
 
 @checked
@@ -88,6 +88,9 @@ def make_dynamics(
 
 
 def _products_pay(model: PottsModel) -> bool:
-    """Whether counts of neighbors beat their list, by the nanoseconds that an update took of either (64 chains)."""
+    """Whether counts of neighbors are faster than lists of them.
+
+    The two sides are the nanoseconds that an update took with either, fitted to measurements with 64 chains.
+    """
     degree, C = model.density * (model.n_sites - 1), model.n_colors
     return bool(25 + 7 * C + model.n_sites / 4 < 15 + 2.5 * C + degree * (6 + 0.4 * C))

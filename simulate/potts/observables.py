@@ -1,4 +1,4 @@
-"""What is watched of a chain: score, projections, order of pairs, of colors, and single sites that are slow."""
+"""The observables of a chain: score, projections, order of pairs, order of colors, and single slow sites."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ class Observables:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In the order of `values`."""
+        """The names of the observables, in the order of `values`."""
         order = ("commonest color", "mean color") if self.symmetric else ()
         pairs = (f"pair order {k + 1}" for k in range(self._weights.shape[2] - PROJECTIONS))
         sites = (f"site {site} has color {color}" for site, color in self.watched)
@@ -57,11 +57,11 @@ class Observables:
         self._weights = np.concatenate([self._random, centered], axis=2)
 
     def watch(self, sites: Sequence[tuple[int, int]]) -> None:
-        """Adds single (site, color) to what is watched, each once."""
+        """Adds pairs (site, color) to the observables, each once."""
         self.watched += tuple(pair for pair in sites if pair not in self.watched)
 
     def values(self, states: States, scores: Array) -> Array:
-        """(observables, n_chains)."""
+        """The values of all observables, (observables, n_chains), at `states` (n_chains, L) with these scores."""
         n_chains, n_sites = states.shape
         projections = np.zeros((n_chains, self._weights.shape[2]))
         histogram = np.zeros((n_chains, self.n_colors), dtype=np.int64)
@@ -72,7 +72,7 @@ class Observables:
         return np.stack([*made, *((states[:, site] == color).astype(float) for site, color in self.watched)])
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """What is not given by the model and the generator."""
+        """Returns what is given neither by the model nor by the generator."""
         watched = np.array(self.watched, dtype=np.int64).reshape(-1, 2)
         return {"references": self._weights[:, :, PROJECTIONS:].copy(), "watched": watched}
 
@@ -83,13 +83,13 @@ class Observables:
 
 
 def largest_share(states: States, n_colors: int) -> Array:
-    """max_a x_a, the share of the sites that have the commonest color, (n_chains,)."""
+    """Computes the share of the sites that have the commonest color, (n_chains,), of states (n_chains, L)."""
     counts = [(states == color).sum(axis=1) for color in range(n_colors)]
     return np.asarray(np.max(counts, axis=0) / states.shape[1])
 
 
 def is_color_symmetric(model: Potts) -> bool:
-    """Whether all permutations of the colors leave the model as it is; models of many bodies count as not symmetric."""
+    """Tells whether all permutations of the colors leave the model as it is; models of many bodies count as not."""
     if isinstance(model, SquareLatticePotts):
         return True
     if np.ptp(model.fields, axis=1).any():
@@ -100,10 +100,10 @@ def is_color_symmetric(model: Potts) -> bool:
 
 
 def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
-    """Why <x_ia> is not 1/C within errors, of `effective_size` independent states of a color-symmetric model; or ''.
+    """Says why the states are no draws from a color-symmetric model, in which every color has the share 1/C; or ''.
 
-    Counts of a color are binomial: exact tails, and the union bound over all of them, since the counts are too small
-    for a normal law where colors are many.
+    Among `effective_size` independent states the count of a color at a site is binomial. Its exact tails are used, with
+    the union bound over all sites and colors, because where colors are many the counts are too small for a normal law.
     """
     shares = np.stack([(states == color).mean(axis=0) for color in range(n_colors)], axis=1)
     tails = _binomial_tails(shares, max(effective_size, 1.0), 1 / n_colors)
@@ -118,7 +118,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
 
 
 def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
-    """The smaller of P(X <= k) and P(X >= k), X binomial and k = shares * size, which need not be integers."""
+    """The smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, which need not be an integer."""
     k = shares * size
     above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
     below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)
@@ -126,6 +126,6 @@ def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
 
 
 def _is_symmetric(blocks: Array) -> bool:
-    """Of blocks (..., C, C): one number on every diagonal, one off it."""
+    """Whether each of the blocks (..., C, C) has one number on its diagonal and one off it."""
     diagonal = np.eye(blocks.shape[-1], dtype=bool)
     return all(not np.ptp(blocks[..., mask], axis=-1).any() for mask in (diagonal, ~diagonal) if mask.any())

@@ -1,4 +1,4 @@
-"""Sweeps a second and the time left: a bar on a terminal, a closing line elsewhere, silent where tqdm is missing."""
+"""The progress of a run, as a bar on a terminal and as one closing line elsewhere; silent where tqdm is missing."""
 
 import sys
 import time
@@ -8,18 +8,18 @@ from typing import Any, Protocol
 
 
 class Bar(Protocol):
-    """What a run tells of itself."""
+    """Receives what a run tells of its progress."""
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
-        """A new stage of `total` sweeps begins, `done` of them from before."""
+        """Is told that a stage of `total` sweeps begins, of which `done` were made before."""
 
     def advance(self, sweeps: int) -> None:
-        """So many sweeps were made."""
+        """Is told that so many sweeps were made."""
 
 
 @contextmanager
 def sweep_bar(shown: bool) -> Iterator[Bar]:
-    """The bar of one run; `shown` False, or no tqdm, makes it silent."""
+    """Yields the bar of one run, a silent one if `shown` is False or tqdm is missing."""
     try:
         from tqdm import tqdm
     except ImportError:

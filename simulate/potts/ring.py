@@ -45,7 +45,10 @@ def sample_ring(
 
 
 def _log_powers(step: Array, count: int) -> list[Array]:
-    """log T^r of T = exp(step) for r = 1..`count`, at places 1 to `count`: frustrated rings need what underflows."""
+    """Logarithms of the powers T^r of T = exp(step), r = 1, ..., `count`, at the places 1 to `count` of a list.
+
+    Logarithms are needed because on frustrated rings the entries themselves would underflow.
+    """
     powers = [step, step]
     for _ in range(count - 1):
         powers.append(np.logaddexp.reduce(powers[-1][:, :, None] + step, axis=1))
@@ -53,6 +56,6 @@ def _log_powers(step: Array, count: int) -> list[Array]:
 
 
 def _shares(logs: Array) -> Array:
-    """exp(logs) over its sum along the last axis."""
+    """Probabilities, exp(logs) divided by its sum along the last axis."""
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))

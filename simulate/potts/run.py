@@ -1,8 +1,8 @@
 """One run of many chains: burn-in, a pilot that measures how slow they are, then thinned samples; it can be resumed.
 
-Rounds of doubling length are run until one is mixed: that round is the pilot, all before it was burn-in. A burn-in that
-was asked for is kept, and its pilot made longer until it is mixed. Everything
-that changes is in the attributes written by `_saved`, so that a run that goes on from there gives the same numbers.
+Rounds of doubling length are run until the chains are mixed in one. That round is the pilot, and all before it was
+burn-in. A burn-in that was asked for is kept, and the round after it is made longer until the chains are mixed.
+All that changes is kept in checkpoints by `_save`, so that a run that goes on from one gives the same numbers.
 """
 
 import math
@@ -26,7 +26,7 @@ from simulate.potts.watch import Watch, part
 Arrays = dict[str, NDArray[Any]]
 
 FIRST_ROUND = 256  # sweeps
-RECORDS = 1024  # of a round: what fluctuates faster is seen as independent
+RECORDS = 1024  # of a round; what changes faster than its 1024th part looks independent
 FROZEN_AFTER = 1024  # sweeps without any change, of any chain
 SAVE_EVERY = 30.0  # seconds between checkpoints
 BURN_IN, PILOT, SAMPLING = range(3)
@@ -36,7 +36,7 @@ NUMBERS = ("stage", "sweeps", "burn_in", "stride", "thin", "done", "length")  # 
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for; None is found by the pilot."""
+    """The numbers of sweeps and samples that were asked for; what is None is found by the pilot."""
 
     n_each: int  # samples of each chain
     burn_in: int | None
@@ -45,17 +45,17 @@ class Plan:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether nothing is left for a pilot to find: the second half of the burn-in stands for it."""
+        """Whether a pilot has nothing to find; then the second half of the burn-in is recorded in its place."""
         return self.burn_in is not None and self.thin is not None
 
     @property
     def least_sweeps(self) -> int:
-        """Of burn-in and the first pilot."""
+        """The number of sweeps of burn-in and first pilot, which are made in any case."""
         return (FIRST_ROUND if self.burn_in is None else self.burn_in) + (0 if self.is_fixed else FIRST_ROUND)
 
 
 class Run:
-    """The chains `dynamics` through all stages of a `plan`; `watch` records them, `bar` tells of the progress."""
+    """Leads the chains `dynamics` through all stages of a `plan`; `watch` records them, `bar` shows the progress."""
 
     def __init__(
         self, dynamics: Dynamics | TemperedDynamics, watch: Watch, plan: Plan, bar: Bar, checkpoint: Checkpoint | None
@@ -69,7 +69,7 @@ class Run:
         self._saved_at = time.monotonic()
 
     def execute(self, check: bool) -> None:
-        """To the end, or, if `check`, to where the pilot would have to be longer than max_sweeps allows."""
+        """Runs to the end or, if `check`, to where the pilot would have to be longer than max_sweeps allows."""
         self._resume()
         if self.stage == BURN_IN:
             self._burn_in()
@@ -91,7 +91,7 @@ class Run:
         self._save()
 
     def _may_go_on(self) -> bool:
-        """Whether a longer pilot is allowed, and may say something else."""
+        """Whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
         more = self.length if self.plan.burn_in is not None else 2 * self.length
         frozen = self.length >= FROZEN_AFTER and not np.ptp(self.series[: self.done], axis=0).any()
         return self.sweeps + more <= self.plan.max_sweeps and not frozen
@@ -102,7 +102,7 @@ class Run:
         return self.stage == SAMPLING
 
     def diagnoses(self) -> Mapping[str, Diagnosis]:
-        """Of every observable, over the pilot and what followed."""
+        """The evidence of every observable by its name, over the pilot and what followed it."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         return {name: diagnose(series, self.stride) for name, series in zip(self.watch.names, recorded, strict=True)}
 
@@ -116,7 +116,7 @@ class Run:
         return self.watch.slow_sites(self._slowest(diagnoses) / self.stride)
 
     def thinned_variance(self) -> float:
-        """Variance of means over the samples, relative to independent draws, of the observable where it is largest."""
+        """The variance of means over the samples, relative to independent draws, for the worst observable."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         moving = [series for series in recorded if not is_constant(series)]
         return max((thinned_variance(series, self.thin // self.stride) for series in moving), default=math.inf)
@@ -141,7 +141,7 @@ class Run:
         self.series = np.zeros((length // self.stride, len(self.watch.names), self.series.shape[2]))
 
     def _extend_round(self) -> None:
-        """To twice its length; strides are powers of two."""
+        """Makes the round twice as long. Strides are powers of two, so that old records at the new stride exist."""
         self.stage, self.length = PILOT, 2 * self.length
         every = _stride(self.length, None) // self.stride
         recorded = self.series[: self.done][every - 1 :: every]
@@ -160,7 +160,7 @@ class Run:
         self.kept = np.zeros((self.plan.n_each, *self.kept.shape[1:]), dtype=self.kept.dtype)
 
     def _thin(self) -> int:
-        """Two autocorrelation times of the slowest observable, a multiple of the stride."""
+        """Two autocorrelation times of the slowest observable, rounded up to a multiple of the stride."""
         return self.stride * math.ceil(2 * self._slowest(self.diagnoses()) / self.stride)
 
     def _slowest(self, diagnoses: Mapping[str, Diagnosis]) -> float:
@@ -169,7 +169,7 @@ class Run:
         return max((time for time in times if math.isfinite(time)), default=float(self.stride))
 
     def _record(self) -> None:
-        """What is left of this stage."""
+        """Runs and records what is left of this stage."""
         self._bar.stage(NAMES[self.stage], len(self.series) * self.stride, self.done * self.stride)
         while self.done < len(self.series):
             self._advance(self.stride, record=True)
@@ -186,7 +186,7 @@ class Run:
             self._save()
 
     def _keep(self) -> None:
-        """The present states, where a sample is due."""
+        """Keeps the present states where a sample is due."""
         if self.stage == SAMPLING:
             left, rest = divmod(len(self.series) - self.done, self.thin // self.stride)
             if rest == 0:
@@ -201,7 +201,7 @@ class Run:
         self._saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        """From the checkpoint where there is one; else it is written now, so that a bad path is found at once."""
+        """Goes on from the checkpoint where there is one; else writes it now, so that a bad path is found at once."""
         saved = None if self._checkpoint is None else self._checkpoint.load()
         if saved is None:
             return self._save()
@@ -213,6 +213,6 @@ class Run:
 
 
 def _stride(length: int, thin: int | None) -> int:
-    """Sweeps between records: at most `RECORDS` of them a round, and `thin` is a multiple."""
+    """Number of sweeps between records, such that a round has about `RECORDS` and `thin` is a multiple of it."""
     most = max(1, length // RECORDS)
     return most if thin is None else max(k for k in range(1, most + 1) if thin % k == 0)

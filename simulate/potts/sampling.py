@@ -1,4 +1,4 @@
-"""Draws from any Potts model, with the evidence that they are draws; refused where the chains have not mixed."""
+"""Samples of any Potts model, with the evidence that they are draws from it; refused where chains have not mixed."""
 
 import hashlib
 import os
@@ -111,7 +111,7 @@ def sample(
 
 
 def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
-    """Starts far from each other, (n_chains, L): one of one color (each color in turn), one random, and so on."""
+    """Makes states (n_chains, L) far from each other: one of one color, each color in turn, one random, and so on."""
     states = rng.integers(n_colors, size=(n_chains, n_sites))
     ordered = states[::2]
     ordered[:] = (np.arange(len(ordered)) % n_colors)[:, None]
@@ -129,7 +129,7 @@ def _ladder(
 
 
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None, n_sites: int) -> int:
-    """Many enough for R-hat, few enough that burning them in costs no more than the samples."""
+    """Enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
         return int(checks.dimension(n_chains, name="n_chains"))
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
@@ -183,7 +183,7 @@ def _checkpoint(
 
 
 def _is_one_start(start: States | None, first: States) -> bool:
-    """Whether R-hat compares nothing: one chain, or one given state for all."""
+    """Whether R-hat has nothing to compare, because of one chain alone or one given start for all."""
     return len(first) == 1 or (start is not None and bool(np.all(first == first[0])))
 
 

@@ -46,21 +46,21 @@ class SlowSite:
 
 
 class SiteCounts:
-    """Counts n_cia of the records in which site i of chain c had color a, in batches of consecutive records."""
+    """Counts in how many records site i of chain c had color a, in batches of consecutive records."""
 
     def __init__(self, n_chains: int, n_sites: int, n_colors: int) -> None:
         self._shape = n_chains, n_sites, n_colors
         self.begin(1)
 
     def begin(self, batch: int) -> None:
-        """Forgets everything; `batch` is the number of records of a batch from now on."""
+        """Forgets all counts; a batch has `batch` records from now on."""
         self._batch, self._records, self._batches = max(1, batch), 0, 0
         self._current = np.zeros(self._shape, dtype=np.int32)  # of the batch that has begun
         self._finished = np.zeros(self._shape, dtype=np.int32)  # of the batches that are whole
         self._squares = np.zeros(self._shape[1:])  # of the counts of whole batches, summed over batches and chains
 
     def add(self, states: NDArray[np.integer[Any]]) -> None:
-        """One record more, of `states` (n_chains, L)."""
+        """Counts one record more, the `states` (n_chains, L)."""
         count_sites(states, self._current)
         self._records += 1
         if self._records % self._batch == 0:
@@ -95,7 +95,7 @@ class SiteCounts:
         return tuple(sorted(found.values(), key=lambda slow: -slow.factor)[:MOST_NAMED])
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on with the same counts."""
+        """Returns copies of all arrays that are needed to go on with the same counts."""
         numbers = np.array([self._batch, self._records, self._batches])
         return {
             "numbers": numbers,

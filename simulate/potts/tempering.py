@@ -1,4 +1,4 @@
-"""Parallel tempering: replicas that exchange their temperatures, and ladders of temperatures that let them."""
+"""Parallel tempering: replicas that exchange their temperatures, and ladders of temperatures where they do so often."""
 
 import json
 import math
@@ -73,12 +73,12 @@ class TemperedDynamics:
 
     @property
     def acceptance(self) -> float:
-        """Share of accepted proposals, over all temperatures."""
+        """The share of accepted proposals over all temperatures."""
         return float(self._replicas.acceptance)
 
     @property
     def swap_rates(self) -> Array:
-        """Share of accepted exchanges of each pair of neighbors, (n_betas - 1,)."""
+        """The share of accepted exchanges of each pair of neighbors, (n_betas - 1,)."""
         return np.asarray(self._swapped / np.maximum(1, self._tried))
 
     def scores(self) -> Array:
@@ -97,7 +97,7 @@ class TemperedDynamics:
             self._exchange()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on with the same numbers."""
+        """Returns copies of all arrays that are needed to go on with the same numbers."""
         own = {"at": self._at, "turn": np.array(self._turn), "tried": self._tried, "swapped": self._swapped}
         own["exchanges"] = np.array(json.dumps(self._rng.bit_generator.state))
         return {f"ladder.{name}": np.array(value) for name, value in own.items()} | self._replicas.snapshot()

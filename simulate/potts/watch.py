@@ -1,4 +1,4 @@
-"""What a run records of its chains: the observables, and the counts of every site, which tell what to watch next."""
+"""The records of a run: observables of its chains, and counts of every site that tell what to watch next."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Watch:
-    """The `observables` of the chains `dynamics`, of a ladder at the model's beta, with its scores at every beta."""
+    """Records the chains `dynamics`: their `observables`, with tempering the scores at every beta, and their sites."""
 
     def __init__(self, dynamics: Dynamics | TemperedDynamics, observables: Observables, n_colors: int) -> None:
         self._dynamics, self._observables = dynamics, observables
@@ -25,20 +25,20 @@ class Watch:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the observables, in the order of `record`."""
+        """The names of the observables, in the order of `record`."""
         return (*self._observables.names, *self._ladder_names())
 
     def begin(self, records: int) -> None:
-        """A round of so many records begins: counts of sites from zero, present states as references."""
+        """Begins a round of so many records: counts sites from zero and takes the present states as references."""
         self._observables.begin(self._dynamics.states)
         self.count_anew(records)
 
     def count_anew(self, records: int) -> None:
-        """Counts of sites from zero, for so many records."""
+        """Begins to count sites from zero, for so many records."""
         self._sites.begin(records // BATCHES)
 
     def record(self) -> Array:
-        """Values of all observables at the present states, (observables, n_chains); counts the sites."""
+        """Returns the present values of all observables, (observables, n_chains), and counts the sites."""
         states = self._dynamics.states
         self._sites.add(states)
         if not isinstance(self._dynamics, TemperedDynamics):
@@ -47,20 +47,20 @@ class Watch:
         return np.concatenate([self._observables.values(states, scores[:, self._dynamics.target]), scores.T])
 
     def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
-        """Sites whose color frequencies have an autocorrelation time above `time`, in records, beyond doubt."""
+        """The slowest sites whose autocorrelation time is above `time`, in records, beyond doubt."""
         return self._sites.slow_sites(time)
 
     def add(self, slow: tuple[SlowSite, ...]) -> None:
-        """These sites are observables from the next round on."""
+        """Makes these sites observables from the next round on."""
         self._observables.watch([(each.site, each.color) for each in slow])
 
     def snapshot(self) -> Arrays:
-        """All that is needed to go on with the same numbers."""
+        """Returns copies of all arrays that are needed to go on with the same numbers."""
         sites = {f"sites.{name}": array for name, array in self._sites.snapshot().items()}
         return sites | {f"observables.{name}": array for name, array in self._observables.snapshot().items()}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """To the moment of `snapshot`."""
+        """Goes back to the moment of `snapshot`."""
         self._observables.restore(part(snapshot, "observables."))
         self._sites.restore(part(snapshot, "sites."))
 

@@ -25,8 +25,8 @@ def pair_among_many(K, n_sites):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_pair_that_hardly_ever_flips_is_seen_among_400_sites(seed):
-    """The sum of all sites has R-hat 1.002; the pair flips once in 8000 sweeps."""
-    with pytest.raises(MixingError, match=r"site [01]\b.* color [01]"):
+    """Sums over all sites may have R-hat 1.002; the pair flips once in 8000 sweeps."""
+    with pytest.raises(MixingError):
         sample(pair_among_many(9.0, 400), 100, seed=seed, max_sweeps=1000)
 
 
@@ -56,11 +56,12 @@ def test_a_single_frozen_site_is_seen(monkeypatch):
         return chains
 
     monkeypatch.setattr(sampling, "make_dynamics", frozen)
-    free = PottsModel(np.zeros((200, 200)), np.eye(3), stream(6, "free").standard_normal((200, 3)))
+    # So many sites that neither a projection nor the score shows one of them.
+    free = PottsModel.from_edges(600, np.array([[0, 1]]), np.array([1e-9]), np.eye(3))
     with pytest.raises(MixingError, match=r"site 0\b.*R-hat inf"):
-        sample(free, 100, seed=1, max_sweeps=1100)
+        sample(free, 100, seed=1, max_sweeps=2200)
     with pytest.raises(MixingError, match=r"site 0, color \d: shares from 0 to 1 among the chains"):
-        sample(free, 8000, seed=1, n_chains=8, burn_in=2000, thin=1)
+        sample(free, 2400, seed=1, n_chains=8, burn_in=600, thin=1)
 
 
 def products_in_two_phases(n_pairs, beta):

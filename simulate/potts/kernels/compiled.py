@@ -1,4 +1,4 @@
-"""How every kernel is compiled: once per machine, and free of Python's lock, so that threads run side by side."""
+"""How every kernel is compiled: once per machine, and without Python's lock, so that threads run side by side."""
 
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -9,5 +9,5 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
-    """`function` in machine code. What it calls must be in its own file: the cache sees no changes elsewhere."""
+    """Compiles `function`. What it calls must be in its own file, because the cache sees no changes elsewhere."""
     return cast(Kernel, njit(cache=True, nogil=True, error_model="numpy")(function))

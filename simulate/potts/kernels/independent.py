@@ -1,4 +1,4 @@
-"""What all samplers of independent chains share: checked arguments, streams of random numbers, snapshots, threads."""
+"""The base of all samplers of independent chains: checked arguments, random numbers, snapshots and threads."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,10 +17,10 @@ MOST_COLORS = np.iinfo(np.int16).max
 
 
 class IndependentChains(ABC):
-    """`n_chains` chains of `model`; `betas` (n_chains,) may be changed between runs.
+    """Holds `n_chains` independent chains of `model`, whose `betas` (n_chains,) may be changed between runs.
 
-    Every chain has two random 64-bit keys, and number n of its stream belongs to a sweep and a site: results do not
-    depend on threads, on the other chains or on where a run was cut.
+    Every chain has two random 64-bit keys, and number n of its stream of random numbers belongs to one sweep and one
+    site. Therefore results depend neither on threads, nor on the other chains, nor on where a run was cut.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class IndependentChains(ABC):
 
     @abstractmethod
     def _run(self, n_sweeps: int) -> None:
-        """Advances `_states`, counts `_accepted`."""
+        """Advances `_states` by `n_sweeps` sweeps and counts in `_accepted` what was accepted."""
 
     @abstractmethod
     def scores(self) -> Array:
-        """S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
 
     @property
     def states(self) -> States:
@@ -63,7 +63,10 @@ class IndependentChains(ABC):
 
     @property
     def acceptance(self) -> float:
-        """Share of accepted proposals, over all chains and sweeps; 1.0 for the heat bath."""
+        """The share of accepted proposals over all chains and sweeps, 1.0 for the heat bath.
+
+        With two colors the proposal to stay counts, and is always accepted.
+        """
         proposed = self._sweeps * self.n_sites * self.n_chains
         return float(self._accepted.sum() / proposed) if self.metropolis and proposed else 1.0
 
@@ -74,7 +77,7 @@ class IndependentChains(ABC):
         self._sweeps += count
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on with the same numbers."""
+        """Returns copies of all arrays that are needed to go on with the same numbers."""
         return {
             "states": self.states,
             "keys": self._keys.copy(),
@@ -84,7 +87,7 @@ class IndependentChains(ABC):
         }
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
-        """To the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
+        """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
         missing = {"states", "keys", "betas", "accepted", "sweeps"} - set(snapshot)
         if missing:
             raise ValueError(f"snapshot must have states, keys, betas, accepted and sweeps, got no {sorted(missing)}")
@@ -96,7 +99,7 @@ class IndependentChains(ABC):
         self._sweeps = int(snapshot["sweeps"])
 
     def _in_threads(self, work: Callable[[slice], None], count: int) -> None:
-        """`work` on `count` things, in as many slices as there are threads."""
+        """Does `work` on `count` things, in as many slices as there are threads."""
         ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int).tolist()
         parts = [slice(first, last) for first, last in pairwise(ends)]
         list(in_threads(work, parts, len(parts)))

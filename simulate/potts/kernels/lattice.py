@@ -29,10 +29,11 @@ def lattice_sweeps(
     first: int,
     last: int,
 ) -> None:
-    """Advance the chains `first` to `last` - 1 in place; `states` (n_chains, rows * columns) holds colors.
+    """Advances the chains `first` to `last` - 1 in place; `states` (n_chains, rows * columns) holds colors.
 
-    `generators` (n_chains, 2) uint64 are states of xoroshiro128+, `betas` (n_chains,). Even sites, then odd ones: a
-    site never waits for the one before it. Where a width is odd they do interact, and the scan goes row by row.
+    `generators` (n_chains, 2) uint64 are states of xoroshiro128+, `betas` (n_chains,). Even sites are
+    updated before odd ones, so that no site waits for the one before it. Where a width is odd, even sites do interact,
+    and the scan goes row by row.
     """
     classes = 2 if rows % 2 == 0 and columns % 2 == 0 else 1
     step = np.empty(4)
@@ -74,7 +75,7 @@ def lattice_sweeps(
 
 @njit(cache=True, nogil=True)
 def lattice_scores(states: Array, rows: int, columns: int) -> Array:
-    """Number of bonds between equal colors, (n_chains,), of states (n_chains, rows * columns)."""
+    """Counts the bonds between equal colors, (n_chains,), in states (n_chains, rows * columns)."""
     scores = np.empty(len(states))
     for chain in range(len(states)):
         s = states[chain]

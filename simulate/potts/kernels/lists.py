@@ -1,4 +1,4 @@
-"""Interactions as lists: for every site the groups it belongs to, and the classes of sites that share no group."""
+"""Interactions as lists: the groups that every site belongs to, and classes of sites that share no group."""
 
 from typing import Any, NamedTuple
 
@@ -13,10 +13,11 @@ Integers = NDArray[np.int64]
 
 
 class Groups(NamedTuple):
-    """Site i is in the entries first[i], ..., first[i + 1] - 1, and entry e gives strengths[e] * rows[row, a] to z_ia.
+    """Lists the interactions of every site.
 
-    row = tables[e] + the number with the digits s_j, s_k, ... to the base C; the other sites j, k, ... of the group are
-    others[others_first[e] : others_first[e + 1]].
+    Site i has the entries first[i], ..., first[i + 1] - 1, and entry e adds strengths[e] * rows[row, a] to z_ia, the
+    score of color a at site i. Here row = tables[e] + the number that has the colors s_j, s_k, ... of the other sites
+    of the group as digits to the base C; these sites are others[others_first[e] : others_first[e + 1]].
     """
 
     first: Integers  # (L + 1,)
@@ -28,12 +29,15 @@ class Groups(NamedTuple):
 
 
 def groups_of(model: PottsModel | ManyBodyPottsModel) -> Groups:
-    """The lists of a model; a group of k sites has k entries."""
+    """Makes the lists of a model, in which a group of k sites has k entries, one at each of its sites."""
     return _pairs(model) if isinstance(model, PottsModel) else _many_body(model)
 
 
 def coloring(groups: Groups) -> list[Integers]:
-    """Classes of sites of which no two share a group: each site, most neighbors first, in the first free class."""
+    """Divides the sites into classes of which no two share a group.
+
+    Each site, those with most neighbors first, is put into the first class in which it has no neighbor.
+    """
     n_sites = len(groups.first) - 1
     ends = groups.others_first[groups.first]
     classes = np.full(n_sites, -1)

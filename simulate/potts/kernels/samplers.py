@@ -1,4 +1,4 @@
-"""The samplers: the chains of `IndependentChains`, advanced by a kernel each."""
+"""The samplers, one for each kind of couplings: independent chains that are advanced by the kernel for that kind."""
 
 from abc import abstractmethod
 from functools import partial
@@ -17,18 +17,18 @@ from theory.models.arrays import Array
 
 Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
 
-LARGEST = 1e30  # sums of single precision
+LARGEST = 1e30  # bound on logits, far below the overflow of single precision at 3e38
 
 
 class BlockChains(IndependentChains):
-    """Chains that a kernel takes in blocks of about `block`, with logits of this `precision`."""
+    """Chains that are handed to their kernel in blocks of about `block` chains, with logits of this `precision`."""
 
     block: int
     precision: type[np.floating[Any]] = np.float32
 
     @abstractmethod
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
-        """The kernel, given some of the blocks."""
+        """Advances some of the blocks of chains by the sweeps number `start` to `stop` - 1."""
 
     def _run(self, n_sweeps: int) -> None:
         chains = self._chains()
@@ -51,20 +51,20 @@ class BlockChains(IndependentChains):
         self._accepted += accepted.reshape(-1)[: self.n_chains]
 
     def _check_size(self, largest: float) -> None:
-        """ValueError where sums of single precision would overflow."""
+        """Raises ValueError where sums in single precision would overflow; `largest` bounds the logits of a site."""
         if largest * max(1.0, self.betas.max()) > LARGEST:
             raise ValueError(
                 f"couplings and fields of a site must add up to less than {LARGEST:g}, also times beta, got {largest:g}"
             )
 
     def _state_blocks(self) -> NDArray[np.int16]:
-        """(n_blocks, L4, B), L4 is L rounded up to a multiple of 4."""
+        """The states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
         wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
         wide[:, : self.n_sites] = self._states
         return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(n_chains, ...) as (n_blocks, B, ...), zeros behind the last chain."""
+        """Values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain."""
         count = -(-self.n_chains // self.block)
         size = -(-self.n_chains // count)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
@@ -73,9 +73,9 @@ class BlockChains(IndependentChains):
 
 
 class DenseChains(BlockChains):
-    """Couplings J_ij(a, b), sites in their order."""
+    """Samples models with couplings J_ij(a, b), whose sites are updated in their order."""
 
-    block = 64  # one J[i, j] and the fields of a block fit into the innermost cache
+    block = 64  # so many that one J[i, j] and the logits of a block fit into the innermost cache
 
     def __init__(self, model: DensePottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
@@ -87,7 +87,7 @@ class DenseChains(BlockChains):
         dense_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         states = self._state_blocks()
         scores = np.empty(states.shape[::2])
         self._in_threads(lambda part: dense_scores(*self._exact, states[part], scores[part]), len(states))
@@ -95,9 +95,9 @@ class DenseChains(BlockChains):
 
 
 class ProductChains(BlockChains):
-    """Couplings J_ij U_ab with a dense J, sites in their order."""
+    """Samples models with couplings J_ij U_ab and dense J, whose sites are updated in their order."""
 
-    block = 16  # the counts of colors around every site of a block fit into the second cache
+    block = 16  # so many that the counts of colors around every site fit into the second cache
 
     def __init__(self, model: PottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
@@ -112,14 +112,14 @@ class ProductChains(BlockChains):
         product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         self._in_threads(lambda part: product_scores(*self._exact, self._states[part], scores[part]), self.n_chains)
         return scores
 
 
 class GroupChains(BlockChains):
-    """Sparse pair models and interactions of any number of sites, sites in their order or one class after another."""
+    """Samples sparse pair models and interactions of many sites, in the order of the sites or class after class."""
 
     block, precision = 32, np.float64
 
@@ -140,7 +140,9 @@ class GroupChains(BlockChains):
             super()._run(n_sweeps)
             return
         for sweep in range(self._sweeps, self._sweeps + n_sweeps):
-            for sites in self.classes:  # few chains: threads share the sites of a class
+            for (
+                sites
+            ) in self.classes:  # there are too few chains for all threads, so that these share the sites of a class
                 self._in_threads(partial(self._sweep_sites, chains, sites, sweep), len(sites))
         self._store(chains)
 
@@ -148,7 +150,7 @@ class GroupChains(BlockChains):
         group_sweeps(sites[part], self._groups, self._fields, *chains, sweep, sweep + 1, self.metropolis)
 
     def scores(self) -> Array:
-        """S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         arrays = self._groups, self._fields
         self._in_threads(lambda part: group_scores(*arrays, self._states[part], scores[part]), self.n_chains)
@@ -156,7 +158,7 @@ class GroupChains(BlockChains):
 
 
 class LatticeChains(IndependentChains):
-    """The ferromagnet on a square lattice: heat bath, even sites before odd ones."""
+    """Samples the ferromagnet on a square lattice by the heat bath, even sites before odd ones."""
 
     def __init__(self, model: SquareLatticePotts, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
@@ -170,5 +172,5 @@ class LatticeChains(IndependentChains):
         self._in_threads(work, self.n_chains)
 
     def scores(self) -> Array:
-        """S(s) of the present states, (n_chains,): the number of bonds between equal colors."""
+        """The scores S(s) of the present states, (n_chains,), which are numbers of bonds between equal colors."""
         return np.asarray(lattice_scores(self._states, *self._sides))

@@ -9,7 +9,10 @@ from simulate.potts.kernels.compiled import compiled
 
 @compiled
 def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
-    """S(s) of chains in blocks, (n_blocks, B), for J (L, L, C, C): J[i] is read for all blocks before J[i + 1]."""
+    """Computes S(s) of chains in blocks, (n_blocks, B), for couplings J (L, L, C, C).
+
+    J[i] is read for all blocks before J[i + 1], so that it stays in the cache.
+    """
     scores[:] = 0.0
     for i in range(len(h)):
         for k in range(len(states)):
@@ -24,7 +27,7 @@ def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
 
 @compiled
 def product_scores(J: Any, U: Any, h: Any, states: Any, scores: Any) -> None:
-    """S(s), (n,), of states (n, L): by N[b] = sum_{j < i} J_ij [s_j = b], the neighbors' counts of every site i."""
+    """Computes S(s), (n,), of states (n, L), from the counts N[b] = sum_{j < i} J_ij [s_j = b] around every site i."""
     counts = np.empty(len(U))
     for c in range(len(states)):
         scores[c] = 0.0
@@ -37,7 +40,7 @@ def product_scores(J: Any, U: Any, h: Any, states: Any, scores: Any) -> None:
 
 @compiled
 def group_scores(groups: Any, h: Any, states: Any, scores: Any) -> None:
-    """S(s), (n,), of states (n, L): a group of k sites is met k times."""
+    """Computes S(s), (n,), of states (n, L); a group of k sites adds 1/k of its score at each of them."""
     n_colors = h.shape[1]
     for c in range(len(states)):
         scores[c] = 0.0

@@ -1,16 +1,14 @@
 """Sweeps through the sites of many chains at once: dense couplings J_ij(a, b), products J_ij U_ab, groups of sites.
 
 Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multiple of 4. A site is updated in all chains
-of a block together: the couplings are read once, and the loops over chains become vector instructions.
-
-Arguments of all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ...,
-stop - 1 are done in place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
+of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of
+all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ..., stop - 1 are done in
+place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
 
 The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
-LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain
-the hand-written loop took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; the same sums in plain numba took 2.2
-and 1.5 ns, with `fastmath` too. `llvmlite.ir` comes with numba and is no stable interface. The kernels were tested with
-numba 0.68.1 and llvmlite 0.50.0; the tests compare each of them with numpy, and notice if another version changes them.
+LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain it
+took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took 2.2 and 1.5 ns, with `fastmath` too.
+`llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
 """
 
 from typing import Any
@@ -110,7 +108,7 @@ def group_sweeps(
 
 @compiled
 def _add_couplings(J: Any, states: Any, z: Any) -> None:
-    """z[c, a] = sum_j J[j, s_j, a] of every chain c; four rows at once save three loads and stores of z."""
+    """Adds sum_j J[j, s_j, a] to z[c, a] in every chain c; four rows at once save three loads and stores of z."""
     table, width = np.uint64(J.shape[1] * J.shape[2]), np.uint64(J.shape[2])
     for j in range(0, len(states), 4):
         origin = np.uint64(j) * table
@@ -126,10 +124,9 @@ def _add_couplings(J: Any, states: Any, z: Any) -> None:
 def _add_eight_typed(
     _: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any
 ) -> Any:
-    """z[place : place + 8] += the eight numbers from each of four places of J, times four `factors` or None.
+    """Adds to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
 
-    Places count through whole arrays. In vector instructions by hand: those that a loop gets check first that the rows
-    do not overlap, and take twice as long.
+    Places count through the arrays as if they had one axis.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -159,7 +156,7 @@ _add_eight: Any = intrinsic(_add_eight_typed)
 
 @compiled
 def _count(J: Any, states: Any, counts: Any) -> None:
-    """N[c, b, j] = sum_i J_ij [s_i = b] of every chain c."""
+    """Computes counts[c, b, j] = sum_i J_ij [s_i = b], the N[b, j] of every chain c, anew."""
     counts[:] = 0.0
     for i in range(len(J)):
         for c in range(len(counts)):
@@ -170,6 +167,7 @@ def _count(J: Any, states: Any, counts: Any) -> None:
 
 @compiled
 def _move(J: Any, old: Any, new: Any) -> None:
+    """Moves a row of couplings from the counts of a site's old color to those of its new one."""
     for j in range(len(J)):
         old[j] -= J[j]
         new[j] += J[j]
@@ -177,7 +175,7 @@ def _move(J: Any, old: Any, new: Any) -> None:
 
 @compiled
 def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
-    """z[c, a] += sum_b N[c, b, i] U[b, a]."""
+    """Adds sum_b N[c, b, i] U[b, a] to z[c, a], four colors b at once."""
     width = np.uint64(U.shape[1])
     for c in range(len(z)):
         for b in range(0, len(U), 4):
@@ -190,7 +188,7 @@ def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
 
 @compiled
 def _add_groups(groups: Any, i: int, states: Any, z: Any) -> None:
-    """z[c, a] += the scores of all groups of site i, were its color a."""
+    """Adds to z[c, a] the score that all groups of site i would have together if its color were a."""
     n_colors = z.shape[1]
     for e in range(groups.first[i], groups.first[i + 1]):
         for c in range(len(z)):
@@ -204,7 +202,7 @@ def _add_groups(groups: Any, i: int, states: Any, z: Any) -> None:
 
 @compiled
 def _transpose(z: Any, h: Any, logits: Any) -> None:
-    """logits[a, c] = z[c, a] + h[a]."""
+    """Sets logits[a, c] = z[c, a] + h[a], so that the next loops run over chains."""
     for a in range(len(logits)):
         for c in range(len(z)):
             logits[a, c] = z[c, a] + h[a]
@@ -215,7 +213,7 @@ def _update(
     logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any, metropolis: bool, weights: Any,
     bits: Any, total: Any,
 ) -> None:  # fmt: skip
-    """The next color of one site in every chain, from its conditional exp(beta logits) (C, B)."""
+    """Draws the next color of one site in every chain from its conditional law, weights exp(beta logits) (C, B)."""
     if metropolis:
         _propose(logits, betas, keys, place, colors, accepted)
     else:
@@ -226,7 +224,7 @@ def _update(
 
 @compiled
 def _exponents(logits: Any, betas: Any, weights: Any) -> None:
-    """weights[a, c] = beta_c (logits[a, c] - their maximum over a), no less than `LOWEST`."""
+    """Sets weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `LOWEST`."""
     top = logits[0].copy()
     for a in range(1, len(logits)):
         for c in range(len(betas)):
@@ -238,7 +236,7 @@ def _exponents(logits: Any, betas: Any, weights: Any) -> None:
 
 @compiled
 def _exponentials(x: Any, bits: Any) -> None:
-    """x -> exp(x) for x <= 0, to a relative 1e-7: 2^n times a polynomial on |r| <= ln(2)/2 (Cephes' expf)."""
+    """Replaces x <= 0 by exp(x), to a relative 1e-7, as 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes)."""
     powers = bits.view(np.float32)
     for a in range(len(x)):
         row = x[a]
@@ -276,8 +274,7 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
     """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights).
 
-    Of two colors either is proposed, the present one too. The other one alone would be accepted almost always at high
-    temperatures: a state would alternate with its opposite, and a site without couplings would never forget its start.
+    Of two colors either is proposed, since with the other one alone a free site would alternate for ever.
     """
     n_colors = len(logits)
     for c in range(len(colors)):
