@@ -1,6 +1,6 @@
 """The samplers against exactly solved models: energies of torus, Curie-Weiss and ring, and a double peak of order."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def exact_energy(model: Potts) -> float:
 
 def measured_energies(model: Potts, n_each: int, seed: int) -> NDArray[np.float64]:
     """Mean energy per site of each chain, (CHAINS,)."""
-    betas = "auto" if model.beta == TEMPERED else None
+    betas: Literal["auto"] | None = "auto" if model.beta == TEMPERED else None
     chains = sample(model, n_each * CHAINS, seed=seed, n_chains=CHAINS, betas=betas)
     return np.asarray(-chains.scores.reshape(n_each, CHAINS).mean(axis=0) / model.n_sites)
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import FitError, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
 from theory.models.arrays import Array
+from theory.models.errors import FitError
 
 MAX_STEPS = 100
 TOLERANCE = 1e-10  # of the products, relative to the risk: sum a = |u|^2 + the loss at the minimum

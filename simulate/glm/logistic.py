@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.special import expit
 
-from simulate.glm.weighted_ridge import FitError, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
 from theory.models.arrays import Array
+from theory.models.errors import FitError
 
 MAX_STEPS = 200
 ROUNDING = 1e-13  # of the risk: the last steps to the minimum lower it by less

@@ -9,10 +9,11 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from simulate.glm.fit import Minimum, checked_inputs
-from simulate.glm.weighted_ridge import FitError, weighted_ridge
+from simulate.glm.weighted_ridge import weighted_ridge
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.errors import FitError
 from theory.models.results import SolverResult
 
 ClassLoss = Literal["square", "softmax"]

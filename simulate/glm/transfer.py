@@ -9,10 +9,10 @@ from scipy.special import erf, expit
 
 from simulate.glm.fit import LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
-from simulate.glm.weighted_ridge import FitError
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.errors import FitError
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000

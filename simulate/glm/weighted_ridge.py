@@ -4,11 +4,6 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.models.arrays import Array
-from theory.models.errors import MaskedSSLError
-
-
-class FitError(MaskedSSLError, RuntimeError):
-    """A fit has not reached its minimum, or there is none; the message says what is left and what to change."""
 
 
 def weighted_ridge(Z: Array, target: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:

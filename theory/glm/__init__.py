@@ -4,68 +4,33 @@
 solves a grid, each point from its neighbor.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
-    from theory.glm.builders import (
-        covariate_model,
-        gaussian_mixture,
-        multiclass_mixture,
-        random_features,
-        random_labels,
-        teacher_mixture,
-    )
-    from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
-    from theory.glm.curves import LearningCurve, learning_curve
-    from theory.glm.fairness import FairnessTable, fairness_table
-    from theory.glm.losses import ConvexMargin, Loss
-    from theory.glm.multiclass import MulticlassSaddlePoint
-    from theory.glm.normal_law import bivariate_normal
-    from theory.glm.ridge import RidgeRegression, ridge_regression
-    from theory.glm.saddle_point import SaddlePoint
-    from theory.glm.separability import (
-        is_separable,
-        mixture_separability_threshold,
-        random_features_threshold,
-        separability_threshold,
-        teacher_alignment,
-    )
-    from theory.glm.solver import solve
-    from theory.glm.systems import as_problem
-    from theory.glm.universality import UniversalRandomLabels, random_labels_limit
-
-_ROOMS = {
-    "bayes_optimal": ("bayes_optimal_linear", "bayes_optimal_mixture", "bayes_optimal_sign"),
-    "builders": (
-        "covariate_model",
-        "gaussian_mixture",
-        "multiclass_mixture",
-        "random_features",
-        "random_labels",
-        "teacher_mixture",
-    ),
-    "fairness": ("FairnessTable", "fairness_table"),
-    "normal_law": ("bivariate_normal",),
-    "curves": ("LearningCurve", "learning_curve"),
-    "losses": ("ConvexMargin", "Loss"),
-    "classification": ("masked_classification", "masked_color", "masked_regression_problem"),
-    "multiclass": ("MulticlassSaddlePoint",),
-    "universality": ("UniversalRandomLabels", "random_labels_limit"),
-    "ridge": ("RidgeRegression", "ridge_regression"),
-    "saddle_point": ("SaddlePoint",),
-    "separability": (
-        "is_separable",
-        "mixture_separability_threshold",
-        "random_features_threshold",
-        "separability_threshold",
-        "teacher_alignment",
-    ),
-    "solver": ("solve",),
-    "systems": ("as_problem",),
-}
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
+from theory.glm.builders import (
+    covariate_model,
+    gaussian_mixture,
+    multiclass_mixture,
+    random_features,
+    random_labels,
+    teacher_mixture,
+)
+from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
+from theory.glm.curves import LearningCurve, learning_curve
+from theory.glm.fairness import FairnessTable, fairness_table
+from theory.glm.losses import ConvexMargin, Loss
+from theory.glm.multiclass import MulticlassSaddlePoint
+from theory.glm.normal_law import bivariate_normal
+from theory.glm.ridge import RidgeRegression, ridge_regression
+from theory.glm.saddle_point import SaddlePoint
+from theory.glm.separability import (
+    is_separable,
+    mixture_separability_threshold,
+    random_features_threshold,
+    separability_threshold,
+    teacher_alignment,
+)
+from theory.glm.solver import solve
+from theory.glm.systems import as_problem
+from theory.glm.universality import UniversalRandomLabels, random_labels_limit
 
 __all__ = [
     "ConvexMargin",
@@ -101,10 +66,3 @@ __all__ = [
     "teacher_alignment",
     "teacher_mixture",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Solvers are loaded when first used: importing `theory` stays cheap."""
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)

@@ -9,3 +9,14 @@ class MaskedSSLError(Exception):
     `CheckpointError` (a saved run cannot be used) and `DataError` (a user's file cannot be used). A bad argument is a
     ValueError that names the argument, its value and what is allowed.
     """
+
+
+class FitError(MaskedSSLError, RuntimeError):
+    """A fit has not reached its minimum, or there is none; the message says what is left and what to change.
+
+    Where an unfinished fit can be used, `.fit` holds the result that `check=False` would have returned, else None.
+    """
+
+    def __init__(self, message: str, fit: object = None) -> None:
+        super().__init__(message)
+        self.fit = fit

@@ -1,8 +1,21 @@
 """Deterministic equivalents of sample covariances, laws of their eigenvalues, and spikes."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from theory.random_matrix.bbp import (
+    SpikeOutlier,
+    SpikeOutliers,
+    SpikeRidge,
+    SpikeThreshold,
+    SymmetricOutlier,
+    optimal_ridge,
+    optimal_spike_ridge,
+    outlier,
+    spike_outlier,
+    spike_outliers,
+    spike_threshold,
+    symmetric_outlier,
+    symmetric_part_outlier,
+    threshold,
+)
 from theory.random_matrix.effective_ridge import (
     EffectiveRidge,
     degrees_of_freedom,
@@ -12,32 +25,14 @@ from theory.random_matrix.effective_ridge import (
     tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
-
-if TYPE_CHECKING:
-    from theory.random_matrix.bbp import (
-        SpikeOutlier,
-        SpikeOutliers,
-        SpikeRidge,
-        SpikeThreshold,
-        SymmetricOutlier,
-        optimal_ridge,
-        optimal_spike_ridge,
-        outlier,
-        spike_outlier,
-        spike_outliers,
-        spike_threshold,
-        symmetric_outlier,
-        symmetric_part_outlier,
-        threshold,
-    )
-    from theory.random_matrix.spectral.law import SpectralLaw
-    from theory.random_matrix.spectral.laws import (
-        correlation_law,
-        covariance_law,
-        predictor_density,
-        predictor_edges,
-        predictor_law,
-    )
+from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.laws import (
+    correlation_law,
+    covariance_law,
+    predictor_density,
+    predictor_edges,
+    predictor_law,
+)
 
 __all__ = [
     "CoordinateDiagonal",
@@ -72,14 +67,3 @@ __all__ = [
     "tangent_step",
     "threshold",
 ]
-
-_ROOMS = ("theory.random_matrix.bbp", "theory.random_matrix.spectral.laws")
-
-
-def __getattr__(name: str) -> Any:
-    """Spectral laws and spikes, loaded when first used: they would double the time that importing `theory` takes."""
-    if name in __all__:
-        for room in _ROOMS:
-            if hasattr(module := import_module(room), name):
-                return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,9 +4,9 @@ from simulate.potts.inference.factored import FactoredFit, factored_attention
 from simulate.potts.inference.full import PseudoLikelihoodFit, pseudo_likelihood
 from simulate.potts.inference.gaussian import MeanFieldFit, mean_field
 from simulate.potts.inference.held_out import MaskedLoss, masked_loss, site_independent
-from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.uncertainty import StandardErrors, standard_errors
 from simulate.potts.inference.weights import sequence_weights
+from theory.models.errors import FitError
 
 __all__ = [
     "FactoredFit",

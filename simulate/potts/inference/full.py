@@ -8,7 +8,6 @@ import numpy as np
 from simulate.potts.inference.asymmetric import fit as asymmetric_fit
 from simulate.potts.inference.descent import Options, penalty
 from simulate.potts.inference.memory import refuse_too_large
-from simulate.potts.inference.minimize import FitError
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import (
@@ -22,6 +21,7 @@ from simulate.potts.inference.support import (
 from simulate.potts.inference.symmetric import fit as symmetric_fit
 from theory.models import DensePottsModel, checks
 from theory.models.arguments import checked
+from theory.models.errors import FitError
 from theory.models.potts import zero_sum
 from theory.models.results import SolverResult
 

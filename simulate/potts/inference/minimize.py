@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.models.arrays import Array
-from theory.models.errors import MaskedSSLError
 
 Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of the gradient, their product
 Function = Callable[[Array], tuple[float, Array]]  # x -> value, gradient
@@ -17,14 +15,6 @@ HISTORY = 6  # pairs of differences that are kept, in single precision since the
 OVERSHOOT = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
 SHORTENINGS = 30  # of a step, before the search gives up
 SMALLEST_GRADIENT = 1e-6  # least reference: independent sites start at the optimum, with a gradient of rounding
-
-
-class FitError(MaskedSSLError, RuntimeError):
-    """Raised where a fit has not reached its tolerance; `.fit` is the result that `check=False` would have returned."""
-
-    def __init__(self, message: str, fit: Any) -> None:
-        super().__init__(message)
-        self.fit = fit
 
 
 @dataclass(frozen=True, eq=False)
