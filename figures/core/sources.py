@@ -121,9 +121,17 @@ class SourceTree:
 
     def _effects(self, init: Path) -> list[Path]:
         """Modules that a package imports as such: to run them, as where each registers a solver."""
-        names = self._text(init).names
-        places = [self._place(f"{self._absolute(module, init)}.{name}") for module, name, _ in names]
+        names = [(self._absolute(module, init), name) for module, name, _ in self._text(init).names]
+        places = [self._place(f"{module}.{name}") for module, name in names if not self._is_reexport(module, name)]
         return [place for place in places if place is not None and place.name != "__init__.py"]
+
+    def _is_reexport(self, module: str, name: str) -> bool:
+        """Whether `name` is what a package takes from elsewhere, even if a module beside it has the same name."""
+        place = self._place(module)
+        origin = None if place is None else self._text(place).reexports.get(name)
+        return (
+            place is not None and origin is not None and (self._absolute(origin[0], place), origin[1]) != (module, name)
+        )
 
     def _whole(self, module: str) -> Iterator[Path]:
         """A module, or everything in a package that is used as a whole."""

@@ -112,18 +112,18 @@ def test_three_classes_by_softmax(agrees):
     )
     point, found = glm.solve(model), estimates(model, 100, 56, "classes")
     agrees(found(test_error), point.test_error, resolves=0.08)
-    agrees(found(lambda one: one.squared_norm[0]), point.Q[0, 0, 0] / 0.4, resolves=0.12)
+    agrees(found(lambda one: one.squared_norm[0]), point.q[0, 0, 0] / 0.4, resolves=0.12)
 
 
 def test_three_classes_by_square_loss(agrees):
-    """The loss has its half, Q = 0.4 |w|^2/p."""
+    """The loss has its half, q = 0.4 |w|^2/p."""
     gram = np.array([[1, 0.3, 0], [0.3, 1, 0.2], [0, 0.2, 1.0]])[:, :, None]
     model = MulticlassMixture(
         modes=Modes([1.0], [[0.4]], gram), probabilities=(0.5, 0.3, 0.2), alpha=1.0, lam=0.1, loss="square"
     )
     point, found = glm.solve(model), estimates(model, 100, 56, "square classes")
     agrees(found(train_loss), point.train_loss, resolves=0.2)
-    agrees(found(lambda one: one.squared_norm.sum()), np.trace(point.Q[0]) / 0.4, resolves=0.12)
+    agrees(found(lambda one: one.squared_norm.sum()), np.trace(point.q[0]) / 0.4, resolves=0.12)
 
 
 @pytest.mark.parametrize("bias", [True, False])
