@@ -1,6 +1,5 @@
 """What an analysis leaves on disk: its table, further tables of its own, and its figure."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,8 @@ from figures.core.experiment import Experiment
 from figures.core.rows import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 

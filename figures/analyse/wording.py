@@ -14,7 +14,7 @@ def shown(value: object, limit: int = 40) -> str:
 
 
 def printable(path: Path) -> str:
-    """Return the name of a file as it can be printed anywhere: bytes of it that are not UTF-8 become \\xNN."""
+    """Return the name of a file as it can be printed anywhere: bytes that are not UTF-8 become hexadecimal escapes."""
     return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -47,13 +47,14 @@ class _Measurement:
 class Curve(_Measurement):
     """Declares one curve; what is None is taken from its panel, and what is None there from the experiment.
 
-    `model` maps x to a model, or is one where nothing depends on x. `optimum` are values of x where the theory is best,
-    worst or changes its nature, or a function that finds them when the table is computed: they are marked by stars in
-    the color of the curve. Points of a curve without a replicate (NONE) are stars on its theory too.
+    `model` maps x to a model, or is one where nothing depends on x. `stars` are values of x at which
+    the theory deserves a mark (an optimum, a threshold), or a function that finds them when the table is computed: a
+    star in the color of the curve stands there on its theory. In the table the stars are a curve of their own, "_star,
+    LABEL". Points of a curve without a replicate (NONE) are drawn as stars on its theory too.
     """
 
     model: Any
-    optimum: Grid | None = None
+    stars: Grid | None = None
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
@@ -61,10 +62,10 @@ class Curve(_Measurement):
         """Returns the model at x."""
         return self.model(x) if callable(self.model) else self.model
 
-    def stars(self, position: int) -> "Curve":
+    def only_stars(self, position: int) -> "Curve":
         """Returns the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
         color = position if self.color is None else self.color
-        return replace(self, replicate=NONE, line=(), points=self.optimum, optimum=None, color=color)
+        return replace(self, replicate=NONE, line=(), points=self.stars, stars=None, color=color)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +86,15 @@ class Panel(_Measurement):
     ylim: tuple[float, float] | None = None
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
-        """Yields every curve with what it takes from the panel filled in, then the stars on those with an optimum."""
+        """Yields every curve with what it takes from the panel filled in, then the stars as curves of their own."""
         declared = {
             label: entry if isinstance(entry, Curve) else Curve(model=entry) for label, entry in self.curves.items()
         }
         for label, curve in declared.items():
-            yield label, _filled(replace(curve, optimum=None), self)
+            yield label, _filled(replace(curve, stars=None), self)
         for position, (label, curve) in enumerate(declared.items()):
-            if curve.optimum is not None:
-                yield f"_optimum, {label}", _filled(curve.stars(position), self)
+            if curve.stars is not None:
+                yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
 Record = TypeVar("Record", Curve, Panel)

@@ -67,7 +67,7 @@ def _label_short_log_axes(ax: Axes) -> None:
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
-    """Draws theory as a line, simulation as hollow markers with bars of two standard errors, an optimum as a star."""
+    """Draws theory as a line, simulation as hollow markers with bars of two standard errors, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     line = rows[rows["d"].isna() & rows["theory"].notna()].sort_values("x")

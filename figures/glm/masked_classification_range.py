@@ -77,7 +77,7 @@ def compared(
     return [row(family, x, panel=panel, theory=expected, d=d, estimate=e, judged=d == sizes[-1][0]) for d, e in sizes]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
     axes.axhspan(-0.5, 0.5, color="0.9", zorder=0)
 
 

@@ -38,7 +38,7 @@ def curves(loss: str) -> dict[str, Curve]:
     return {
         f"{projection.capitalize()} projection{label}": Curve(
             model=partial(features, loss=loss, projection=projection, lam=lam),
-            optimum=partial(threshold, projection) if (loss, lam) == ("logistic", 1e-4) else None,
+            stars=partial(threshold, projection) if (loss, lam) == ("logistic", 1e-4) else None,
         )
         for lam, label in LAMS.items()
         for projection in (PROJECTIONS if lam == 1e-4 else PROJECTIONS[:1])
@@ -48,7 +48,7 @@ def curves(loss: str) -> dict[str, Curve]:
 def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
     """Separability for the logistic loss, interpolation for the square loss; clear of the legends."""
     for position, projection in enumerate(PROJECTIONS):
-        for x in rows.loc[rows["curve"] == f"_optimum, {projection.capitalize()} projection", "x"]:
+        for x in rows.loc[rows["curve"] == f"_star, {projection.capitalize()} projection", "x"]:
             axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)
     if "square loss" in set(rows["panel"]):
         axes.axvline(1.0, color="0.6", linewidth=0.8, linestyle=":", ymin=0.3, zorder=0)

@@ -1,0 +1,1 @@
+"""Experiments on masked regression: a file with a line `EXPERIMENT = ...` is a figure with its table."""

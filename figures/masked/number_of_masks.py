@@ -37,7 +37,7 @@ def peak(make: Callable[[float], RandomMasks]) -> list[float]:
 
 def curves(alpha: float, rate: float) -> dict[str, Curve]:
     makes = {lam: partial(problem, alpha=alpha, rate=rate, lam=lam) for lam in LAMS}
-    return {rf"$\lambda = {lam}$": Curve(model=make, optimum=partial(peak, make)) for lam, make in makes.items()}
+    return {rf"$\lambda = {lam}$": Curve(model=make, stars=partial(peak, make)) for lam, make in makes.items()}
 
 
 def mark_interpolation(axes: "Axes", rows: "DataFrame") -> None:

@@ -27,7 +27,7 @@ def against_lam(covariance: Covariance, alpha: float) -> Callable[[float], Maske
 
 
 def with_optimum(covariance: Covariance, alpha: float) -> Curve:
-    return Curve(model=against_lam(covariance, alpha), optimum=lambda: [masked.optimal_ridge(covariance, alpha).lam])
+    return Curve(model=against_lam(covariance, alpha), stars=lambda: [masked.optimal_ridge(covariance, alpha).lam])
 
 
 def tuned(covariance: Covariance) -> Curve:

@@ -7,7 +7,7 @@ from figures.masked.digits import missing, varying_pixels
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average
 
 
-def compute(context: Context) -> list[Row]:
+def compute(_context: Context) -> list[Row]:
     """The spectra of the digits at one ridge; ValueError where the analysis finds none."""
     pixels = varying_pixels()
     found = matrix_spectrum(pixels, [f"pixel {k}" for k in range(pixels.shape[1])], LAM)

@@ -52,7 +52,7 @@ def methods(noise: Callable[[], Covariance]) -> dict[str, Callable[[float], Spik
 
 def ridges() -> dict[str, Curve]:
     return {
-        name: Curve(model=partial(against_lam, noise), points=(), optimum=partial(best, noise))
+        name: Curve(model=partial(against_lam, noise), points=(), stars=partial(best, noise))
         for name, noise in NOISES.items()
     }
 

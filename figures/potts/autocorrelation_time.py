@@ -74,7 +74,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def mark_transition(ax: Any, rows: Any) -> None:
+def mark_transition(ax: Any, _rows: Any) -> None:
     """The critical beta, and what lies above it."""
     ax.axvline(1.0, color="0.7", linewidth=0.8, zorder=0)
     ax.text(1.01, 0.97, "ordered", transform=ax.get_xaxis_transform(), va="top", fontsize=7, color="0.4")

@@ -54,7 +54,7 @@ def compute(context: Context) -> list[Row]:
     return rows + [row(name, step, theory=level) for name, level in lines.items() for step in (steps[0], steps[-1])]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
     """The legend where no curve passes."""
     axes.legend(loc=(0.02, 0.13))
 

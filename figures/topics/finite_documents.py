@@ -45,8 +45,8 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for k, name in enumerate(NAMES):
         panel = LOSS if name == "loss" else ENTRIES
-        for N in context.thin(np.geomspace(5, 300, 60).round(), 8):
-            rows.append(row(name, N, panel=panel, theory=predicted(N)[k]))
+        line = context.thin(np.geomspace(5, 300, 60).round(), 8)
+        rows += [row(name, N, panel=panel, theory=predicted(N)[k]) for N in line]
         for N in lengths:
             both = [Estimate.of(values[N, d][:, k]) for d in (size, 2 * size)]
             theory = predicted(N)[k]

@@ -47,7 +47,7 @@ def best(tau: int) -> list[float]:
 
 
 def curve(tau: int) -> Curve:
-    return Curve(model=lambda A: Tied(tau, A), optimum=lambda: best(tau))
+    return Curve(model=lambda A: Tied(tau, A), stars=lambda: best(tau))
 
 
 EXPERIMENT = Experiment(

@@ -108,7 +108,7 @@ def sample_size(alpha: float, d: int, n_inputs: int) -> int:
 
 
 @singledispatch
-def _population(model: Any, p: int) -> Population:
+def _population(model: Any, _p: int) -> Population:
     raise ValueError(f"model must be a record of Gaussian inputs, got {type(model).__name__}")
 
 

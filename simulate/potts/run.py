@@ -204,7 +204,8 @@ class Run:
         """Goes on from the checkpoint where there is one; else writes it now, so that a bad path is found at once."""
         saved = None if self._checkpoint is None else self._checkpoint.load()
         if saved is None:
-            return self._save()
+            self._save()
+            return
         for name, number in zip(NUMBERS, saved["numbers"], strict=True):
             setattr(self, name, int(number))
         self.series, self.kept = saved["series"], saved["kept"]

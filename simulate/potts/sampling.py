@@ -92,7 +92,7 @@ def sample(
         return _only_state(model, count)
     rng, moves = stream(seed, "sample"), "heat_bath" if method == "auto" else method
     ladder = _ladder(model, betas, seed, moves, n_threads)
-    chains = _number_of_chains(n_chains, count, ladder, model.n_sites)
+    chains = _number_of_chains(n_chains, count, ladder)
     plan = _plan(-(-count // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng)
     reason = ONE_START if _is_one_start(start, first) else ""
@@ -128,7 +128,7 @@ def _ladder(
     return checked_ladder(betas, model.beta)
 
 
-def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None, n_sites: int) -> int:
+def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
     """Enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
         return int(checks.dimension(n_chains, name="n_chains"))

@@ -114,7 +114,7 @@ def train(
     return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses), iterations=total)
 
 
-def _every_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
+def _every_site(parameters: Sequence[Array], states: States, _rng: np.random.Generator) -> Gradients:
     """Returns the gradient with every site masked in turn, from the compiled sums of the pseudo-likelihood."""
     _, *gradients = _objective(states)(*parameters)
     return tuple(each / states.shape[1] for each in gradients)

@@ -86,7 +86,7 @@ def test_what_is_not_judged_has_no_z(extrapolate):
     assert list(rows[rows["z"].notna()]["x"]) == [2.0]
 
 
-def test_an_optimum_is_a_point_without_replicates():
+def test_stars_are_points_without_replicates():
     star = Curve(model=lambda x: x, replicate=NONE, line=(), points=lambda: [1.5])
     rows = rows_of(Experiment(title="t", curves={"star": star}, **BASE))
     assert rows[["x", "theory"]].to_numpy().tolist() == [[1.5, 1.5]]
@@ -94,25 +94,25 @@ def test_an_optimum_is_a_point_without_replicates():
     assert rows["simulation"].isna().all()
 
 
-def test_a_curve_marks_its_optimum_in_its_own_color():
+def test_a_curve_has_its_stars_in_its_own_color():
     curves = {
         "plain": lambda x: x,
-        "a": Curve(model=lambda x: x, optimum=lambda: [1.5, 2.5]),
-        "b": Curve(model=lambda x: 2 * x, optimum=(2.0,), color=5, theory=lambda model: -model),
+        "a": Curve(model=lambda x: x, stars=lambda: [1.5, 2.5]),
+        "b": Curve(model=lambda x: 2 * x, stars=(2.0,), color=5, theory=lambda model: -model),
     }
     experiment = Experiment(title="t", curves=curves, **BASE)
     rows = rows_of(experiment)
-    stars = rows[rows["curve"].str.startswith("_optimum, ")]
+    stars = rows[rows["curve"].str.startswith("_star, ")]
     assert stars[["curve", "x", "theory"]].to_numpy().tolist() == [
-        ["_optimum, a", 1.5, 1.5],
-        ["_optimum, a", 2.5, 2.5],
-        ["_optimum, b", 2.0, -4.0],
+        ["_star, a", 1.5, 1.5],
+        ["_star, a", 2.5, 2.5],
+        ["_star, b", 2.0, -4.0],
     ]
     assert stars["simulation"].isna().all()
     assert np.isinf(stars["d"]).all()
     resolved = dict(experiment.resolved_panels()[0].resolved_curves())
-    assert list(resolved) == ["plain", "a", "b", "_optimum, a", "_optimum, b"]
-    assert [resolved[f"_optimum, {name}"].color for name in "ab"] == [1, 5]
+    assert list(resolved) == ["plain", "a", "b", "_star, a", "_star, b"]
+    assert [resolved[f"_star, {name}"].color for name in "ab"] == [1, 5]
     again = Panel(curves=resolved)  # what was resolved once has no more stars to add
     assert list(dict(again.resolved_curves())) == list(resolved)
 

@@ -80,7 +80,7 @@ def test_a_curve_has_the_color_and_the_line_that_it_declares_and_its_stars_too()
     from matplotlib.colors import to_rgba
     from matplotlib.figure import Figure
 
-    curves = {"a": Curve(model=lambda x: x, color=5, style=":", optimum=[2.0]), "b": lambda x: 2 * x}
+    curves = {"a": Curve(model=lambda x: x, color=5, style=":", stars=[2.0]), "b": lambda x: 2 * x}
     panel = experiment(panels=[Panel(title="one", curves=curves)]).resolved_panels()[0]
     declared = experiment(panels=[Panel(title="one", curves=curves)], replicate=NONE, points=())
     ax = Figure().subplots()

@@ -19,9 +19,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
 
     Only the style "text" has the sentences and the spectrum.
     """
-    cells = [
-        line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style), style)
-    ]
+    cells = [line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style))]
     caption = paragraphs([_caption(analysis)], width) if style == "text" else _caption(analysis)
     shown = render(HEADER, cells, title, caption, style)
     if style != "text":
@@ -51,7 +49,7 @@ def _caption(analysis: MatrixAnalysis) -> str:
     )
 
 
-def _lines(analysis: MatrixAnalysis, i: int, label: str, style: str) -> list[list[str]]:
+def _lines(analysis: MatrixAnalysis, i: int, label: str) -> list[list[str]]:
     lines = []
     for j, n in enumerate(analysis.plan.sizes):
         held_out = Estimate.of(analysis.test_error[:, j, i])

@@ -10,12 +10,12 @@ TILE = 512  # sequences compared with one at a time: their words stay in the fir
 
 
 @intrinsic
-def _ones(typing_context: Any, word: Any) -> Any:
+def _ones(_typing_context: Any, word: Any) -> Any:
     """Counts the ones in a 64-bit word, by the processor's own instruction where it has one."""
     if word != types.uint64:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate

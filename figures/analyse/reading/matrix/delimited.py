@@ -96,7 +96,7 @@ def _explain(file: TextFile, layout: Layout, chosen: list[int], reason: str) -> 
             for column in chosen:
                 kind = kind_of(cells[column])
                 if kind in ("text", "decimal comma"):
-                    raise DataError(file.path, _not_a_number(file, layout, number, column, cells[column]))
+                    raise DataError(file.path, _not_a_number(layout, number, column, cells[column]))
                 if kind != "number":
                     gaps.append((number, column, cells[column]))
     if not gaps:
@@ -129,7 +129,7 @@ def _ragged(number: int, found: int, layout: Layout) -> str:
     return f"row {number} has {counted(found, 'cell')}, but {other} {layout.width}; make all rows equally long"
 
 
-def _not_a_number(file: TextFile, layout: Layout, number: int, column: int, cell: str) -> str:
+def _not_a_number(layout: Layout, number: int, column: int, cell: str) -> str:
     place = _place(layout, number, column)
     if kind_of(cell) == "decimal comma":
         return f"{place}: {shown(cell)} has a decimal comma; write decimal points"

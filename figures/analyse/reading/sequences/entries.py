@@ -45,7 +45,7 @@ def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
         yield Entry(line, name, "".join(parts))
 
 
-def plain(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+def plain(_file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
     """Yield one sequence a line, without names."""
     for number, text in enumerate(lines, start=1):
         if text.strip() and not text.startswith("#"):

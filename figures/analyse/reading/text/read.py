@@ -32,12 +32,14 @@ def read_corpus(
     text_column: str | None = None,
     drop_empty: bool = False,
 ) -> Corpus:
-    """Counts of words of a .ldac file (words in .tokens beside it), a folder of .txt files, a .txt file with a
-    document a line, a column of a .csv or .tsv, or a key of a .jsonl; files may be gzipped.
+    """Count the words of the documents at `path`, whose kind is told by its suffix.
 
-    `stop_words`: "english", "none", a file with one a line, or "auto": English ones where words are read, none where
-    they come counted. `min_documents` None: 5, or fewer where there are few documents. What is wrong is a DataError
-    of one line that names file, place and remedy.
+    It may be a .ldac file (with its words in a .tokens file beside it), a folder of .txt files, a .txt file with one
+    document a line, a column of a .csv or .tsv file, or a key of a .jsonl file; files may be gzipped.
+
+    `stop_words` is "english", "none", a file with one word a line, or "auto", which leaves out English ones where
+    words are read and none where they come counted. `min_documents` None stands for 5, or fewer where there are few
+    documents. DataError, one line that names the file, the place and the remedy, where something is wrong.
     """
     path = Path(path)
     suffix = _suffix(path)

@@ -75,8 +75,11 @@ def pruned(
     notes: Iterable[str],
     fold: Callable[[str], str] = str.lower,
 ) -> Corpus:
-    """Counts of words in at least `min_documents` documents that are no stop words, at most the `max_words` of them
-    that are in most documents. Documents that have none of these are left out, with a note."""
+    """Count the words of the vocabulary in every document.
+
+    The vocabulary holds the words in at least `min_documents` documents that are no stop words, and of these at most
+    the `max_words` that are in most documents. Documents that have none of them are left out, with a note.
+    """
     counts = as_counts(documents, len(words))
     stop = frozenset(stop_words)
     stopped = np.array([fold(word) in stop for word in words], dtype=bool)
