@@ -1,4 +1,4 @@
-"""A teacher and a student that see different nonlinear features of one latent vector: the Gaussian covariate model."""
+"""A student learns from a teacher that sees other nonlinear features of the same latent vector."""
 
 from functools import lru_cache, partial
 
@@ -20,14 +20,17 @@ SETTINGS = {"logistic": 0.01, "hinge": 0.1, "square": 0.1}  # the ridge of each 
 
 @lru_cache(maxsize=1)
 def blocks() -> tuple[NDArray[np.float64], ...]:
-    """Psi, Phi, Omega of one draw of both projections, and theta; erf(g) is the mean of sign(sqrt(2) g + noise)."""
+    """Returns Psi, Phi and Omega (the covariances of teacher and student features) of one draw, and the teacher theta.
+
+    erf(g) is the mean of sign(sqrt(2) g + noise) over standard normal noise, so that one arcsine law serves both.
+    """
     rng = stream(0, "covariate model")
     F, G = (rng.standard_normal((rows, LATENT)) / np.sqrt(LATENT) for rows in (TEACHER, STUDENT))
     rows = np.vstack((F, np.sqrt(2) * G))
     covariance = rows @ rows.T + np.diag(np.repeat((0.0, 1.0), (TEACHER, STUDENT)))
     scale = 1 / np.sqrt(np.diag(covariance))
     moments = 2 / np.pi * np.arcsin(np.clip(covariance * np.outer(scale, scale), -1, 1))
-    own = np.arange(TEACHER, TEACHER + STUDENT)  # erf(g)^2 is below 1: its noise is drawn twice
+    own = np.arange(TEACHER, TEACHER + STUDENT)  # a square of erf(g) has two independent noises, unlike that of a sign
     inner = (rows[TEACHER:] @ rows[TEACHER:].T).diagonal()
     moments[own, own] = 2 / np.pi * np.arcsin(inner / (1 + inner))
     theta = rng.standard_normal(TEACHER)
@@ -79,8 +82,10 @@ DECLARED = Experiment(
     replicates=24,
     xlabel=r"samples per student feature $\alpha = n/p$",
     xscale="log",
-    caption="One draw of both projections, its covariances in closed form (arcsine law). Markers: Gaussian samples of "
-    "these covariances at their own size p = 120, without extrapolation; the error bars do not show its effect of "
-    "order 1/p.",
+    caption="A teacher labels samples by its features of a latent Gaussian vector, and a student learns from its "
+    "own. The features are drawn once; their covariances are known in closed form (arcsine law). Lines are the "
+    "theory of a large system with these covariances; markers are simulations with Gaussian samples of the same "
+    "covariances at their own size p = 120, with bars of two standard errors. Nothing is extrapolated here, so that "
+    "theory and simulation may differ by a term of order 1/p, which the bars do not show.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -1,4 +1,4 @@
-"""Odd against even handwritten digits by ridge regression: learning curves predicted from the moments of the data."""
+"""Learning curves for odd against even handwritten digits are predicted from the moments of the data."""
 
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ LAMS = (1e-3, 0.03, 1.0)  # a pixel has variance one on average
 
 @lru_cache(maxsize=1)
 def digits() -> tuple[Array, Array]:
-    """Pixels (1797, 61) without the three blank ones, in one common unit, and the parity +-1; both centered."""
+    """Loads the pixels (1797, 61) without the three blank ones, in one unit, and the parity +-1; both centered."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -72,7 +72,9 @@ EXPERIMENT = Experiment(
     xlabel=r"images per pixel $\alpha = n/p$",
     xscale="log",
     skip=missing,
-    caption="Lines: the Gaussian covariate model with the empirical moments of all 1797 images. Markers: fits of n of "
-    "them drawn with replacement, judged on all (two standard errors over draws); so both speak of one population. No "
-    "z: pixels are not Gaussian.",
+    caption="A ridge regression on the pixels tells odd from even digits. Lines are the Gaussian covariate model "
+    "with the means and covariances of all 1797 images; markers are fits of n images drawn with replacement and "
+    "tested on all of them, with bars of two standard errors over the draws, so that both describe the same "
+    "population. No z is given, because pixels are not Gaussian; the learning curves are nevertheless predicted from "
+    "first and second moments alone.",
 )

@@ -1,4 +1,4 @@
-"""Drafts that cost about a second: solvers and networks here take longer than what a draft leaves by itself."""
+"""Makes drafts that cost about a second, for solvers and networks that take longer than a draft leaves by itself."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +9,7 @@ from figures.core.experiment import Grid
 
 
 def with_draft(experiment: Experiment, draft: Callable[[], Experiment]) -> Experiment:
-    """`experiment`, except that in a draft the rows are those of `draft()`: same panels and labels, smaller models."""
+    """Returns `experiment` with the rows of `draft()` in a draft: the same panels and labels with smaller models."""
 
     def compute(context: Context) -> list[Row]:
         return compute_rows(draft() if context.is_draft else experiment, context)
@@ -18,7 +18,7 @@ def with_draft(experiment: Experiment, draft: Callable[[], Experiment]) -> Exper
 
 
 def thinned(experiment: Experiment, line: int = 3, points: int = 2) -> Experiment:
-    """At most so many values of x for every curve of every panel, ends included."""
+    """Returns the experiment with at most `line` and `points` values of x for every curve, both ends included."""
     return replace(experiment, panels=[_panel(panel, line, points) for panel in experiment.resolved_panels()])
 
 

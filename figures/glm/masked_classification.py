@@ -1,4 +1,4 @@
-"""Learning curves of pseudo-likelihood as those of a Gaussian mixture: a masked spin of a spin glass."""
+"""Pseudo-likelihood of a spin glass learns a masked spin as if the data were a Gaussian mixture."""
 
 import math
 from functools import lru_cache
@@ -47,7 +47,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def best_at(context: Context) -> dict[float, float]:
-    """alpha -> the ridge of the least test loss at beta = 0.6."""
+    """Maps alpha to the ridge of the least test loss at beta = 0.6."""
     return {a: best(a).lam for a in context.thin(ALPHAS, 1)}
 
 
@@ -57,7 +57,7 @@ def best(alpha: float) -> BestRidge:
 
 
 class Measured:
-    """Fits to sampled spins of every problem of the figure, at both sizes."""
+    """Holds fits to sampled spins for every problem of the figure, at both sizes."""
 
     def __init__(self, context: Context, best: dict[float, float]) -> None:
         self.best, self.p, self.replicates = best, context.size(P, 12), range(context.replicates(8))
@@ -80,7 +80,7 @@ class Measured:
         self.found = context.sweep(tasks)
 
     def rows(self, curve: str, x: float, panel: str, problem: Problem, column: int, judged: bool = True) -> list[Row]:
-        """Of both sizes and their extrapolation, against the theory of infinitely many spins."""
+        """Returns the rows of both sizes and of their extrapolation, against the theory of infinitely many spins."""
         beta, alpha, lam = problem
         place, predicted = self.problems[beta].index((alpha, lam)), predictions(*problem)[column]
         small, large = (
@@ -93,7 +93,7 @@ class Measured:
 
 @lru_cache(maxsize=256)
 def predictions(beta: float, alpha: float, lam: float) -> Array:
-    """Test loss, excess over the floor and training loss."""
+    """Predicts the test loss, its excess over the floor, and the training loss."""
     model = spin_glass_site(beta, alpha=alpha, lam=lam)
     point = glm.solve(model)
     loss = fresh_loss(point)
@@ -101,7 +101,7 @@ def predictions(beta: float, alpha: float, lam: float) -> Array:
 
 
 def line(beta: float, alphas: list[float], lam: float) -> Array:
-    """`predictions` at every alpha, (alphas, 3), each solved from its neighbor."""
+    """Returns `predictions` at every alpha, (alphas, 3), each solved from its neighbor."""
     model = spin_glass_site(beta, alpha=1.0, lam=lam)
     points = glm.learning_curve(model, alphas).points[0]
     return np.array([[fresh_loss(p), fresh_loss(p) - mixture_floor(model), p.train_loss] for p in points])
@@ -158,7 +158,7 @@ def scan(context: Context, measured: Measured) -> list[Row]:
 
 
 def styled(name: str, keys: tuple[float, ...], style: str) -> dict[str, Curve]:
-    """Lines without a legend, in the colors of the curves they belong to."""
+    """Declares lines without a legend, in the colors of the curves to which they belong."""
     return {f"_{name} {key:g}": Curve(model=key, style=style, color=k) for k, key in enumerate(keys)}
 
 
@@ -167,7 +167,7 @@ def colored(names: list[str]) -> dict[str, Curve]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """The floors and thresholds in words, where they are drawn."""
+    """Says in words what the dotted floors are, and places the legend where no curve passes."""
     if rows["panel"].eq(LOSS).all():
         axes.text(0.98, 0.99, "dotted: Bayes floors", transform=axes.transAxes, ha="right", va="top")
     if rows["panel"].eq(TRANSITION).all():
@@ -206,12 +206,14 @@ EXPERIMENT = Experiment(
     ),
     figsize=(13, 2.6),
     draw=draw,
-    caption="A spin predicted from p others by logistic regression, sum of losses + (lam/2)|w|^2, fields w.x/sqrt(p). "
-    "Lines: replica theory of the two-cluster Gaussian mixture in the limit p = inf, where everything is known: means "
-    "+-beta W J_i, common covariance W = (1 + beta^2 - beta J)^-1, distance beta. Markers: fits to sampled spins, 8 "
-    "models of p + 1 spins at p = 80 and 160, rows of J of unit length, 3 sites each, extrapolated in 1/p. From the "
-    "left: test loss at lam = 1; "
-    "training loss at lam = 0.01 (dashed: 0.0001) and the thresholds up to which a plane separates the labels; excess "
-    "at beta = 0.6 "
-    "and the large-sample law tr(H^-1 K)/(2n) = p/(2n); excess against the ridge, its optimum starred.",
+    caption="One spin is predicted from the p others by logistic regression, which minimizes the sum of losses + "
+    "(lambda/2)|w|^2 with fields w.x/sqrt(p). Lines are the replica theory of a mixture of two Gaussian clusters in "
+    "the limit p = infinity, where everything is known: the clusters have means +-beta W J_i and the common "
+    "covariance W = (1 + beta^2 - beta J)^-1. Markers are fits to sampled spins of 8 models with p + 1 spins, p = 80 "
+    "and 160, and couplings J with rows of unit length, 3 sites of each, extrapolated in 1/p, with bars of two "
+    "standard errors. From the left: the test loss at lambda = 1, with the Bayes floors, which are the least losses "
+    "possible (dotted); the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to "
+    "which a plane separates the labels; the excess of the test loss over the least one at beta = 0.6, with the "
+    "large-sample law p/(2n) (dashed); and the same excess against the ridge, with a star at the optimum. The "
+    "Gaussian mixture describes the fits to spins.",
 )

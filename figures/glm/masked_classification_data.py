@@ -1,4 +1,4 @@
-"""Spins and colors for masked classification: models, states drawn from them, and fits of single sites."""
+"""Makes spins and colors for masked classification: models, states drawn from them, and fits of single sites."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,22 +24,25 @@ SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color
 
 
 def spin_glass(n_sites: int, beta: float, rng: Generator) -> PottsModel:
-    """Sherrington and Kirkpatrick's with rows of unit length; the glass begins at beta = 1."""
+    """Makes Sherrington and Kirkpatrick's model with rows of unit length; its glass phase begins at beta = 1."""
     return PottsModel(normal_couplings(n_sites, rng), SPIN, beta=beta)
 
 
 def normal_couplings(n_sites: int, rng: Generator) -> Array:
-    """J = D J' D with sum_j J_ij^2 = 1 in every row and normal J': lengths that differ by N^(-1/2) would be noise."""
+    """Draws J = D J' D with normal J' and sum_j J_ij^2 = 1 in every row.
+
+    Rows whose lengths differ by N^(-1/2) would add noise.
+    """
     J = np.triu(rng.standard_normal((n_sites, n_sites)), 1)
     J += J.T
-    d = np.full(n_sites, n_sites**-0.5)  # D^2 balances the squares, as of Sinkhorn
+    d = np.full(n_sites, n_sites**-0.5)  # D^2 balances the squares, as in Sinkhorn's iteration
     for _ in range(50):
         d = np.sqrt(d / (J**2 @ d))
     return np.asarray(np.sqrt(d)[:, None] * J * np.sqrt(d))
 
 
 def sparse_glass(n_sites: int, mean_degree: float, reduced: float, rng: Generator) -> PottsModel:
-    """J_ij = +-1 on a random graph; `reduced` = beta/beta_c, where mean_degree tanh(beta_c)^2 = 1."""
+    """Makes J_ij = +-1 on a random graph; `reduced` = beta/beta_c, where mean_degree tanh(beta_c)^2 = 1."""
     graph = random_graph(n_sites, mean_degree, rng).toarray()
     signs = np.triu(rng.choice([-1.0, 1.0], graph.shape), 1)
     critical = np.arctanh(1 / np.sqrt(mean_degree))
@@ -47,7 +50,7 @@ def sparse_glass(n_sites: int, mean_degree: float, reduced: float, rng: Generato
 
 
 def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> PottsModel:
-    """`normal_couplings` times a random U of zero row sums, hence without fields, and spectral radius C.
+    """Makes `normal_couplings` times a random U of zero row sums, hence without fields, and spectral radius C.
 
     A site's contrasts have the variance 1/C: correlations of equally frequent colors diverge at beta = 1.
     """
@@ -57,12 +60,12 @@ def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> Pot
 
 
 def numbers(states: States, n_colors: int) -> Array:
-    """Spins +-1 (M, L), or contrasts (M, L (C-1))."""
+    """Returns spins +-1 (M, L), or for more colors contrasts (M, L (C-1))."""
     return np.asarray(1.0 - 2.0 * states, float) if n_colors == 2 else contrasts(states, n_colors)
 
 
 def drawn(model: PottsModel, chains: int, burn_in: int, records: int, apart: int, rng: Generator) -> States:
-    """`records` states of each chain from random colors, record after record, (records chains, L)."""
+    """Draws `records` states a chain from random colors, record after record, (records chains, L)."""
     dynamics, kept = make_dynamics(model, chains, rng), []
     dynamics.run(max(burn_in - apart, 0))
     for _ in range(records):
@@ -74,10 +77,10 @@ def drawn(model: PottsModel, chains: int, burn_in: int, records: int, apart: int
 def spin_glass_fits(
     p: int, beta: float, problems: Sequence[tuple[float, float]], sites: int, sweeps: int, replicate: int
 ) -> Array:
-    """(problems, 3): test loss, excess and training loss of `sites` spins of one model of p + 1 spins.
+    """Measures test loss, excess and training loss of `sites` spins of one model of p + 1 spins, (problems, 3).
 
-    A problem is (alpha, lam); all share their samples, fewer being the first of the most. The test loss is the excess
-    of the sites fitted above the mean entropy of all sites, which has less noise than their own.
+    A problem is (alpha, lam); all share their samples, of which a smaller one takes the first. The test loss is the
+    mean entropy of all sites plus the excess of the sites fitted, which has less noise than their own loss.
     """
     rng = stream(0, "masked spins", p, beta, replicate)
     model = spin_glass(p + 1, beta, rng)
@@ -108,12 +111,14 @@ def masked_gap(
     trainings: int = TRAININGS,
     **options: Any,
 ) -> Array:
-    """(4,): test loss of fits, that of the mixture with the model's moments, entropy of the site, floor of the mixture.
+    """Measures test loss, test loss and floor of the mixture with the same moments, and entropy of a site, (4,).
 
-    Means over one or two sites of one model of `family` at `x`, and over `trainings` fits of each. `effort`: chains,
-    sweeps to forget the start, sweeps between the `RECORDS` records of each chain. These are the population: its
-    covariance, and the moments of a site with the others, where the true mean of the site takes the place of the site,
-    which has less noise. Fits are to other states. The floor is computed for spins; for colors the entropy is repeated.
+    The order is: test loss of the fits, test loss of the mixture, entropy of the site, floor of the mixture. They are
+    means over one or two sites of one model of `family` at `x`, and over `trainings` fits of each. `effort` gives the
+    number of chains, of sweeps to forget the start, and of sweeps between the `RECORDS` records of each chain. The
+    records are the population: they give its covariance, and the moments of a site with the others, where the true
+    mean of the site takes the place of the site, which has less noise. Fits are to other states. The floor is computed
+    for spins; for colors the entropy is repeated.
     """
     rng = stream(0, "masked gap", family, x, n_sites, replicate)
     model = FAMILIES[family](n_sites, x, rng)

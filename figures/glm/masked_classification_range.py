@@ -1,4 +1,4 @@
-"""Where masked classification is that of a Gaussian mixture: temperature, density of the graph, number of colors."""
+"""Masked classification is that of a Gaussian mixture in dense models up to criticality, not on sparse graphs."""
 
 import math
 from functools import partial
@@ -51,7 +51,7 @@ def pace(x: float) -> tuple[int, int]:
 
 
 def measured(family: str, x: float, sites: list[int], small: Array, large: Array) -> list[Row]:
-    """Percent by which test loss and floor exceed those of the mixture, model by model, at both sizes and beyond."""
+    """Returns by how many percent test loss and floor exceed those of the mixture, at both sizes and in the limit."""
     panel = DENSITY if family == DEGREES else WARMTH
     rows = compared(family, x, panel, sites, (small[:, :2], large[:, :2]), 0.0 if family in (DENSE, COLORS) else None)
     if family in (DENSE, SPARSE):
@@ -61,7 +61,7 @@ def measured(family: str, x: float, sites: list[int], small: Array, large: Array
 
 
 def tree_gap(mean_degree: float, reduced: float) -> float:
-    """Percent by which the entropy exceeds that of the mixture on a large graph, at `reduced` = beta/beta_c."""
+    """Returns by how many percent the entropy exceeds the mixture's on a large graph, at `reduced` = beta/beta_c."""
     floors = random_graph_floors(mean_degree, reduced * math.atanh(mean_degree**-0.5))
     return 100 * (floors.true / floors.mixture - 1)
 
@@ -69,7 +69,7 @@ def tree_gap(mean_degree: float, reduced: float) -> float:
 def compared(
     family: str, x: float, panel: str, sites: list[int], pair: tuple[Array, Array], expected: float | None
 ) -> list[Row]:
-    """`expected`: the limit of many sites; None where nothing is known of it."""
+    """Returns the rows of one comparison; `expected` is its limit of many sites, None where that is not known."""
     gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in pair]
     sizes = list(zip(map(float, sites), gaps, strict=True))
     if family in (DENSE, COLORS):  # on sparse graphs the corrections are not known, and the noise is larger
@@ -92,12 +92,14 @@ EXPERIMENT = Experiment(
     figsize=(10, 2.6),
     ylabel="test loss above theory (%)",
     draw=draw,
-    caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others (right) "
-    "exceed those of the Gaussian mixture with the same means and covariance, model by model: 5 models, sites "
-    "31 and 61 (colors: 16 and 31), 8 training sets for each site; dense models extrapolated in 1/N, sparse "
-    "ones at the larger size; band: 0.5 %. Moments are measured on 6000 states, which moves the predictions by "
-    "about 0.1 %. Dense spins and dense three-color models agree in the limit, up to 0.9 of the critical "
-    "inverse temperature; at 31 sites three colors are 0.8 to 1 % above. On sparse graphs, J = +-1, the entropy"
-    " stays above the mixture's (line: exact on trees): 0.1, 1.8 and 8 % at degree 3, falling as 1 over the "
-    "degree, which limits the theory at many samples; at 2 samples a spin the test loss hides most of it.",
+    caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others "
+    "(right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means over 5 "
+    "models, each with its own prediction, with bars of two standard errors; models have 31 and 61 sites (16 and 31 "
+    "with colors) and 8 training sets for each site. Dense models are extrapolated in 1/N; sparse ones are shown at "
+    "the larger size. The gray band is 0.5 %. The moments are measured on 6000 states, which moves the predictions "
+    "by about 0.1 %. Dense spins and dense three-color models agree with the mixture in the limit, up to 0.9 of the "
+    "critical inverse temperature beta_c; at 31 sites three colors are 0.8 to 1 % above it. On sparse graphs with J "
+    "= +-1 the entropy stays above that of the mixture (lines: exact on trees), by 0.1, 1.8 and 8 % at degree 3 and "
+    "beta/beta_c = 0.3, 0.6 and 0.9, and by less in inverse proportion to the degree. This limits the theory when "
+    "samples are many; with 2 samples for each spin the test loss hides most of it.",
 )

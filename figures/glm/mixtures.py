@@ -1,4 +1,4 @@
-"""Gaussian mixtures: error against the sample ratio for three losses, equal or unequal shares, and three classes."""
+"""Errors on Gaussian mixtures are compared between losses, for equal or unequal shares and three classes."""
 
 from dataclasses import replace
 from functools import partial
@@ -71,14 +71,16 @@ DECLARED = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="test error (share of wrong labels)",
     xscale="log",
-    caption="Left and middle: means +-mu, |mu| = 1, variance 0.5; dash-dotted: the error of the posterior mean, shares "
-    "known. Right: means with the Gram matrix (1, .3, 0; .3, 1, .2; 0, .2, 1), variance 0.4. Lines: "
-    "p = infinity; markers: simulation at p = 50 and 100 extrapolated in 1/p.",
+    caption="Left and middle: two clusters with means +-mu, |mu| = 1, and variance 0.5. Right: three clusters whose "
+    "means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, 1), with variance 0.4. Solid lines are the "
+    "theory in the limit p = infinity; dash-dotted lines are the error of the posterior mean when the shares are "
+    "known, which no method can beat; markers are simulations at p = 50 and 100, extrapolated in 1/p, with bars of "
+    "two standard errors.",
 )
 
 
 def draft() -> Experiment:
-    """Two classes: with three softmax takes averages over the plane, half a second for every point of its line."""
+    """Takes two classes: with three, softmax needs averages over the plane, half a second for every point."""
     return thinned(replace(DECLARED, panels=[*BINARY, multiclass((0.6, 0.4))]), line=3, points=1)
 
 

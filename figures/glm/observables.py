@@ -1,4 +1,4 @@
-"""What the experiments read off a saddle point, solved once for all rows and curves that ask for it."""
+"""Reads numbers off a saddle point, which is solved once for all rows and curves that ask for it."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -9,7 +9,7 @@ from theory import glm
 
 @lru_cache(maxsize=256)
 def saddle_point(model: Any) -> Any:
-    """The saddle point of a record; records are hashed by value or by identity."""
+    """Solves the saddle point of a record once; records are hashed by value or by identity."""
     return glm.solve(model)
 
 
@@ -25,7 +25,7 @@ def train_loss(model: Any) -> float:
 
 
 def fairness(name: str) -> Callable[[Any], float]:
-    """A scalar of the fairness table, by name."""
+    """Returns the function that reads one scalar of the fairness table, by its name."""
     return lambda model: float(getattr(glm.fairness_table(saddle_point(model)), name))
 
 

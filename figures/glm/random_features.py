@@ -1,4 +1,4 @@
-"""Double descent of random features: error against the number of features, with the separability threshold."""
+"""Random features show double descent, with the peak at the separability threshold of the logistic loss."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -24,7 +24,7 @@ NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 31), np.linspace(0.3, 0.5,
 
 
 def features(ratio: float, loss: str, projection: Projection, lam: float = 1e-4) -> RandomFeatures:
-    """The model with p/n = ratio."""
+    """Makes the model with p/n = ratio."""
     return glm.random_features(
         "sign", samples_per_input=SAMPLES, features_per_input=SAMPLES * ratio, loss=loss, lam=lam, projection=projection
     )
@@ -46,7 +46,7 @@ def curves(loss: str) -> dict[str, Curve]:
 
 
 def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
-    """Separability for the logistic loss, interpolation for the square loss; clear of the legends."""
+    """Marks where labels become separable (logistic loss) or are interpolated (square loss), clear of the legends."""
     for position, projection in enumerate(PROJECTIONS):
         for x in rows.loc[rows["curve"] == f"_star, {projection.capitalize()} projection", "x"]:
             axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)
@@ -71,10 +71,12 @@ DECLARED = Experiment(
     xscale="log",
     ylim=(0.18, 0.52),
     draw=mark_transitions,
-    caption="Labels sign(theta.c) of Gaussian inputs c in d dimensions, read from p features sign(F c). Lines: "
-    "d = infinity; markers: the nonlinear features themselves at d = 40 and 80, extrapolated in 1/d. Nearly "
-    "unregularized, the logistic error has its bump where the training set becomes separable (dotted, stars: "
-    "p/n = 0.368, and 0.326 for orthogonal F), the square loss its peak where it interpolates, p = n. A ridge of "
-    "0.01 removes the first and lowers the second; orthogonal projections are better everywhere.",
+    caption="Labels are sign(theta.c) of Gaussian inputs c in d dimensions, and the classifier reads p features "
+    "sign(F c). Lines are the theory in the limit d = infinity; markers use the nonlinear features themselves at d = "
+    "40 and 80, extrapolated in 1/d, with bars of two standard errors. Almost without a ridge, the error of the "
+    "logistic loss has its bump where the training set becomes separable (dotted lines and stars: p/n = 0.368, and "
+    "0.326 for orthogonal F), and that of the square loss has its peak where the training set is interpolated, p = n "
+    "(dotted). A ridge of 0.01 removes the first and lowers the second; orthogonal projections are better "
+    "everywhere.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -1,4 +1,4 @@
-"""Training loss on random labels: at lam -> 0 one curve for all inputs, at a finite ridge one for each spectrum."""
+"""The training loss on random labels is universal without a ridge, and depends on the spectrum with one."""
 
 from functools import partial
 
@@ -36,12 +36,12 @@ def universal(model: RandomLabels) -> float:
 
 
 def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: InputLaw) -> float:
-    """Mean training loss without a ridge: least squares, or for hinge loss a linear program."""
+    """Measures the mean training loss without a ridge, by least squares or, for the hinge loss, by a linear program."""
     X = random_inputs(model.covariance.resized(d), round(model.alpha * d), rng, inputs)
     y = rng.choice((-1.0, 1.0), len(X))
     if model.loss == "square":
         return float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
-    # by duality the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0: d equations, not n
+    # By duality this is the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0, which has d equations, not n.
     gain = -np.ones(len(X)) / len(X)
     found = linprog(gain, A_eq=(y[:, None] * X).T, b_eq=np.zeros(d), bounds=(0, 1), method="highs-ds")
     if not found.success:
@@ -64,7 +64,7 @@ def without_ridge(loss: str) -> Panel:
 
 
 def with_ridge(loss: str) -> Panel:
-    """The first three families; the third has the theory of the second."""
+    """Declares the first three families; the third has the theory of the second."""
     curves = {
         name: Curve(
             model=partial(labels, covariance=covariance, loss=loss),
@@ -85,9 +85,11 @@ DECLARED = Experiment(
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
     figsize=(11.0, 2.6),
-    caption="Labels drawn by a fair coin. Without a ridge inputs of any law and covariance have one loss, which rises "
-    "at alpha = 1 (square: (1 - 1/alpha)/2) and 2 (hinge: where labels stop being separable). At lambda = 1 it depends "
-    "on the spectrum, but not on the law: two clusters at +-mu, |mu| = 2, lie on the line of one Gaussian. Markers: "
-    "simulation at p = 40 and 80 extrapolated in 1/p.",
+    caption="Labels are drawn by a fair coin. Lines are the theory in the limit p = infinity; markers are "
+    "simulations at p = 40 and 80, extrapolated in 1/p, with bars of two standard errors, and are moved sideways "
+    "where they would overlap. Without a ridge (first and third panel) inputs of any law and covariance have one "
+    "loss, which rises from zero at alpha = 1 for the square loss, as (1 - 1/alpha)/2, and at alpha = 2 for the "
+    "hinge loss, where labels stop being separable. At lambda = 1 the loss depends on the spectrum of the inputs, "
+    "but not on their law: two clusters at +-mu with |mu| = 2 lie on the line of a single Gaussian.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

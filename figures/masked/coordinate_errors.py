@@ -1,4 +1,4 @@
-"""Error of each masked coordinate where variances and correlations differ from coordinate to coordinate."""
+"""Each masked coordinate has an error of its own where variances and correlations differ along the chain."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from theory import masked
 from theory.models import AR1, MaskedRidge, Scaled
 
 D = 60
-# scales rise by a factor of four along the chain: neighbors are correlated, and no two coordinates alike
+# Standard deviations rise by a factor of four along the chain, so that no two coordinates are alike.
 COVARIANCE = Scaled(AR1(D, 0.7), np.geomspace(0.5, 2.0, D))
 
 
@@ -25,6 +25,9 @@ EXPERIMENT = Experiment(
     xlabel="masked coordinate",
     ylabel="test error",
     yscale="log",
-    caption="Standard deviations rise from 0.5 to 2 along an AR(1) chain with r = 0.7; lam = 0.05. Lines: theory at "
-    "this size (d - 1 unknowns each); markers: simulation, bars of two standard errors. The ends have one neighbor.",
+    caption="Standard deviations rise from 0.5 to 2 along an AR(1) chain with correlation r = 0.7 between "
+    "neighbors; the ridge is 0.05. Each coordinate is predicted from all others. Lines are the theory of this size "
+    "(d - 1 unknowns for each coordinate); markers are the mean of simulated fits, with bars of two standard errors. "
+    "Errors grow with the variance of the coordinate, and the coordinates at the two ends are harder to predict "
+    "because they have one neighbor only.",
 )

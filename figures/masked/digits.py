@@ -1,4 +1,4 @@
-"""Handwritten digits of the package scikit-learn, as a matrix of images by pixels."""
+"""Loads the handwritten digits of the package scikit-learn, as a matrix of images by pixels."""
 
 from importlib.util import find_spec
 
@@ -8,7 +8,7 @@ from theory.models.arrays import Array
 
 
 def varying_pixels() -> Array:
-    """Gray levels 0 to 16 of 1797 images (rows) at the 61 pixels that are not blank in all of them (columns)."""
+    """Loads the gray levels, 0 to 16, of 1797 images (rows) at the 61 pixels that vary (columns); 3 never do."""
     from sklearn.datasets import load_digits
 
     pixels = np.asarray(load_digits()["data"], dtype=float)
@@ -16,5 +16,5 @@ def varying_pixels() -> Array:
 
 
 def missing() -> str | None:
-    """The reason why an experiment on the digits is skipped, or None."""
+    """Says why an experiment on the digits is skipped, or None where it can run."""
     return None if find_spec("sklearn") else "scikit-learn, which ships the digits, is not installed"

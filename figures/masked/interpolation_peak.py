@@ -1,4 +1,4 @@
-"""Learning curves of masked regression: the interpolation peak at n = d, and how the ridge removes it."""
+"""Masked regression has an interpolation peak at n = d, which a ridge removes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,7 +38,8 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    caption="Test error of every coordinate predicted from the others, averaged over coordinates; lines: d = infinity, "
-    "markers: simulation at d = 100 and 200 extrapolated in 1/d, bars of two standard errors. The peak at n = d is "
-    "that of interpolation; a ridge of order one removes it.",
+    caption="The vertical axis is the error of a coordinate predicted from all others on fresh data, averaged over "
+    "the coordinates. Lines are the theory in the limit d = infinity; markers are simulations at d = 100 and 200, "
+    "extrapolated in 1/d, with bars of two standard errors. With a small ridge the error peaks at n = d, where the "
+    "fit can just interpolate its samples; a ridge of order one removes the peak.",
 )

@@ -1,4 +1,4 @@
-"""Masked regression beside a teacher-student problem on the same inputs: noise, own or added, makes the peak."""
+"""Masked regression behaves like a teacher-student problem whose label noise is the conditional variance."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LAM = 3e-3
 
 
 def teacher(noise: float, points: tuple[float, ...]) -> Curve:
-    """A teacher as strong as what the other coordinates explain of the masked one."""
+    """Declares a teacher whose signal is as strong as what the other coordinates explain of a masked one."""
     return Curve(
         model=lambda alpha: TeacherStudent(COVARIANCE, alpha, LAM, noise, signal_power=1 - CONDITIONAL_VARIANCE),
         theory=lambda model: masked.teacher_student(model).test_error,
@@ -42,9 +42,10 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     ylim=(0.1, 5),
-    caption="Masked regression peaks at n = d without any label noise: the conditional variance of the masked "
-    "coordinate takes its place. A linear teacher on the same inputs whose labels have noise of that variance gives "
-    "nearly the same curve, the same one beyond n = d; without noise it has no peak, and its error falls to the order "
-    "of the squared ridge, below the frame. Lines: d = infinity; markers: simulation extrapolated from d = 200 and "
-    "400.",
+    caption="Masked regression peaks at n = d although no noise is added to any label: the part of a coordinate "
+    "that the other coordinates cannot explain (its conditional variance) takes the place of noise. A linear teacher "
+    "on the same inputs, whose labels have noise of that variance, gives nearly the same curve, and beyond n = d the "
+    "same one. Without label noise there is no peak: the error falls to the order of the squared ridge, below the "
+    "frame. Lines are the theory in the limit d = infinity; markers are simulations at d = 200 and 400, extrapolated "
+    "in 1/d, with bars of two standard errors.",
 )

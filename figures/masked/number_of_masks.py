@@ -1,4 +1,4 @@
-"""Test error against the number of masks drawn for each sample: an interpolation peak where rows equal unknowns."""
+"""The error has an interpolation peak in the number of masks of a sample, where rows equal unknowns."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ def test_error(model: RandomMasks) -> float:
 
 
 def peak(make: Callable[[float], RandomMasks]) -> list[float]:
-    """The number of masks with the largest error, unless that is one mask."""
+    """Finds the number of masks with the largest error; none where the error is largest with a single mask."""
     errors = [test_error(make(float(count))) for count in range(1, 61)]
     return [float(1 + np.argmax(errors))] if errors[0] < max(errors) else []
 
@@ -59,9 +59,11 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=mark_interpolation,
-    caption="Each sample is masked R times at rate p; a coordinate is regressed on the n R p pairs of sample and mask "
-    "that hide it. Lines: d = infinity; markers: masks drawn and regressions solved at d = 40 and 80, extrapolated in "
-    "1/d; stars: the largest error. More masks first hurt, then help: the peak is where pairs equal unknowns, n R p = "
-    "d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error 4.00, one mask 1.00) and 10 (3.88, one mask "
-    "0.99), and a ridge moves it down: to R = 6 (1.20) and 8 (1.16) at lambda = 0.05. At 0.3 there is none.",
+    caption="Each sample is masked R times at rate p, and a coordinate is regressed on the n R p pairs of a sample "
+    "and a mask in which it is hidden. Lines are the theory in the limit d = infinity; markers are regressions on "
+    "masks that were really drawn, at d = 40 and 80, extrapolated in 1/d, with bars of two standard errors; stars "
+    "mark the largest error of a line. More masks first hurt and then help: the peak lies where the number of pairs "
+    "equals the number of unknowns, n R p = d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error "
+    "4.00, against 1.00 with one mask) and at R = 10 (3.88, against 0.99). A larger ridge moves it to fewer masks, R "
+    "= 6 (1.20) and 8 (1.16) at lambda = 0.05; at 0.3 there is no peak.",
 )

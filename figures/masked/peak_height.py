@@ -1,4 +1,4 @@
-"""Height of the interpolation peak at n = d against the ridge, with its square-root law."""
+"""The interpolation peak at n = d grows as one over the square root of the ridge."""
 
 import numpy as np
 
@@ -40,6 +40,8 @@ EXPERIMENT = Experiment(
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",
     yscale="log",
-    caption="Lines: d = infinity; dotted: the law sigma^2/(2 sqrt(lam tau)), tau = tr Sigma^-1/d, sigma^2 the "
-    "conditional variance; markers: simulation extrapolated from d = 200 and 400.",
+    caption="Solid lines are the theory in the limit d = infinity; dotted lines are the law sigma^2/(2 sqrt(lambda "
+    "tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and sigma^2 the conditional variance "
+    "of a coordinate given all others; markers are simulations at d = 200 and 400, extrapolated in 1/d, with bars of "
+    "two standard errors. The peak grows without bound as the ridge vanishes, as one over its square root.",
 )

@@ -1,4 +1,4 @@
-"""Eigenvalues of fitted joint predictors against the predicted density, its edges, its atom and its outlier."""
+"""The eigenvalues of fitted joint predictors follow the predicted density, with its edges, atom and outlier."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def spiked(d: int, strength: float) -> MaskedRidge:
 
 
 def histogram(model: MaskedRidge, d: int, bins: np.ndarray, rng: Generator) -> np.ndarray:
-    """Density of the eigenvalues in the bins."""
+    """Returns the density of the eigenvalues of one fitted predictor in every bin."""
     return np.asarray(np.histogram(predictor_eigenvalues(model, d, rng), bins)[0] / (d * np.diff(bins)))
 
 
@@ -64,7 +64,10 @@ def compute(context: Context) -> list[dict[str, Any]]:
 def spectrum(
     context: Context, panel: str, curve: str, model: MaskedRidge, law: random_matrix.SpectralLaw, d: int
 ) -> list[dict[str, Any]]:
-    """The line of the density, and the histogram with the predicted mean density of every bin; not judged (1/d)."""
+    """Returns the line of the density, and the histogram beside the predicted mean density of every bin.
+
+    The histogram is not judged, since it differs from the limit by terms of order 1/d.
+    """
     low, high = law.edges[0, 0], law.edges[-1, 1]
     line = np.linspace(low, high, 400)
     rows = [row("density", a, panel=panel, theory=y) for a, y in zip(line, law.density(line), strict=True)]
@@ -98,8 +101,11 @@ EXPERIMENT = Experiment(
     ylabel="density",
     figsize=(8.0, 3.2),
     draw=draw,
-    caption=f"Lines: predicted density of the continuous part, lam = {LAM}; markers: histograms of fitted predictors, "
-    "d = 150. For n = d/2 and two variances .3 and 4 on 80% and 20% of the coordinates, 0.3 of the eigenvalues are at "
-    "an atom (the isolated high markers, smeared over a bin or two at finite d) and a bulk of its own lies left of it. "
-    "The spike is delocalized, of strength .15 and 4; dotted: the predicted outlier right of the noise bulk.",
+    caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "
+    f"lambda = {LAM}; markers are histograms of the eigenvalues of predictors fitted to samples with d = 150, with "
+    "bars of two standard errors. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a "
+    "share 0.3 of the eigenvalues coincides in one atom, which a finite d smears over a bin or two (the isolated "
+    "high markers), and a separate bulk lies left of it. In the last panel a spike spread over all coordinates is "
+    "added, of strength 0.15, below the threshold, or 4, above it; the dotted line is the predicted outlier, which "
+    "appears right of the bulk of noise for the strong spike only.",
 )

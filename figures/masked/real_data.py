@@ -1,4 +1,4 @@
-"""Handwritten digits: every pixel predicted from the others, measured, predicted, and predicted from the data alone."""
+"""Gaussian theory predicts how well pixels of handwritten digits are predicted from the other pixels."""
 
 from figures.analyse.matrix import FIGSIZE, analyse_matrix, decorate, panels
 from figures.core import Context, Experiment, Row
@@ -8,7 +8,7 @@ LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 
 
 def compute(context: Context) -> list[Row]:
-    """The table that `figures analyse` would give for the digits."""
+    """Returns the table that `figures analyse` would give for the digits."""
     return analyse_matrix(varying_pixels(), lams=LAMS, repeats=context.replicates(20), run=context.sweep).rows
 
 
@@ -19,8 +19,10 @@ EXPERIMENT = Experiment(
     draw=decorate,
     figsize=FIGSIZE,
     skip=missing,
-    caption="Mean squared error (gray levels squared) of a pixel predicted from the other 60 by masked ridge. "
-    "Left: on held-out images (markers, two standard errors over random splits) against Gaussian theory with the "
-    "covariance of the data, corrected for its own sampling noise (lines) or as it is (dotted). Middle: generalized "
-    "cross-validation of the same fits, which needs no other images. Right: the choice of the ridge for all 1797.",
+    caption="The vertical axes are the mean squared error, in gray levels squared, of a pixel that is predicted "
+    "from the other 60 by masked ridge regression. Left: markers are errors on held-out images, with bars of two "
+    "standard errors over random splits; lines are Gaussian theory with the covariance of the data, corrected for "
+    "the sampling noise of that covariance, and dotted lines the same without the correction. Middle: generalized "
+    "cross-validation of the same fits, which needs no held-out images. Right: the error against the ridge for all "
+    "1797 images, from which the ridge is chosen.",
 )

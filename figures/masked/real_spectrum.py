@@ -1,4 +1,4 @@
-"""Handwritten digits: the spectrum of masked regression and of PCA against what noise would have."""
+"""The spectra of handwritten digits, by masked regression and by PCA, are compared with those of noise."""
 
 from figures.analyse.matrix import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.core import Context, Experiment, Row
@@ -8,7 +8,7 @@ LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 2
 
 
 def compute(_context: Context) -> list[Row]:
-    """The spectra of the digits at one ridge; ValueError where the analysis finds none."""
+    """Returns the spectra of the digits at one ridge; ValueError where the analysis finds none."""
     pixels = varying_pixels()
     found = matrix_spectrum(pixels, [f"pixel {k}" for k in range(pixels.shape[1])], LAM)
     if isinstance(found, str):
@@ -23,11 +23,12 @@ EXPERIMENT = Experiment(
     draw=decorate_spectrum,
     figsize=SPECTRUM_FIGSIZE,
     skip=missing,
-    caption="Rank of every eigenvalue, n = 1797, lam = 0.2. Black: every pixel permuted by itself, and the law of "
-    "independent columns of these variances (no fit). Blue line: the bulk of the noise part, independent columns "
-    "of the variances that 12 detected directions leave; dotted: its edge and the margin that noise exceeds in 1% "
-    "of samples. Beyond it lie 17 eigenvalues of masked regression, 13 of the covariance, 17 of the correlation "
-    "matrix; beyond that of independent columns 25, 7 and 12. Neighboring pixels are correlated through all "
-    "scales, so that the noise part does not settle: the digits are no few directions in independent noise, and "
-    "these counts say how far from it.",
+    caption="Each marker is one eigenvalue (horizontal) and its rank (vertical), for n = 1797 images and a ridge of "
+    "0.2. Black: the eigenvalues after every pixel was permuted by itself, and the law of independent columns with "
+    "these variances, to which nothing is fitted. Blue line: the bulk of independent columns with the variances that "
+    "remain when 12 detected directions are taken out; the dotted lines are its edge and the margin that noise "
+    "exceeds in 1% of samples. Beyond this margin lie 17 eigenvalues of masked regression, 13 of the covariance and "
+    "17 of the correlation matrix; beyond that of independent columns there are 25, 7 and 12. Neighboring pixels are "
+    "correlated at all scales, so that the estimate of the noise part does not settle: the digits are not a few "
+    "directions in independent noise, and the counts say how far they are from it.",
 )

@@ -1,4 +1,4 @@
-"""The replica saddle point against the random-matrix formulas: equal for d - 1 unknowns, 1/d off for all at once."""
+"""The replica saddle point and the random-matrix formulas agree: to rounding, or up to terms of order 1/d."""
 
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,7 @@ SIZES = (20, 40, 80, 160, 320, 640)
 
 
 def relative_gaps(model: MaskedRidge, coordinate: int) -> tuple[float, float]:
-    """|E/E_replica - 1| of one coordinate: the formula for d - 1 unknowns and that for all coordinates."""
+    """Returns |E/E_replica - 1| of one coordinate, for the formula of d - 1 unknowns and that of all coordinates."""
     replica = masked.replica(model, coordinate).test_error
     own, joint = (masked.solve(model, exact_size=exact).test_error[coordinate] for exact in (True, False))
     return abs(own / replica - 1), abs(joint / replica - 1)
@@ -68,7 +68,7 @@ def compute(context: Context) -> list[Row]:
     for name, covariance in FAMILIES.items():
         for alpha in context.thin(ALPHAS):
             gap = relative_gaps(MaskedRidge(covariance, alpha, LAM), D // 3)[0]
-            # an exact zero has no place on a log axis: it is shown at the rounding unit
+            # An exact zero has no place on a logarithmic axis and is shown at the rounding unit.
             rows.append(row(name, alpha, panel=PER_FAMILY, theory=max(gap, 1e-16), d=covariance.d))
     for alpha in context.thin(ALPHAS[1:]):
         for d in (int(size) for size in context.thin(SIZES)):
@@ -99,8 +99,9 @@ EXPERIMENT = Experiment(
     ylabel="relative difference",
     yscale="log",
     draw=draw,
-    caption="Left: test error of one coordinate from the replica saddle point and from the scalar random-matrix "
-    f"equation for the same d - 1 unknowns, {len(FAMILIES)} covariances of d = {D} (64 in 2D), lam = {LAM}: equal to "
-    "rounding (dotted: 1e-8). Right: the formula that serves all coordinates with one equation differs from "
-    "both by O(1/d); AR(1), r = 0.7.",
+    caption="Left: relative difference between the test error of one coordinate by the replica saddle point and by "
+    f"the scalar random-matrix equation for the same d - 1 unknowns, for {len(FAMILIES)} covariances of d = {D} (64 "
+    f"for the free field in two dimensions) at lambda = {LAM}; markers of one kind belong to one covariance, and all "
+    "are equal to rounding (the dotted line is 1e-8). Right: the formula that serves all coordinates with one single "
+    "equation differs from both by a relative amount of order 1/d (dotted: slope -1), here for AR(1) with r = 0.7.",
 )

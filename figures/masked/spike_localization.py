@@ -1,4 +1,4 @@
-"""Threshold of a spike on L coordinates against L: who sees few coordinates, and who needs many."""
+"""A spike on few coordinates has a threshold that depends on their number, and differently for each method."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ QUIET = "quiet coordinates of two-level noise"
 
 
 def model(noise: Covariance, method: SpikeMethod, lam: float | None, count: float) -> SpikedData:
-    """Equal entries on the first coordinates: those of low variance in two-level noise."""
+    """Makes the spike with equal entries on the first coordinates, which have low variance in two-level noise."""
     u = np.zeros(D)
     u[: int(count)] = 1 / np.sqrt(int(count))
     return SpikedData(noise, u, alpha=1.0, method=method, lam=lam)
@@ -33,7 +33,7 @@ def curves(noise: Covariance, lam: float) -> dict[str, Callable[[float], SpikedD
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """A dot for every number of coordinates; a triangle at the top where no strength suffices."""
+    """Draws a dot for every number of coordinates, and a triangle at the top where no strength suffices."""
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
         axes.plot(curve["x"], curve["theory"], "o", color=f"C{position}", markersize=2.5)
         never = curve[curve["theory"].isna()]["x"] * 1.06**position
@@ -58,10 +58,13 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=draw,
-    caption="A spike of equal entries on L coordinates; triangles at the top: no strength suffices. Left: one "
-    "coordinate correlates with nothing and masked regression (lam = .05) never sees it; it needs 1.87, 1.44, 1.22, "
-    "1.02 at L = 2, 3, 5, 40, where PCA needs 1 throughout (masked regression loses). Correlation PCA needs L > 2, and "
-    "3.00, 1.67 at L = 3, 5: masked regression wins over it. Right: on quiet coordinates (variance 0.3, others 4) "
-    "masked regression (lam = .001) needs 0.60, 0.46, 0.38 at L = 2, 3, 5; correlation PCA infinity, 0.90, 0.50; PCA "
-    "5.49; no-diagonal PCA 4.57, 3.93, 3.53: it beats all three, and ties with correlation PCA as L grows.",
+    caption="The spike has equal entries on L of 400 coordinates, and alpha = 1. Each dot is the least strength at "
+    "which a method sees it, by theory (lines join the dots); a triangle at the top means that no strength suffices. "
+    "Left, isotropic noise: a spike on one coordinate correlates with nothing, so that masked regression (lambda = "
+    "0.05) never sees it; it needs strength 1.87, 1.44, 1.22 and 1.02 at L = 2, 3, 5 and 40. PCA needs 1 throughout "
+    "and is better there; correlation PCA needs L > 2 and strengths 3.00 and 1.67 at L = 3 and 5, and is worse. "
+    "Right, a spike on quiet coordinates (variance 0.3, where others have 4): masked regression (lambda = 0.001) "
+    "needs 0.60, 0.46 and 0.38 at L = 2, 3 and 5; correlation PCA cannot see L = 2 and needs 0.90 and 0.50; PCA "
+    "needs 5.49 throughout, and PCA without the diagonal 4.57, 3.93 and 3.53. Masked regression is best of all here; "
+    "correlation PCA reaches it as L grows.",
 )

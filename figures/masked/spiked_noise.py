@@ -1,4 +1,4 @@
-"""What the experiments on spikes share: noises of every kind, and where a measurement of a spike may be judged."""
+"""Defines what the experiments on spikes share: kinds of noise, and where a measurement of a spike may be judged."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,19 +18,22 @@ NAMES: dict[SpikeMethod, str] = {
 
 @cache
 def scaled_chain() -> Covariance:
-    """AR(1) .6 with standard deviations that alternate in runs: correlated and heteroscedastic, d = 100."""
+    """Makes AR(1) with r = 0.6 and d = 100 in which every fifth coordinate has variance 4 and the others 0.3."""
     return Scaled(AR1(100, 0.6), np.sqrt(np.where(np.arange(100) % 5 == 0, 4.0, 0.3)))
 
 
 @cache
 def half_chain() -> Covariance:
-    """Unit variances, half the coordinates an AR(1) chain with r = .8, half independent, d = 100."""
+    """Makes unit variances where half the coordinates are an AR(1) chain with r = 0.8 and half independent, d = 100."""
     return Empirical(block_diag(AR1(50, 0.8).matrix, np.eye(50)))
 
 
 @dataclass(frozen=True)
 class PairsAndBlocks(Covariance):
-    """Unit variances, half the coordinates in pairs correlated by .95, half in tens by .5; d a multiple of 20."""
+    """Describes unit variances, half the coordinates in pairs correlated by 0.95 and half in groups of ten by 0.5.
+
+    ValueError for a d that is not a multiple of 20.
+    """
 
     d: int = 20
 
@@ -43,7 +46,7 @@ class PairsAndBlocks(Covariance):
         return np.asarray(block_diag(*(self.d // 20) * [Blocks(10, 2, 0.95).matrix, ten]))
 
     def resized(self, d: int | float) -> "PairsAndBlocks":
-        """The record of this size, one for all replicates: it keeps the eigenvectors that it has computed."""
+        """Returns the record of this size, one for all replicates, since it keeps the eigenvectors once computed."""
         if not np.isfinite(d):
             raise ValueError(f"d must be a multiple of 20, got {d!r}")
         return pairs_and_blocks(int(d))
@@ -51,22 +54,25 @@ class PairsAndBlocks(Covariance):
 
 @cache
 def pairs_and_blocks(d: int = 20) -> PairsAndBlocks:
-    """Pairs and blocks at size d."""
+    """Returns the one record of pairs and blocks at size d."""
     return PairsAndBlocks(d)
 
 
 @cache
 def two_level() -> Covariance:
-    """Variances .3 and 4 on 80 and 20 % of the coordinates, in the limit."""
+    """Makes variances 0.3 and 4 on 80 and 20 % of infinitely many coordinates."""
     return TwoLevel(np.inf)
 
 
 def well_above_threshold(data: SpikedData) -> bool:
-    """Where corrections are of order 1/d: nearer, and below, they are powers of d that no extrapolation removes."""
+    """Tells whether corrections are of order 1/d.
+
+    Nearer to the threshold, and below it, they are other powers of d, which the extrapolation does not remove.
+    """
     return data.strength is not None and data.strength > 1.3 * threshold(data).value
 
 
 def finite_threshold(data: SpikedData) -> float | None:
-    """The threshold of the theory; None, which is not drawn, where no strength suffices."""
+    """Returns the threshold by theory, or None, which is not drawn, where no strength suffices."""
     found = threshold(data).value
     return found if np.isfinite(found) else None

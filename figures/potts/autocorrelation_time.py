@@ -1,4 +1,4 @@
-"""How slow single-site and tempered sampling are through the ordering transition."""
+"""Single-site sampling slows down through the ordering transition, and tempered sampling less so."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ def title(n_colors: int) -> str:
 
 
 def models() -> dict[str, Any]:
-    """At their critical betas."""
+    """Makes the lattices at their critical betas, by the title of their panel."""
     return {title(q): SquareLatticePotts(WIDTH, WIDTH, q, potts.square_lattice_critical_beta(q)) for q in COLORS}
 
 
 def measured_times(model: Potts, tempered: bool, sweeps: int, replicate: int) -> NDArray[np.float64]:
-    """Autocorrelation times of score and mean color in sweeps, (2,); cut off where the run is too short."""
+    """Measures autocorrelation times of score and mean color in sweeps, (2,); cut off where the run is too short."""
     rng = stream(0, "autocorrelation", model.n_sites, model.beta, tempered, replicate)
     dynamics: Any
     if tempered:
@@ -75,7 +75,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def mark_transition(ax: Any, _rows: Any) -> None:
-    """The critical beta, and what lies above it."""
+    """Marks the critical beta, and says what lies above it."""
     ax.axvline(1.0, color="0.7", linewidth=0.8, zorder=0)
     ax.text(1.01, 0.97, "ordered", transform=ax.get_xaxis_transform(), va="top", fontsize=7, color="0.4")
 
@@ -88,8 +88,10 @@ EXPERIMENT = Experiment(
     xlabel=r"inverse temperature $\beta/\beta_c$",
     ylabel=r"autocorrelation time $\tau$ (sweeps)",
     yscale="log",
-    caption="Heat bath of single sites and parallel tempering with a proposed ladder from beta = 0 (sweeps of each "
-    "replica). In the ordered phase the score still looks fast, while the mean color, which tells the equivalent "
-    "ordered states apart, takes ever longer: a marker is missing where 8 chains of "
-    f"{SWEEPS['single site']} sweeps ({SWEEPS['tempered']} tempered) are too short to measure it.",
+    caption="Markers are the autocorrelation times of the score and of the mean color, for a heat bath of single "
+    "sites and for parallel tempering with a ladder of inverse temperatures from beta = 0 on (in sweeps of each "
+    "replica), with bars of two standard errors. In the ordered phase, right of the gray line, the score still "
+    "forgets fast, while the mean color, which tells the equivalent ordered states apart, takes ever longer. A "
+    f"marker is missing where 8 chains of {SWEEPS['single site']} sweeps ({SWEEPS['tempered']} tempered) are too "
+    "short to measure the time.",
 )

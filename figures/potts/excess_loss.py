@@ -1,4 +1,4 @@
-"""How excess loss and recovery error fall with the number of samples, against their exact asymptotic laws."""
+"""Excess loss and recovery error fall with the number of samples, as exact asymptotic laws say."""
 
 import math
 
@@ -20,7 +20,7 @@ ASYMPTOTIC = 10_000  # z is judged from here on: the next order in 1/M is below 
 
 
 def pair_model() -> PottsModel:
-    """Six sites, three colors, couplings of both signs."""
+    """Makes a model of six sites and three colors with couplings of both signs."""
     i, j = np.indices((6, 6))
     upper = np.triu(np.sin(0.3 + i + 2 * j), 1)
     x, y = np.indices((3, 3))
@@ -28,7 +28,7 @@ def pair_model() -> PottsModel:
 
 
 def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
-    """Excess masked loss and squared recovery error of fits to independent samples, (replicates, 2); exact averages."""
+    """Measures excess masked loss and squared error of the couplings of fits, (replicates, 2), averaged exactly."""
     model = pair_model()
     population, found = potts.enumerate_states(model), []
     states, p, floor = population.states, population.probabilities, potts.masked_loss_floor(model)
@@ -48,7 +48,7 @@ def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
 
 
 def root(square: Estimate) -> Estimate:
-    """Root of a mean, its error to first order."""
+    """Takes the root of a mean, and its error to first order."""
     return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
 
 
@@ -82,7 +82,10 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
-    caption="Fits to independent samples (markers, two standard errors over 200 samples) evaluated exactly on the "
-    "population, against the large-M laws (lines): tr(H^+ K)/(2 L M) and the square root of the trace of the "
-    "parameters' covariance. z is judged for M >= 10000, where the law should hold.",
+    caption="Markers are fits to M independent samples, with the masked loss and the error of the couplings "
+    "computed exactly on the population; bars are two standard errors over 200 sets of samples. Lines are the exact "
+    "laws for large M: the excess loss is tr(H^+ K)/(2 L M), where H is the Hessian of the loss, H^+ its "
+    "pseudoinverse and K the covariance of its gradient, and the error is the square root of the trace of the "
+    "covariance of the parameters. The factored fit has fewer parameters and a smaller excess. z is judged for M >= "
+    "10000, where the laws should hold.",
 )

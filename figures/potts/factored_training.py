@@ -1,4 +1,4 @@
-"""One layer of factored attention, trained like a network, reaches the lowest possible masked loss of pair data."""
+"""One layer of factored attention, trained like a network, reaches the lowest masked loss of pair data."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ FLOOR, ALONE, UNIFORM = "floor: true conditionals", "sites alone", r"uniform, $\
 
 
 def losses(ways: list[str], n_samples: int, n_test: int, steps: list[int], seed: int) -> NDArray[np.float64]:
-    """Test loss at `steps` of each way of training from random weights, and last the losses to compare with."""
+    """Returns the test loss at `steps` of each way of training, and in two last columns the losses to compare with."""
     states, test = sequences(n_samples, 2 * seed), sequences(n_test, 2 * seed + 1)
     compared, found = [own_loss(test), masked_loss(site_independent(states, C), test).loss], []
     for way in ways:
@@ -55,7 +55,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """The legend where no curve passes."""
+    """Places the legend where no curve passes."""
     axes.legend(loc=(0.02, 0.13))
 
 
@@ -67,7 +67,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(4.6, 3.2),
     draw=draw,
-    caption="Loss of held-out sequences during training from random weights, two standard errors over trainings on "
-    f"independent data ({SAMPLES} sequences each). The floor is the loss of the true conditionals on the same "
-    "held-out sequences.",
+    caption="Markers are the loss of held-out sequences during training from random weights, with bars of two "
+    f"standard errors over trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare "
+    "with: that of the true conditional probabilities on the same held-out sequences, below which no model can get "
+    "except by chance; that of sites modeled as independent; and that of equal probabilities, ln C.",
 )

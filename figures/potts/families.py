@@ -1,4 +1,4 @@
-"""The analysis of an alignment as an experiment: the same table and figure as for a user's own file.
+"""Makes the analysis of an alignment an experiment, with the table and figure that a user's own file would give.
 
 The project does not ship the alignments of the families: they are read from the folder that ALIGNMENTS names.
 """
@@ -36,10 +36,11 @@ def family(name: str, title: str, map_caption: str) -> Experiment:
         draw=decorate,
         figsize=FIGSIZE,
         skip=partial(_missing, name),
-        caption="Pair model by weighted pseudo-likelihood. Left: masked loss of held-out sequences, none of which is "
-        "80 % identical to one that was fitted (two standard errors between clusters). Middle: score of each pair, the "
-        f"Frobenius norm of its couplings with the average-product correction (dark: strong){map_caption}. "
-        "Right: the strongest pairs at least 4 sites apart",
+        caption="A pair model was fitted by weighted pseudo-likelihood. Left: the masked loss of held-out "
+        "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with bars of two "
+        "standard errors between clusters of similar sequences. Middle: the score of each pair of sites, which is "
+        f"the Frobenius norm of its couplings after the average-product correction (dark: strong){map_caption}. "
+        "Right: the strongest pairs of sites at least 4 sites apart.",
     )
 
 
@@ -52,7 +53,7 @@ def _alignment(name: str) -> Path:
 
 
 def _missing(name: str) -> str | None:
-    """The reason why an experiment on the alignment is skipped, or None."""
+    """Says why an experiment on the alignment is skipped, or None where it can run."""
     if not os.environ.get("ALIGNMENTS"):
         return f"set ALIGNMENTS to the folder that holds {name}"
     return None if _alignment(name).is_file() else f"{_alignment(name)} is not there; ALIGNMENTS names its folder"

@@ -1,4 +1,4 @@
-"""An alignment with known interactions: the map that a user gets, judged by the pairs that really interact."""
+"""The pairs of sites that really interact in a known model are those that the analysis ranks highest."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ PRECISION, FOUND, CHANCE, TRUE = "precision", "among the strongest", "by chance"
 
 
 def compute(context: Context) -> list[Row]:
-    """The analysis of the shipped alignment, with the pairs that interact in the model that it was sampled from."""
+    """Analyzes the shipped alignment, and adds the pairs that interact in the model from which it was sampled."""
     analysis = analysed(ALIGNMENT, context)
     L = analysis.n_sites
     contacts = np.asarray(synthetic_model().site_couplings.todense())[:L, :L] != 0
@@ -32,14 +32,14 @@ def compute(context: Context) -> list[Row]:
 
 
 def _floor(analysis: SequenceAnalysis) -> list[Row]:
-    """The masked loss of the true model on all sequences: no model can do better, but by chance."""
+    """Returns the masked loss of the true model on all sequences, which no model can beat except by chance."""
     model = synthetic_model()
     loss = masked_loss(model, read_sequences(ALIGNMENT).states).loss if analysis.n_sites == model.n_sites else None
     return [row("true model", n, panel=LEARNING, theory=loss) for n in (analysis.sizes[0], analysis.sizes[-1]) if loss]
 
 
 def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[Row]:
-    """The share of true interactions among the n strongest of all pairs, for n up to twice their number."""
+    """Returns the share of true interactions among the n strongest pairs, for n up to twice their number."""
     upper = np.triu_indices(analysis.n_sites, 1)
     order = np.argsort(-analysis.scores[upper], kind="stable")
     hits = contacts[upper][order]
@@ -74,7 +74,8 @@ EXPERIMENT = Experiment(
     panels=(*panels()[:2], Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="true ones among them")),
     draw=draw,
     figsize=(9.6, 3.1),
-    caption="Equilibrium samples of a sparse Potts model with four letters. Left: masked loss of held-out sequences. "
-    "Middle: score of each pair, the Frobenius norm of its learned couplings with the average-product correction "
-    "(dark: strong); circles mark pairs that interact in the model. Right: share of these among the strongest pairs",
+    caption="The sequences are equilibrium samples of a sparse Potts model with four letters. Left: the masked loss "
+    "of held-out sequences. Middle: the score of each pair of sites, which is the Frobenius norm of its learned "
+    "couplings after the average-product correction (dark: strong); circles mark the pairs that interact in the "
+    "model. Right: the share of interacting pairs among the strongest ones, beside the share that chance would give.",
 )

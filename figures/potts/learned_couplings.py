@@ -1,4 +1,4 @@
-"""Learned attention against the true site couplings, and learned values against the true color couplings."""
+"""Factored attention learns the couplings between sites and between colors of the model behind its data."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ LEARNED, IDENTITY = "learned", "identical"
 
 
 def learned(n_samples: int, seed: int) -> NDArray[np.float64]:
-    """c A and V/c of one sample in the scale of the true color couplings, flat."""
+    """Fits one sample and returns c A and V/c, flat, where c gives V the scale of the true color couplings."""
     fit = factored_attention(sequences(n_samples, seed), C)
     return np.concatenate(
         [each.ravel() for each in matched_scale(fit.site_couplings, fit.color_couplings, sparse_model())]
@@ -45,7 +45,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """The map of the sites as an image: below the diagonal the truth, above it what one sample taught."""
+    """Draws the map of the sites as an image, the truth below the diagonal and what one sample taught above it."""
     if rows["panel"].iloc[0] != SITES:
         return
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
@@ -66,7 +66,8 @@ EXPERIMENT = Experiment(
         Panel(title=COLORS, curves={}, xlabel="true $U_{ab}$", ylabel="learned $V_{ab}/c$"),
     ),
     draw=draw,
-    caption=f"Left: below the diagonal the true site couplings, above it those learned from {SAMPLES} sequences. "
-    "Right: learned against true color couplings, zero-sum gauge, two standard errors over samples; one "
-    "factor c matches the scales.",
+    caption=f"Left: the true couplings between sites below the diagonal, and those learned from {SAMPLES} sequences "
+    "above it. Right: the learned couplings between colors against the true ones, in the gauge in which rows and "
+    "columns sum to zero, with bars of two standard errors over samples; the line is equality. Only the product of "
+    "the two is determined by the data, so that one factor c is chosen to match their scales.",
 )

@@ -1,4 +1,4 @@
-"""Where the Gaussian theory of Potts data fails: masked ridge on the square lattice through its ordering transition."""
+"""The Gaussian theory of Potts data fails on the square lattice in the ordered phase."""
 
 import math
 from typing import TYPE_CHECKING
@@ -76,11 +76,14 @@ EXPERIMENT = Experiment(
         Panel(title=MONITOR, curves={}, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
         Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
-    caption="Left: every site predicted from the others, 2.5 samples for each of the 126 unknowns, ridges per unknown; "
-    "mean and two standard errors over 24 samples of independent chains, relative to the theory for Gaussian data of "
-    "the same covariance, itself measured on 80,000 states. Ridgeless errors exceed the theory by (h - 1)/2.5 (line), "
-    "h the heteroskedasticity of the middle panel: to leading order in unknowns per sample the excess of least squares "
-    "over the noise is proportional to h. In the ordered phase more is missing; a ridge hides most of it.",
+    caption="Every site is predicted from the others with 2.5 samples for each of the 126 unknowns; the ridge "
+    "lambda' counts for each unknown. Left: the error relative to the theory for Gaussian data of the same "
+    "covariance, which was measured on 80,000 states; markers are means over 24 samples of independent chains, with "
+    "bars of two standard errors. Middle: the heteroskedasticity h, which is 1 where the size of the residuals r "
+    "does not depend on the inputs x. To leading order in unknowns per sample, the excess of least squares over the "
+    "noise is proportional to h, so that ridgeless errors should exceed the theory by (h - 1)/2.5 (line on the "
+    "left). Right: the share of the variance that the best linear prediction explains. In the ordered phase, right "
+    "of the dotted line, the deviation is larger than that; a ridge hides most of it.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )

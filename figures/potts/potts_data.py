@@ -1,4 +1,4 @@
-"""Potts data for masked regression: models, their populations of contrasts, and errors of fits to fresh samples."""
+"""Makes Potts data for masked regression: models, their populations of contrasts, and errors of fits to new samples."""
 
 from collections.abc import Sequence
 
@@ -24,14 +24,14 @@ Model = DensePottsModel | PottsModel | SquareLatticePotts
 
 
 def random_model(n_sites: int) -> DensePottsModel:
-    """J_ij of variance 1/L between all sites, one random U for three colors, beta = 1."""
+    """Makes J_ij of variance 1/L between all sites, with one random U for three colors and beta = 1."""
     rng = stream(0, "dense random Potts model")
     J = np.triu(rng.standard_normal((n_sites, n_sites)), 1) / np.sqrt(n_sites)
     return DensePottsModel.of(PottsModel(J + J.T, random_color_couplings(3, rng)))
 
 
 def ring_with_matching(n_sites: int) -> PottsModel:
-    """A ring whose sites are also paired at random (one is left over if L is odd), three colors, beta = 0.9."""
+    """Makes a ring whose sites are also paired at random (one is left over if L is odd), three colors, beta = 0.9."""
     order = stream(0, "matching").permutation(n_sites)
     pairs = order[: n_sites // 2 * 2].reshape(-1, 2)
     ring = ring_graph(n_sites)
@@ -40,14 +40,14 @@ def ring_with_matching(n_sites: int) -> PottsModel:
 
 
 def draw(model: Model, n: int, sweeps: int, rng: np.random.Generator) -> NDArray[np.int16]:
-    """n states, one a chain, after `sweeps` heat-bath sweeps from random colors."""
+    """Draws n states, one from each chain, after `sweeps` heat-bath sweeps from random colors."""
     chains = make_dynamics(model, n, rng)
     chains.run(sweeps)
     return np.asarray(chains.states)
 
 
 def sampled_moments(model: Model, chains: int, records: int, sweeps: int, symmetric: bool, name: str) -> Array:
-    """One row of numbers: mean, covariance, and heteroskedasticity averaged over sites, of chains * records states.
+    """Measures mean, covariance, and heteroskedasticity averaged over sites, of chains * records states, in one row.
 
     Records are `sweeps` apart, after ten times as many to forget the random start. `symmetric`: colors are renamed at
     random in every state, where the model does not tell them apart.
@@ -69,19 +69,19 @@ def sampled_moments(model: Model, chains: int, records: int, sweeps: int, symmet
 
 
 def population_of(moments: Array, n_colors: int) -> tuple[ContrastPopulation, float]:
-    """What `sampled_moments` put in a row."""
+    """Reads the population and its heteroskedasticity back from a row of `sampled_moments`."""
     d = round((np.sqrt(4 * len(moments) - 3) - 1) / 2)  # the root of d + d^2 + 1
     covariance = Empirical(moments[d:-1].reshape(d, d))
     return ContrastPopulation(covariance, n_colors, moments[:d]), float(moments[-1])
 
 
 def unknowns(population: ContrastPopulation) -> int:
-    """(L-1)(C-1): what each site is predicted from."""
+    """Returns (L-1)(C-1), the number of contrasts from which each site is predicted."""
     return (population.n_sites - 1) * (population.n_colors - 1)
 
 
 def theory(population: ContrastPopulation, ratio: float, ridge: float) -> ContrastRegression:
-    """At `ratio` samples and a penalty `ridge` per unknown; a ridge of zero is the limit."""
+    """Predicts the errors at `ratio` samples and a penalty `ridge` per unknown; a ridge of zero is the limit."""
     alpha = ratio * unknowns(population) / population.covariance.size
     if ridge == 0:
         return ridgeless_contrast_regression(population, alpha)
@@ -95,10 +95,10 @@ def errors_of_fits(
     sweeps: int,
     names: tuple[str, int],
 ) -> Array:
-    """Mean test error on the population for every (ratio, ridge) of `problems`, fitted to Potts and to Gaussian data.
+    """Measures the mean test error of fits to Potts and to Gaussian data for every (ratio, ridge) of `problems`.
 
-    (2, problems). Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems, fewer
-    samples being the first of the most. The Gaussian rows are new ones for every problem.
+    Returns (2, problems). Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems,
+    of which a smaller one takes the first samples. The Gaussian rows are new ones for every problem.
     """
     u, rng = unknowns(population), stream(0, "fits", *names)
     most = max(round(ratio * u) for ratio, _ in problems)

@@ -1,4 +1,4 @@
-"""A protein family: how much pairs of sites help to predict a masked residue, and which pairs."""
+"""Pairs of sites of a protein family help to predict a masked residue, and the strongest pairs are shown."""
 
 from figures.potts.families import family
 

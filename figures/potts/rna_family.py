@@ -1,4 +1,4 @@
-"""A riboswitch family: the strongest interactions of its pair model are the base pairs of its stems."""
+"""The strongest interactions of a riboswitch family are the base pairs of its stems."""
 
 from figures.potts.families import family
 

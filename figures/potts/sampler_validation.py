@@ -1,4 +1,4 @@
-"""The samplers against exactly solved models: energies of torus, Curie-Weiss and ring, and a double peak of order."""
+"""The samplers reproduce the exact energies of solved models, and a double peak of the order parameter."""
 
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ def pair_model() -> PottsModel:
 
 
 def systems() -> list[tuple[str, Any, list[float]]]:
-    """Name, model at any beta, and the betas where it is sampled."""
+    """Lists the name of each system, its model at any beta, and the betas at which it is sampled."""
     return [
         torus(4, 3),
         torus(6, 3),
@@ -47,7 +47,7 @@ def systems() -> list[tuple[str, Any, list[float]]]:
 
 
 def exact_energy(model: Potts) -> float:
-    """Per site."""
+    """Computes the exact energy per site."""
     if isinstance(model, SquareLatticePotts):
         return float(potts.torus(model.rows, model.columns, model.n_colors, model.beta).energy_per_site)
     if model.n_sites == 60:
@@ -58,14 +58,14 @@ def exact_energy(model: Potts) -> float:
 
 
 def measured_energies(model: Potts, n_each: int, seed: int) -> NDArray[np.float64]:
-    """Mean energy per site of each chain, (CHAINS,)."""
+    """Measures the mean energy per site of each chain, (CHAINS,)."""
     betas: Literal["auto"] | None = "auto" if model.beta == TEMPERED else None
     chains = sample(model, n_each * CHAINS, seed=seed, n_chains=CHAINS, betas=betas)
     return np.asarray(-chains.scores.reshape(n_each, CHAINS).mean(axis=0) / model.n_sites)
 
 
 def measured_histogram(n_each: int, seed: int) -> NDArray[np.float64]:
-    """Share of the samples of each chain in every bar, (HISTOGRAM_CHAINS, bars); error bars need the chains alone."""
+    """Measures the share of the samples of each chain in every bar, (HISTOGRAM_CHAINS, bars)."""
     model, count = curie_weiss(SIZE, 3, NEAR_CRITICAL), n_each * HISTOGRAM_CHAINS
     chains = sample(model, count, seed=seed, check=False, n_chains=HISTOGRAM_CHAINS, burn_in=400, thin=10)
     bars = np.round(SIZE * largest_share(chains.states, 3)).astype(int).reshape(n_each, -1) // BIN
@@ -90,7 +90,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
-    """Bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
+    """Returns the bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
     exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
     bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
     name, rows = f"N = {SIZE}, q = 3", []
@@ -114,8 +114,10 @@ EXPERIMENT = Experiment(
             ylabel="probability",
         ),
     ),
-    caption="Heat bath (markers, two standard errors over independent chains; tempered at beta = 3.2) against exact "
-    "results (lines): transfer matrices for torus and ring, sums over occupations for the Curie-Weiss model, "
-    f"enumeration for the pair model. Right: {SIZE} sites slightly above the critical beta of the infinite system, "
-    "where disordered and ordered states have about the same weight; bars of four sites.",
+    caption="Left: the energy per site. Markers are heat-bath samples, with bars of two standard errors over "
+    "independent chains (tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums "
+    "over occupation numbers for the Curie-Weiss model, and enumeration for the pair model. Right: the distribution "
+    f"of the share of the most frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical "
+    "beta of the infinite system, where disordered and ordered states have about the same weight; each point stands "
+    "for four sites, the line is exact and the markers are samples.",
 )

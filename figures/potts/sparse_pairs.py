@@ -1,4 +1,4 @@
-"""Sequences of one sparse pair model, shared by the experiments on factored attention."""
+"""Samples sequences of one sparse pair model, which the experiments on factored attention share."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ L, C, BETA = 20, 10, 0.7
 
 
 def sparse_model() -> PottsModel:
-    """A 0/1 contact map of mean degree near 3 and Gaussian color couplings; its floor is about 0.61 ln C."""
+    """Makes a 0/1 contact map of mean degree near 3 with Gaussian color couplings; its floor is about 0.61 ln C."""
     rng = stream(2, "sparse")
     return PottsModel(random_graph(L, 3.0, rng), random_color_couplings(C, rng), beta=BETA)
 
 
 def sequences(n: int, seed: int) -> NDArray[np.integer[Any]]:
-    """n states, (n, L)."""
+    """Samples n states, (n, L)."""
     return np.asarray(sample(sparse_model(), n, seed=seed, n_chains=min(200, n)).states)
 
 
 def own_loss(states: NDArray[np.integer[Any]]) -> float:
-    """Masked loss of the true conditionals on these states: what no model can beat on average."""
+    """Returns the masked loss of the true conditionals on these states, which no model can beat on average."""
     return float(masked_loss(sparse_model(), states).loss)

@@ -1,4 +1,4 @@
-"""A made-up RNA family whose interactions are known. `python -m figures.potts.synthetic` samples its alignment anew."""
+"""Makes up an RNA family with known interactions. `python -m figures.potts.synthetic` samples its alignment anew."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ DEGREE = 3.0  # mean number of sites that a site interacts with
 
 
 def synthetic_model() -> PottsModel:
-    """A random graph of couplings J_ij U_ab between four letters, with random fields."""
+    """Makes a random graph of couplings J_ij U_ab between four letters, with random fields."""
     rng = stream(0, "synthetic alignment")
     graph = random_graph(N_SITES, DEGREE, rng)
     fields = 0.5 * rng.standard_normal((N_SITES, len(LETTERS)))
@@ -24,7 +24,7 @@ def synthetic_model() -> PottsModel:
 
 
 def main() -> None:
-    """Equilibrium samples of the model as FASTA."""
+    """Writes equilibrium samples of the model as FASTA."""
     from simulate.potts import sample
 
     states = sample(synthetic_model(), N_SEQUENCES, seed=0).states

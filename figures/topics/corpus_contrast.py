@@ -1,4 +1,4 @@
-"""Words of one topic are closer than words of different topics in news of Reuters: by how much, with controls."""
+"""In news of Reuters, words of one topic are closer to each other than words of different topics."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ from figures.core import Context, Experiment, Row
 
 
 def compute(context: Context) -> list[Row]:
-    """The analysis of the news that come with the package lda: 395 items, stop words already left out."""
+    """Analyzes the news that come with the package lda: 395 items, from which stop words are already left out."""
     spec = find_spec("lda")
     news = Path(str(spec.origin if spec else "")).parent / "tests" / "reuters.ldac"
     draft = context.is_draft
@@ -18,7 +18,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def missing() -> str | None:
-    """The reason why the experiment is skipped, or None."""
+    """Says why the experiment is skipped, or None where it can run."""
     return None if find_spec("lda") else "the package lda, which ships the news, is not installed (the extra `text`)"
 
 
@@ -29,10 +29,12 @@ EXPERIMENT = Experiment(
     draw=decorate,
     figsize=FIGSIZE,
     skip=missing,
-    caption="Pairs of words that characterize the same topic, or different ones, of a latent Dirichlet allocation; the "
-    "threshold keeps for each topic that share of the vocabulary. Words of several topics are dropped (no overlap), or "
-    "belong to each (overlap). Left: mean cosine in the embedding by the 100 leading eigenvectors of the value matrix "
-    "of uniform attention, fitted to the same items (bars: two standard errors, by deleting words). Middle: difference "
-    "of the two means, with that of random vectors and with topics permuted among the words (bars: two standard "
-    "deviations). Right: difference in standard deviations over permutations.",
+    caption="Topics are found by latent Dirichlet allocation. Pairs of words that characterize the same topic are "
+    "compared with pairs that characterize different topics; the threshold on the horizontal axis is the share of "
+    "the vocabulary that is kept for each topic. A word of several topics is dropped (no overlap), or belongs to "
+    "each of them (overlap). Left: the mean cosine between the two words of a pair in the embedding by the 100 "
+    "leading eigenvectors of the value matrix that uniform attention learns from the same items; bars are two "
+    "standard errors, by deleting words. Middle: the difference of the two means, beside that of random vectors and "
+    "that of topics permuted among the words, with bars of two standard deviations. Right: the difference in "
+    "standard deviations over the permutations. Words of one topic are closer than chance explains.",
 )

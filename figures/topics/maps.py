@@ -1,4 +1,4 @@
-"""A matrix over tokens in a table, entry by entry, and drawn as an image."""
+"""Writes a matrix over tokens into a table, entry by entry, and draws it as an image."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Stage 2: the loss in the two weights of tied attention is flat along a line; minimizers end anywhere on it."""
+"""In stage 2 the loss is flat along a line in the two weights of tied attention, and minimizers end anywhere on it."""
 
 from typing import TYPE_CHECKING
 
@@ -69,8 +69,11 @@ EXPERIMENT = Experiment(
     xlabel=r"weight of other words of the topic $\alpha$",
     ylabel=r"weight of the same word $\beta$",
     figsize=(3.9, 2.9),
-    caption="Excess of the squared loss over its minimum, attention tied by topics, value matrix of stage 1; T = 4, "
-    "v = 3, tau = 2, p = (.15, .1, .1), weight 1 on other topics. Only A = ((v - 1) alpha + beta)/v matters: the "
-    "optimum is a line, A* = 4.0509, and minimizing the loss summed over all tokens (markers) ends on it, elsewhere "
-    "for every start",
+    caption="Colors show the excess of the squared loss over its minimum, against the attention weight alpha of the "
+    "other words of a topic and beta of the same word; other topics have weight 1, and the value matrix is that of "
+    "stage 1. There are T = 4 topics of v = 3 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, "
+    "0.1) are the shares of selected positions, and of these the shares that show the true word and a random word. "
+    "Only the mean weight of the topic, A = ((v - 1) alpha + beta)/v, matters: all points of the line A = A* = "
+    "4.0509 are optimal. Markers show where a numerical minimization of the loss, summed over all tokens, ends from "
+    "five starts: always on the line, and each time elsewhere.",
 )

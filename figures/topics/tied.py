@@ -1,4 +1,4 @@
-"""A layer whose attention is tied by topics, on the value matrix of stage 1: simulated on any batch of queries."""
+"""Makes a layer whose attention is tied by topics, with the value matrix of stage 1, to be run on any batch."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Embeddings that are optimal with uniform attention: blocks of topics, flat only under weight decay."""
+"""Optimal embeddings with uniform attention show the topics as blocks, which are flat only under weight decay."""
 
 from typing import TYPE_CHECKING
 
@@ -64,8 +64,11 @@ EXPERIMENT = Experiment(
     panels=[Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS)],
     draw=draw,
     figsize=(8.6, 2.35),
-    caption="Uniform attention, T = v = 10, tau = 2, p = (.15, .1, .1), no bias; token 0 is [MASK]. Without decay the "
-    "entries of a block are not determined, but in every row the mean same-topic entry exceeds the different-topic "
-    "one by 1/(v(1 - (1 - p_c) p_m)) = 0.1156. With decay 1e-6 the blocks are flat, as in the closed form "
-    "(.1154 and -.0002). Table: means over rows; the brackets are the spread over rows, there is no other noise",
+    caption="Colors show the entries of E for uniform attention without bias, T = 10 topics of v = 10 words and tau "
+    "= 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these "
+    "the shares that show the true word and a random word; token 0 is [MASK]. Without weight decay the single "
+    "entries of a block are not determined, but in every row the mean entry of the own topic exceeds that of other "
+    "topics by 1/(v(1 - (1 - p_c) p_m)) = 0.1156. With a decay of 1e-6 the blocks become flat, as in the closed form "
+    "(0.1154 and -0.0002). The table gives means over the rows of E; the digits in brackets are the spread over "
+    "rows, since there is no other noise.",
 )

@@ -1,4 +1,4 @@
-"""Value matrices of stage 1: three conventions for the bias, and what documents of finite length add."""
+"""The value matrix of stage 1 shows the topics under three conventions for the bias and in finite documents."""
 
 from typing import TYPE_CHECKING
 
@@ -62,8 +62,12 @@ EXPERIMENT = Experiment(
     ],
     draw=draw,
     figsize=(10.4, 2.25),
-    caption="Least norm (weight decay to zero), uniform attention, T = v = 10, tau = 2, p = (.15, .1, .1); token 0 is "
-    "[MASK], whose column differs. Long documents: same minus different = 0.1156 whatever the bias. Right: "
-    f"documents of {LENGTH} tokens make the diagonal stand out, and the block mean still exceeds the rest by "
-    f"about that gap; below the diagonal a least-squares fit to {DOCUMENTS} documents. Entries of the table: theory",
+    caption="Colors show the entries of the value matrix W of least norm (the limit of vanishing weight decay) for "
+    "uniform attention, T = 10 topics of v = 10 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, "
+    "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "
+    "word. Token 0 is [MASK], whose column differs. For long documents (first three panels) same-topic entries "
+    f"exceed different-topic entries by 0.1156, whatever is assumed about the bias. Documents of {LENGTH} tokens "
+    "(right) make the diagonal stand out, and the mean of a block still exceeds the rest by about that gap; there, "
+    f"entries below the diagonal are a least-squares fit to {DOCUMENTS} sampled documents, and the others theory. The "
+    "table lists the entries by theory.",
 )

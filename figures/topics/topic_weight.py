@@ -1,4 +1,4 @@
-"""Optimal weight of the own topic against the number of topics, its ceilings, and its scaling limit."""
+"""The optimal weight of the own topic grows with the number of topics, up to ceilings and with a scaling limit."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def ceiling(tau: int) -> Curve:
 def scaled(n_topics: int) -> Curve:
     shares = sorted(
         {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)} - {1 / n_topics}
-    )  # at tau = 1 A* is 1, off the curve
+    )  # without one topic in a document, where A* is 1 and off the curve
     return Curve(model=lambda x: model(n_topics, x * n_topics), theory=relative_weight, line=shares)
 
 
@@ -108,7 +108,10 @@ EXPERIMENT = Experiment(
     ],
     replicate=NONE,
     draw=draw,
-    caption="p = (.15, .1, .1), any v. Left: A* grows with T and saturates under the ceiling of its tau (dotted); "
-    "the other ceiling (dashed) comes from queries that show a random word. Right: A*/tau falls from "
-    "1/(p_m (1 - p_c)) = 7.41 to 0.866, which bounds the weight below by a multiple of tau",
+    caption="All curves are theory for long documents, the same for any number of words of a topic; (p_m, p_c, p_r) "
+    "= (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a "
+    "random word. Left: the optimal weight A* grows with the number of topics T and saturates below a ceiling that "
+    "depends on the number tau of topics in a document (dotted); the other ceiling (dashed) comes from queries that "
+    "show a random word. Right: A* per topic of a document falls from 1/(p_m (1 - p_c)) = 7.41 to 0.866 as documents "
+    "hold a larger share of all topics, so that A* is at least 0.866 tau.",
 )

@@ -1,4 +1,4 @@
-"""Optimal weight of the own topic against each of the three rates of masking, and what [MASK] keys do to it."""
+"""The optimal weight of the own topic depends on the three rates of masking, and on the weight of [MASK]."""
 
 from dataclasses import replace
 from typing import Literal
@@ -59,8 +59,10 @@ EXPERIMENT = Experiment(
     replicate=NONE,
     ylabel="optimal weight $A^*$",
     yscale="log",
-    caption="T = v = 10, tau = 3, one rate varied about p = (.15, .1, .1). Weight of [MASK] keys: 0 "
-    "excludes them, 1 treats them like words of other topics, free is the optimum without any tying. Dotted: keys at "
-    "unselected positions only, 1 + T p_c/p_r, the common limit at p_m = 0. The preference for the own topic comes "
-    "from kept words alone: A* = 1 at p_c = 0",
+    caption="All curves are theory for T = 10 topics of v = 10 words and tau = 3 topics in a document; one rate of "
+    "the masking varies while the others stay at (p_m, p_c, p_r) = (0.15, 0.1, 0.1). The first three curves of the "
+    "legend differ in the attention weight of [MASK] tokens: 0 leaves them out, 1 treats them like words of other "
+    "topics, and free lets the optimum choose it. The black dotted curve attends to unselected positions only and is "
+    "1 + T p_c/p_r, the limit of all curves as p_m vanishes. The preference for the own topic comes from words that "
+    "are kept at selected positions: without them, at p_c = 0, A* = 1.",
 )

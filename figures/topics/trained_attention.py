@@ -1,4 +1,4 @@
-"""Attention of trained layers, averaged over pairs of positions: the same word, its topic, other topics."""
+"""Trained layers attend more to the own topic than to other topics, and share this weight among words differently."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -114,11 +114,15 @@ EXPERIMENT = Experiment(
     ylabel="attention times length/100",
     draw=draw,
     figsize=(11.2, 3.0),
-    caption="Averages over pairs of positions of unmasked documents, .01 where attention is uniform; T = v = 10, "
-    "Dirichlet(.1) shares, 100 to 150 tokens, p = (.15, .1, .1), batches of 40, start normal with 1e-6 (squared loss, "
-    "mean over outputs) or 1e-3 (cross-entropy); two runs each, 1000 steps (1800 with QUALITY=paper). Right: the "
-    "weight of the own topic, the one number that the loss of tied attention depends on, ends between 3.0 and 3.4 "
-    "for both losses at rates .01 and .03. How the same word and its topic share it differs: under the squared loss, "
-    "rate .01, the same word takes all of it, and other words of the topic get no more than those of other topics. "
-    "At .003 attention has only begun to move",
+    caption="Markers are the attention, times the length of the document over 100, averaged over pairs of positions "
+    "of unmasked documents; it is 0.01 (gray line) where attention is uniform. Solid lines join the markers of the "
+    "cross-entropy, dashed lines those of the squared loss. There are T = 10 topics of v = 10 words, Dirichlet(0.1) "
+    "shares of topics, 100 to 150 tokens a document and batches of 40 documents; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) "
+    "are the shares of selected positions, and of these the shares that show the true word and a random word. "
+    "Weights start normal with standard deviation 1e-6 (squared loss, mean over outputs) or 1e-3 (cross-entropy); "
+    "each marker is the mean of two runs of 1000 steps (1800 with QUALITY=paper), with bars of two standard errors. "
+    "Right: the weight of the own topic, the one number on which the loss of tied attention depends, ends between "
+    "3.0 and 3.4 for both losses at the rates 0.01 and 0.03. How the same word and the other words of its topic "
+    "share this weight differs: under the squared loss at rate 0.01 the same word takes all of it, and the others "
+    "get no more than words of other topics. At the rate 0.003 attention has only begun to move.",
 )

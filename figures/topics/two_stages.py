@@ -1,4 +1,4 @@
-"""Training in two stages: the value matrix first, then keys and queries; exact gradients, and Adam on documents."""
+"""A layer of attention learns in two stages: the value matrix first, then keys and queries."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,9 +118,12 @@ EXPERIMENT = Experiment(
         for kind in ("norms", "loss")
     ],
     figsize=(10.8, 2.7),
-    caption="Markers: two random starts. Left: infinitely long documents, T = 4, v = 2, tau = 2, p = (.5, .3, .1), "
-    "step 0.5, start 1e-4; stage 1 is the closed form with attention uniform, keys and queries grow by the predicted "
-    "rate (fitted: the constant), and the loss leaves its plateau for the optimum of stage 2 (value matrix frozen, "
-    "here it is not). Right: T = v = 10, Dirichlet(.1) shares, 100 to 150 tokens, p = (.15, .1, .1), rate .003, start "
-    "1e-6, squared loss averaged over the outputs in training; dashed: what uniform attention can reach at 125 tokens",
+    caption="Markers are the mean of two random starts, with bars of two standard errors. Left pair: infinitely "
+    "long documents, T = 4 topics of v = 2 words, tau = 2 topics in a document, masking rates (p_m, p_c, p_r) = "
+    "(0.5, 0.3, 0.1), step 0.5 and a start of size 1e-4. The line of stage 1 is the closed form for uniform "
+    "attention; keys and queries grow at the predicted rate, of which only the starting value is fitted; and the "
+    "loss leaves its plateau toward the optimum of stage 2, which is computed for a frozen value matrix although it "
+    "is trained here. Right pair: T = v = 10, Dirichlet(0.1) shares of topics, 100 to 150 tokens, rates (0.15, 0.1, "
+    "0.1), learning rate 0.003 and a start of size 1e-6, with the squared loss averaged over the outputs in "
+    "training; the lines are what uniform attention can reach at 125 tokens.",
 )

@@ -1,4 +1,4 @@
-"""What a layer with uniform attention sees and should say, enumerated: to be fitted without any closed form."""
+"""Enumerates what a layer with uniform attention sees and should predict, to be fitted without any closed form."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Population:
 
     @property
     def batch(self) -> Batch:
-        """A batch with one query for each set: with uniform attention all queries of a set get the same answer."""
+        """The batch with one query for each topic set: all queries of a set get the same answer here."""
         n = len(self.words)
         return Batch(self.visible, np.arange(n), np.zeros(n, dtype=np.int64), self.words / n)
 

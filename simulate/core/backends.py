@@ -16,8 +16,8 @@ import joblib
 
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
-FEEDING_THREAD, STOP_SECONDS = "ExecutorManagerThread", 5.0  # of joblib's loky, which ends when it is stopped
-WATCH_SECONDS = 1.0  # between two looks of a worker after its parent
+FEEDING_THREAD, STOP_SECONDS = "ExecutorManagerThread", 5.0  # the thread of loky that must end before we go on
+WATCH_SECONDS = 1.0  # a worker checks so often whether its parent still runs
 
 
 class Task(NamedTuple):
@@ -44,9 +44,8 @@ def run_tasks(
 ) -> Outcomes:
     """Runs the tasks and yields their outcomes in the order of completion.
 
-    BLAS gets one thread everywhere: the processes use the cores.
-
-    Dask: the workers need the same checkout and environment; `scheduler` is an address like tcp://host:8786.
+    BLAS gets one thread everywhere, since the processes use all cores already. The workers of Dask need the same
+    checkout and environment as this process; `scheduler` is an address like tcp://host:8786.
     ValueError for an unknown backend, n_jobs = 0 or dask without address; ImportError without the package
     `distributed`; ConnectionError where no scheduler answers.
     """
@@ -66,9 +65,9 @@ def _in_process(tasks: Sequence[Task]) -> Outcomes:
 
 def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
     with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
-        # batches of one: a batch comes back as a whole, and an interrupt would lose its finished part
+        # Batches hold one task, because a larger one comes back as a whole: an interrupt would lose its finished part.
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        with _without_interrupt():  # the workers inherit this: on ^C they are stopped from here, and say nothing
+        with _without_interrupt():  # inherited by the workers, which are stopped from here on ^C
             outcomes = parallel(joblib.delayed(_attempt_below)(os.getpid(), task) for task in tasks)
         exhausted = False
         try:
@@ -92,7 +91,7 @@ def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
     with client:
         names = dict(zip(client.map(_attempt, tasks, pure=False), [task.key for task in tasks], strict=True))
         for future, result in dask.as_completed(names, loop=client.loop, with_results=True, raise_errors=False):
-            done = future.status == "finished"  # else it took several workers down, or could not be sent
+            done = future.status == "finished"  # otherwise it killed several workers, or could not be sent
             yield Outcome(*result) if done else Outcome(names[future], None, str(result))
 
 
@@ -109,7 +108,7 @@ def _attempt_below(parent: int, task: Task) -> Outcome:
     return _attempt(task)
 
 
-@functools.cache  # one watch in each process
+@functools.cache  # each process starts its watching thread once
 def _end_with(parent: int) -> None:
     """Ends this worker soon after its parent: a program that was killed could not tell its workers, so they look."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
@@ -118,7 +117,7 @@ def _end_with(parent: int) -> None:
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
-    os._exit(1)  # nobody is left who would hear of anything
+    os._exit(1)  # without a parent nobody could receive an error
 
 
 def _attempt(task: Task) -> Outcome:
@@ -143,7 +142,8 @@ def _stopped_in_silence() -> Iterator[None]:
 
     threading.excepthook = hook
     try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # that tasks were canceled
+        # The warning that is ignored says that tasks were canceled.
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             yield
         for thread in threading.enumerate():
             if thread.name == FEEDING_THREAD:
@@ -161,7 +161,7 @@ def _without_interrupt() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # else joblib starts it in the midst, which would end this
+    resource_tracker.ensure_running()  # joblib would start it inside this block, and end the block
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -170,7 +170,7 @@ def _without_interrupt() -> Iterator[None]:
 
 
 def _one_blas_thread() -> Any:
-    """Limits BLAS to one thread: several sum in another order, with one the bits equal those of the workers."""
+    """Limits BLAS to one thread, so that sums have the same rounding here as in the workers."""
     try:
         import threadpoolctl  # type: ignore[import-untyped]  # comes with scikit-learn
     except ImportError:

@@ -1,4 +1,4 @@
-"""A run on disk: written whole or not at all, and refused where it was changed or belongs to another run."""
+"""Keeps a run on disk, written whole or not at all, and refuses files that were changed or belong to another run."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ UNREADABLE = (  # what numpy, zipfile (RuntimeError where encrypted or of anothe
 
 
 class CheckpointError(MaskedSSLError, RuntimeError):
-    """The file is broken, cannot be written, or is of another run. What was there is left as it is."""
+    """A checkpoint is broken, cannot be written, or belongs to another run; the file is left as it is."""
 
 
 class Checkpoint:
@@ -42,7 +42,8 @@ class Checkpoint:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise ValueError(f"checkpoint must be the path of a file, got {checks.shown(path)}")
         self.path = Path(path)
-        self.header: dict[str, Any] = json.loads(json.dumps(header))  # as it comes back: tuples are lists
+        # The header is kept in the form in which it is read back, with lists for tuples.
+        self.header: dict[str, Any] = json.loads(json.dumps(header))
         self._of, self._digests = of, digests
         if not self.path.parent.is_dir():
             raise CheckpointError(f"checkpoint {self.path}: the folder {self.path.parent} does not exist")
@@ -60,7 +61,7 @@ class Checkpoint:
             stated, text = str(arrays.pop(DIGEST, "")), str(arrays.pop(HEADER))
             header = json.loads(text)
         except UNREADABLE as broken:
-            told = isinstance(broken, OSError | zipfile.BadZipFile)  # numpy's other words advise to allow pickles
+            told = isinstance(broken, OSError | zipfile.BadZipFile)  # other messages of numpy advise to allow pickles
             why = str(broken) if told else f"it is no checkpoint of `{self._of}`"
             raise CheckpointError(
                 f"checkpoint {self.path} cannot be read ({why}): "
@@ -93,7 +94,7 @@ class Checkpoint:
 
     def _require_ours(self, header: Any) -> None:
         stated = header.get("format") if isinstance(header, dict) else header
-        if stated != self.header["format"]:  # the other names may mean something else there
+        if stated != self.header["format"]:  # other names may mean something else in another format
             differences = [f"its format is {stated!r}, not {self.header['format']!r}"]
         else:
             differences = list(_differences(header, self.header, self._digests))
@@ -105,7 +106,7 @@ class Checkpoint:
 
 
 def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """SHA-256 of the header and of every array: its name, type, shape and bytes."""
+    """Computes the SHA-256 of the header and of every array, by its name, type, shape and bytes."""
     state = hashlib.sha256(header.encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -41,7 +41,7 @@ class Estimate:
     def of(cls, values: ArrayLike) -> "Estimate":
         """Summarizes the replicates `values`, (n,) with n >= 2.
 
-        A non-finite one is a ValueError: to drop failures would bias the mean.
+        ValueError where one of them is not finite, because dropping failures would bias the mean.
         """
         sample = np.asarray(values, dtype=float)
         if sample.ndim != 1 or sample.size < 2:
@@ -51,7 +51,7 @@ class Estimate:
             raise ValueError(
                 f"values must be finite, got {sample[bad[0]]} at position {bad[0]} ({bad.size} of {sample.size})"
             )
-        if sample.min() == sample.max():  # rounding in the mean would otherwise give 1e-17 where the answer is 0
+        if sample.min() == sample.max():  # otherwise rounding in the mean would give an error of 1e-17 instead of 0
             return cls(float(sample[0]), 0.0, sample.size)
         # Squares overflow from 1e154 on and vanish below 1e-162; a power of two shifts them and changes no digit.
         exponent = math.frexp(abs(sample).max())[1]
@@ -91,12 +91,12 @@ def extrapolate(small: Estimate, large: Estimate) -> Estimate:
 
 
 def _exponent(number: float) -> int:
-    """Decimal exponent once rounded to two digits (0.0996 counts as 0.10)."""
+    """Returns the decimal exponent of a number that is rounded to two digits first (0.0996 counts as 0.10)."""
     return int(f"{number:.1e}".split("e")[1])
 
 
 def _short(mean: float, stderr: float) -> str:
-    """Two digits of the error, in units of the last digit of the mean where it is below one."""
+    """Writes the mean with two digits of its error, in units of the last digit of the mean if it is below one."""
     decimals = 1 - _exponent(stderr)
     if decimals <= 0:
         return f"{round(mean, decimals):.0f}({round(stderr, decimals):.0f})"

@@ -20,7 +20,7 @@ FILE = "results.jsonl"
 
 
 class _Log(dict[str, Value]):
-    """A dictionary whose every new item is appended to the open file at once."""
+    """Holds results in a dictionary, of which every new item is appended to the open file at once."""
 
     def __init__(self, kept: dict[str, Value], descriptor: int, path: Path) -> None:
         super().__init__(kept)
@@ -29,7 +29,7 @@ class _Log(dict[str, Value]):
     def __setitem__(self, key: str, value: Value) -> None:
         super().__setitem__(key, value)
         line = json.dumps({"key": key, "value": value.tolist() if isinstance(value, np.ndarray) else value})
-        # One write: the line is whole on disk, or it is the broken last one that the next run skips.
+        # It is one write, so that the line is whole on disk, or is the broken last one that the next run skips.
         _append(self._descriptor, line.encode() + b"\n", self._path)
 
 
@@ -49,7 +49,7 @@ def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Va
         _replace(path, json.dumps(header) + "\n")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
     try:
-        _append(descriptor, b"\n", path)  # ends a line that a kill left half written
+        _append(descriptor, b"\n", path)  # a killed process may have left half a line, which ends here
         yield _Log(dict(item for line in lines if (item := _result(line))), descriptor, path)
     finally:
         os.close(descriptor)
@@ -60,12 +60,12 @@ def discard(folder: str | os.PathLike[str]) -> None:
     """Removes the results that a finished sweep kept in `folder`; no error if there are none."""
     path = Path(named(folder)) / FILE
     path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # something else lies there, or it was never made
+    with contextlib.suppress(OSError):  # the folder holds something else, or was never made
         path.parent.rmdir()
 
 
 def named(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """`folder` itself; ValueError where it has no name, which would mean wherever the program was started."""
+    """Returns `folder`; ValueError for an empty name, which would mean the folder where the program was started."""
     if not os.fspath(folder):
         raise ValueError(f"folder must be the path of a folder, got {folder!r}")
     return folder
@@ -95,7 +95,7 @@ def _read_lines(path: Path) -> list[object]:
         return []
     lines: list[object] = []
     for line in raw:
-        # Half written, or not ours, where a deep nest of brackets is a RecursionError: computed again.
+        # What cannot be read is computed again, such as half a line, or brackets nested so deep that reading fails.
         with contextlib.suppress(ValueError, RecursionError):
             lines.append(json.loads(line))
     return lines

@@ -26,7 +26,8 @@ def stream(seed: int, *names: Name) -> np.random.Generator:
     if seed < 0:
         raise ValueError(f"seed must be an integer >= 0, got {checks.shown(seed)}")
     sequence = np.random.SeedSequence(seed, spawn_key=tuple(_digest(name) for name in names))
-    return np.random.Generator(np.random.PCG64(sequence))  # default_rng may change its bit generator one day
+    # The bit generator is named, because default_rng may take another one in a later numpy.
+    return np.random.Generator(np.random.PCG64(sequence))
 
 
 def require_generator(rng: object) -> None:

@@ -54,7 +54,8 @@ def sweep(
         missing = [task for key, task in wanted.items() if key not in results]
         outcomes = run_tasks(missing, n_jobs, backend, scheduler)
         bar = progress_bar(progress, len(wanted), len(wanted) - len(missing))
-        with contextlib.closing(outcomes), bar as advance:  # an error or ^C stops the workers at once
+        # Leaving this block by an error or ^C stops the workers at once.
+        with contextlib.closing(outcomes), bar as advance:
             for outcome in outcomes:
                 results[outcome.key] = _checked(outcome)
                 advance()
@@ -64,7 +65,7 @@ def sweep(
 def _iterated(tasks: Iterable[Task]) -> Iterator[Task]:
     try:
         return iter(tasks)
-    except Exception as failed:  # a stranger's object may raise anything
+    except Exception as failed:  # the conversion of an unknown object may raise anything
         raise ValueError(f"tasks must be Task records, got {checks.shown(tasks)} ({failed})") from None
 
 
@@ -82,7 +83,7 @@ def _results(folder: str | os.PathLike[str] | None, digest: str) -> contextlib.A
 
 
 def _checked(outcome: Outcome) -> Value:
-    """The value as a float or float array."""
+    """Returns the value as a float or an array of floats; TaskError where it is something else."""
     if outcome.failure is not None:
         raise TaskError(f"task {outcome.key!r} failed:\n{outcome.failure}")
     try:

@@ -1,4 +1,4 @@
-"""Generalized linear models, measured: fits of data, samples of every model, replicates for sweeps."""
+"""Measures generalized linear models: fits of data, samples of every model, replicates for sweeps."""
 
 from simulate.glm.draw import Sample, draw
 from simulate.glm.features import FeatureTask

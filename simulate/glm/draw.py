@@ -1,4 +1,4 @@
-"""Training samples of a population of Gaussian groups."""
+"""Draws training samples of a population of Gaussian groups."""
 
 from dataclasses import dataclass, field
 
@@ -27,8 +27,8 @@ class Sample:
 def draw(source: Population, n: int, rng: Generator) -> Sample:
     """Draws n training samples of a population, group after group.
 
-    The number of rows of each group is fixed: its share of n, rounded. Random numbers would move the bias by 1/sqrt(n),
-    noise that the theory does not speak of.
+    The number of rows of each group is its share of n, rounded. Drawn at random it would move the bias by 1/sqrt(n),
+    a noise that the theory does not contain.
 
     >>> from simulate.glm import population
     >>> from theory.models import GaussianMixture
@@ -60,7 +60,7 @@ def gaussian(covariance: Array, n: int, rng: Generator) -> Array:
         return np.asarray(white * np.sqrt(covariance))
     try:
         return np.asarray(white @ np.linalg.cholesky(covariance).T)
-    except np.linalg.LinAlgError:  # a singular covariance has no Cholesky factor, but a symmetric root
+    except np.linalg.LinAlgError:  # a singular covariance has no Cholesky factor but still a symmetric root
         values, vectors = np.linalg.eigh(covariance)
         return np.asarray((white * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 

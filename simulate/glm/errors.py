@@ -1,4 +1,4 @@
-"""What a fitted learner does to fresh samples of a Gaussian group: exact, given its weights."""
+"""Computes how a fitted learner does on new samples of a Gaussian group, exactly for its weights."""
 
 import math
 from dataclasses import dataclass

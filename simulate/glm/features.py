@@ -1,4 +1,4 @@
-"""Nonlinear random features of Gaussian inputs, as they are: nothing here assumes their Gaussian equivalent."""
+"""Draws nonlinear random features of Gaussian inputs; nothing here assumes their Gaussian equivalent."""
 
 import numpy as np
 from numpy.random import Generator

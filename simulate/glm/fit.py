@@ -122,13 +122,13 @@ def _fitted(
     checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))
     if bias:
         _require_a_minimum(y, own, weights, loss, S)
-    with np.errstate(all="ignore"):  # numbers that leave their range are refused below
+    with np.errstate(all="ignore"):  # numbers that overflow here are refused below
         try:
             inverse = np.linalg.inv(np.linalg.cholesky((lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))))
             Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
             offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
             found = _solve(Z, y, offsets, weights, loss)
-        except (np.linalg.LinAlgError, ValueError):  # ValueError: scipy refuses matrices that are not finite
+        except (np.linalg.LinAlgError, ValueError):  # scipy raises ValueError for matrices that are not finite
             raise FitError(
                 f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and {loss} loss"
             ) from None
@@ -181,10 +181,10 @@ def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> 
 
 
 def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: FitLoss, n_learners: int) -> None:
-    """A bias that is not penalized is not determined without samples, and runs to infinity with one label only.
+    """Refuses a bias that has no finite minimum: it is not penalized, and needs samples of both labels.
 
-    Of several learners with logistic loss some may see one label: their bias grows until their loss is rounding, and
-    what they predict is the limit. The dual problem of the hinge and of the hard margin has no such solution.
+    Of several learners with logistic loss some may see one label only: their bias grows until their loss is rounding,
+    and what they predict is the limit. The dual problem of the hinge and of the hard margin has no such solution.
     """
     seen = [np.unique(y[(own == learner) & (weights > 0)]) for learner in range(n_learners)]
     for learner, labels in enumerate(seen):

@@ -10,9 +10,9 @@ from theory.models.arrays import Array
 from theory.models.errors import FitError
 
 MAX_STEPS = 100
-TOLERANCE = 1e-10  # of the products, relative to the risk: sum a = |u|^2 + the loss at the minimum
+TOLERANCE = 1e-10  # tolerance of the products relative to the risk, since sum a = |u|^2 + the loss at the minimum
 TO_BOUNDARY = 0.99
-SOFTEST = 1e-14  # keeps the linear system positive definite in rounding
+SOFTEST = 1e-14  # keeps the linear system positive definite in spite of rounding
 
 
 def hinge(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
@@ -29,7 +29,7 @@ def hard_margin(Z: Array, y: Array, offsets: Array) -> tuple[Array, Array, float
 
     Raises FitError where no plane separates the labels, or hardly any.
     """
-    scale = math.sqrt(float(np.mean(np.sum(Z**2, axis=1)))) or 1.0  # rows of unit length: multipliers O(1)
+    scale = math.sqrt(float(np.mean(np.sum(Z**2, axis=1)))) or 1.0  # with rows of unit length the multipliers are O(1)
     u, b, gap, steps = _interior_point(Z / scale, y, offsets, np.full(len(y), np.inf))
     return u / scale, b, gap, steps
 
@@ -73,7 +73,7 @@ class _Point:
 
 
 def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
-    """Mehrotra's predictor and corrector: the first direction tells how far the second may aim, and its curvature."""
+    """Runs Mehrotra's method: a predictor shows how far the corrector may aim, and the curvature."""
     G, A = y[:, None] * Z, y[:, None] * offsets
     point = _start(G, y, offsets, weights)
     for taken in range(MAX_STEPS):
@@ -99,7 +99,7 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
 
 
 def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upper: Array) -> _Point:
-    """Newton step to margins that obey the multipliers and to products a below = lower, room above = upper."""
+    """Computes the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
     stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
@@ -111,9 +111,9 @@ def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upp
 
 
 def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
-    """A start halfway between the bounds, with multipliers that obey the margins there.
+    """Chooses a start halfway between the bounds, with multipliers that obey the margins there.
 
-    sum a y = 0 in each column of offsets, which are indicators of disjoint sets; each holds both labels.
+    It has sum a y = 0 in each column of offsets, which are indicators of disjoint sets that hold both labels.
     """
     bounded = bool(np.isfinite(weights[0]))
     a = 0.5 * weights if bounded else np.ones(len(y))
@@ -130,6 +130,6 @@ def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
 
 
 def _length(x: Array, dx: Array) -> float:
-    """The longest step of at most 1 that keeps x positive, with a margin."""
+    """Returns the longest step of at most 1 that keeps x positive, with a margin."""
     shrinking = dx < 0
     return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))

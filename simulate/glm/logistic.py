@@ -8,9 +8,9 @@ from theory.models.arrays import Array
 from theory.models.errors import FitError
 
 MAX_STEPS = 200
-ROUNDING = 1e-13  # of the risk: the last steps to the minimum lower it by less
+ROUNDING = 1e-13  # rounding of the risk, which the last steps lower by less
 TOLERANCE = 1e-12  # relative to the sum of absolute terms, whose rounding is 1e-15
-LEAST_CURVATURE = 1e-12  # samples far on either side: keeps the linearized label finite
+LEAST_CURVATURE = 1e-12  # keeps the linearized label finite for samples far on either side
 
 
 def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
@@ -32,7 +32,7 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
         step = np.concatenate((u, b)) - x
         along = Z @ step[:p] + offsets @ step[p:]
         x, h, value, moved = _search(x, h, step, along, value, y, weights, p)
-        if not moved:  # rounding: no smaller value is to be had
+        if not moved:  # only rounding is left, so that no smaller value can be found
             break
     left = _gradient(Z, y, offsets, weights * expit(-y * h), x[:p])
     if not left <= 1e3 * TOLERANCE:
@@ -46,7 +46,7 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
 def _search(
     x: Array, h: Array, step: Array, along: Array, value: float, y: Array, weights: Array, p: int
 ) -> tuple[Array, Array, float, bool]:
-    """The longest of the steps 1, 1/2, 1/4 ... that lowers the risk, and whether there is one."""
+    """Finds the longest of the steps 1, 1/2, 1/4 ... that lowers the risk, and says whether there is one."""
     for halving in range(40):
         size = 0.5**halving
         trial = x + size * step
@@ -61,7 +61,7 @@ def _risk(u: Array, h: Array, y: Array, weights: Array) -> float:
 
 
 def _gradient(Z: Array, y: Array, offsets: Array, pull: Array, u: Array) -> float:
-    """The largest component of the gradient, relative to what its terms could sum to."""
+    """Returns the largest component of the gradient, relative to the sum of its absolute terms."""
     free = abs((y * pull) @ offsets) / (pull.sum() + 1e-300)
     tied = np.linalg.norm(u - (y * pull) @ Z) / (np.linalg.norm(u) + np.linalg.norm(pull @ abs(Z)) + 1e-300)
     return float(max(tied, free.max(initial=0.0)))

@@ -1,4 +1,4 @@
-"""A masked site predicted from the others by a regularized fit, and judged by the true law of the site."""
+"""Fits a masked site to the other sites, and judges the fit by the true law of the site."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""One replicate of a model: draw n = round(alpha p) samples, fit them, look at fresh samples."""
+"""Measures one replicate of a model: draws n = round(alpha p) samples, fits them, and tests on new samples."""
 
 from dataclasses import dataclass, field
 from functools import singledispatch
@@ -23,8 +23,9 @@ from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 from theory.models.results import SolverResult
 
-TEST_SAMPLES = 5000  # fresh samples where no closed form is known: their noise is below that of the training sample
-FIELD_SAMPLES = 50_000  # the same where only K fields are drawn
+# New samples, where no closed form is known: so many that their noise is below that of the training sample.
+TEST_SAMPLES = 5000
+FIELD_SAMPLES = 50_000  # where only K fields are drawn for each sample
 NONE = np.zeros(0)
 
 
@@ -69,13 +70,13 @@ def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaus
         raise ValueError(f"inputs must be 'gaussian' for a {type(model).__name__}, got {inputs!r}")
     try:
         return _random_labels(model, d, rng, inputs) if isinstance(model, RandomLabels) else _measured(model, d, rng)
-    except ValueError as refused:  # by a fit that speaks of the drawn sample, or by a d that the model cannot have
+    except ValueError as refused:  # by a fit that refuses the drawn sample, or by a d that the model cannot have
         raise ValueError(f"model cannot be measured at d = {d}: {refused}") from refused
 
 
 @singledispatch
 def _measured(model: Any, d: int, rng: Generator) -> Measured:
-    """A replicate of a population of Gaussian groups."""
+    """Measures a replicate of a population of Gaussian groups."""
     source = population(model, d)
     sample = draw(source, sample_size(source.alpha, d, d), rng)
     learners = np.array([group.learner for group in source.groups])[sample.groups]

@@ -1,4 +1,4 @@
-"""Eigenmodes at a finite dimension: covariances and signal vectors whose Gram matrix in each mode is exact."""
+"""Builds eigenmodes at a finite dimension: covariances and signal vectors whose Gram matrix in each mode is exact."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def apportion(shares: Array, total: int) -> Counts:
 
 
 def _root(gram: Array) -> Array:
-    """A root R (A, rank) with R R^T = gram."""
+    """Returns a root R (A, rank) with R R^T = gram."""
     if gram.size == 0:
         return np.zeros((len(gram), 0))
     values, vectors = np.linalg.eigh(gram)

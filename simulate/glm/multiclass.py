@@ -1,4 +1,4 @@
-"""Fits of K classes at once: square loss on one-hot targets, or softmax cross-entropy."""
+"""Fits K classes at once: square loss on one-hot targets, or softmax cross-entropy."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -71,11 +71,11 @@ def fit_multiclass(
         raise ValueError(f"classes must hold each of n_classes = {K} where softmax has a bias: else it has no minimum")
     targets = (y[:, None] == np.arange(K)).astype(float)
     offsets = np.ones((len(inputs), int(bias)))
-    with np.errstate(all="ignore"):  # numbers that leave their range are refused below
+    with np.errstate(all="ignore"):  # numbers that overflow here are refused below
         Z = inputs / np.sqrt(inputs.shape[1]) / np.sqrt(lam)
         try:
             found = _square(Z, targets, offsets) if loss == "square" else _softmax(Z, targets, offsets)
-        except (np.linalg.LinAlgError, ValueError):  # ValueError: scipy refuses matrices that are not finite
+        except (np.linalg.LinAlgError, ValueError):  # scipy raises ValueError for matrices that are not finite
             raise FitError(f"the fit did not converge: lam={lam:g} is too small or too large for these data") from None
         h, W = Z @ found.u + offsets @ found.b, found.u.T / np.sqrt(lam)
         losses = np.sum((targets - h) ** 2, axis=1) / 2 if loss == "square" else _cross_entropy(h, targets)
@@ -95,7 +95,7 @@ def _cross_entropy(h: Array, targets: Array) -> Array:
 
 
 def _softmax(Z: Array, targets: Array, offsets: Array) -> Minimum:
-    """By L-BFGS with the analytic gradient, and a check of what is left of it."""
+    """Minimizes by L-BFGS with the analytic gradient, and checks how much of it is left."""
     columns = np.hstack((Z, offsets))
     p, K = Z.shape[1], targets.shape[1]
 

@@ -1,4 +1,4 @@
-"""What a model's data are at a finite size p: groups of Gaussian inputs, each with its mean, covariance and labels."""
+"""Describes the data of a model at a finite size p: groups of Gaussian inputs with mean, covariance and labels."""
 
 from dataclasses import dataclass, field
 from functools import singledispatch

@@ -1,4 +1,4 @@
-"""Inputs for random labels: one covariance, several laws that share it."""
+"""Draws inputs for random labels, of several laws that share one covariance."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -61,7 +61,7 @@ def _features(covariance: Covariance, n: int, rng: Generator) -> Array:
 
 
 def _colored(covariance: Covariance, white: Array) -> Array:
-    """Rows of identity covariance times the symmetric root."""
+    """Multiplies rows of identity covariance by the symmetric root."""
     vectors = covariance.eigenvectors
     return np.asarray((white @ vectors) * np.sqrt(np.maximum(covariance.eigenvalues, 0)) @ vectors.T)
 

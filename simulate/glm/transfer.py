@@ -1,4 +1,4 @@
-"""A two-layer network trained on a task by gradient descent, and what its first layer is worth on another."""
+"""Trains a two-layer network on a task by gradient descent, and measures what its first layer is worth on another."""
 
 from dataclasses import dataclass, field
 

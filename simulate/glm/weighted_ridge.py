@@ -24,7 +24,7 @@ def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
     gram = A.T @ A
     gram.flat[:: len(gram) + 1] += 1
     factor = cho_factor(gram, overwrite_a=True)
-    # What the ridge leaves of the target and of the offsets: b is eliminated exactly.
+    # These are the parts of target and offsets that the ridge does not fit, from which b is eliminated exactly.
     solved_t, solved_E = cho_solve(factor, A.T @ t), cho_solve(factor, A.T @ E)
     b = _offsets(E, t - A @ solved_t, E - A @ solved_E)
     return solved_t - solved_E @ b, b

@@ -1,4 +1,4 @@
-"""Masked self-supervised ridge regression, measured: fits of data, samplers of inputs, replicates for sweeps.
+"""Measures masked self-supervised ridge regression: fits of data, samplers of inputs, replicates for sweeps.
 
 A replicate takes the record that theory takes: `mean_test_error(MaskedRidge(...), d, rng)`, and likewise `RandomMasks`,
 `SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedData` of `theory.models`.

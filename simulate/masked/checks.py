@@ -1,4 +1,4 @@
-"""Users' data matrices are checked once, here."""
+"""Checks the data matrices that users hand over, once and in one place."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ import numpy as np
 from theory.models.arrays import Array
 from theory.models.checks import between, shown
 
-# Within these the products that make up an error, C/lam^2 the smallest, neither overflow nor vanish.
+# Within these limits the products in an error, of which C/lam^2 is the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
 LARGEST_RIDGE = 1e100
 
 
 def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
-    """`data` as a finite C-ordered float64 copy (n, d), with `columns` columns if given; else ValueError."""
+    """Returns a finite C-ordered float64 copy (n, d) of `data`; ValueError where that, or `columns` columns, fails."""
     matrix = _real_numbers(name, data)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {matrix.shape}")
     if columns is not None and matrix.shape[1] != columns:
         raise ValueError(f"{name} must have {columns} columns, one for each coordinate, got {matrix.shape[1]}")
-    with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest number, refused below
-        power = np.einsum("ij,ij->j", matrix, matrix)  # without a temporary: NaN and inf carry through
+    with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest float are refused below
+        power = np.einsum("ij,ij->j", matrix, matrix)  # needs no temporary, and keeps NaN and infinity
     if not ((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all():
         _raise_not_finite(name, matrix)
         _raise_not_representable(name, matrix)
@@ -28,7 +28,7 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
-    """A ridge strength: zero allowed, and no larger than double precision can square."""
+    """Returns a ridge strength, at least zero and no larger than double precision can square; else ValueError."""
     return between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
 
 
@@ -39,7 +39,7 @@ def _real_numbers(name: str, data: Any) -> Array:
         )
     try:
         given = np.asarray(data)
-    except Exception:  # ragged lists, or an object whose conversion raises anything
+    except Exception:  # a list is ragged, or an object's conversion raises anything
         what = "rows of different lengths" if isinstance(data, list | tuple) else shown(data)
         raise ValueError(f"{name} must be a rectangular array of real numbers, got {what}") from None
     if given.dtype.kind not in "buif":

@@ -1,4 +1,4 @@
-"""Data with an unknown mean as fewer rows without one."""
+"""Turns data with an unknown mean into one row less, without a mean."""
 
 from typing import Any
 
@@ -27,6 +27,6 @@ def contrasts(X: Any) -> Array:
     data = checks.data_matrix("X", X)
     if len(data) < 2:
         raise ValueError("X must have at least 2 rows to have contrasts, got 1")
-    data -= data[0]  # a large common mean would cost digits
+    data -= data[0]  # a large common mean would cost digits, and contrasts do not depend on it
     before = np.arange(1.0, len(data))[:, None]
     return np.asarray((data[1:] - np.cumsum(data[:-1], axis=0) / before) * np.sqrt(before / (before + 1)))

@@ -1,4 +1,4 @@
-"""The rows of one replicate of a model."""
+"""Draws the rows of one replicate of a model."""
 
 from numpy.random import Generator
 
@@ -8,19 +8,19 @@ from theory.models.arrays import Array
 
 
 def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:
-    """The covariance at size d and n = round(alpha d) rows of it; ValueError for n < 1 or a size it cannot have."""
+    """Returns the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
     n = sample_size(model.alpha, d)
     covariance = at_size(model.covariance, d)
     return covariance, sample(covariance, n, rng, inputs)
 
 
 def at_size(covariance: Covariance, d: int) -> Covariance:
-    """The covariance itself where it has d coordinates, which keeps what it has cached; else its resized record."""
+    """Returns the covariance itself where it has d coordinates, to use what it has cached, else its resized record."""
     return covariance if covariance.d == d else covariance.resized(d)
 
 
 def sample_size(alpha: float, d: int) -> int:
-    """n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
+    """Returns n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
     d = int(checks.dimension(d))
     if alpha * d > checks.LARGEST:
         raise ValueError(f"alpha * d must be at most 2^63 - 1 samples, got alpha = {alpha}, d = {d}")

@@ -10,10 +10,10 @@ from theory.models.arrays import Array
 
 
 def error_on(predictor: Array, target: Covariance | Any) -> Array:
-    """Squared error (d,) of each masked coordinate, predicted by the rows of `predictor` (d, d), on `target`.
+    """Computes the squared error (d,) of each masked coordinate on `target`; row k of `predictor` (d, d) predicts k.
 
-    A `Covariance` record: the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of test
-    rows (m, d), also when it is square: wrap a covariance matrix as `Empirical(matrix)`.
+    For a `Covariance` record it is the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of
+    test rows (m, d), also when it is square, so wrap a covariance matrix as `Empirical(matrix)`.
     ValueError if its size is not d, or as `fit` for the rows.
     """
     d = len(predictor)

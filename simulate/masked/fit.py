@@ -21,8 +21,8 @@ from theory.models.results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-DUAL_BELOW = 0.7  # n/d below which the n x n factorization is the faster one (measured at d = 1000: 0.74)
-INTERPOLATING = 1e-6  # lam over the mean square of X below which the d x d inverse loses its digits for n < d
+DUAL_BELOW = 0.7  # below this n/d the n x n factorization is faster (0.74 as measured at d = 1000)
+INTERPOLATING = 1e-6  # below this lam over the mean square of X the d x d inverse loses its digits for n < d
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +46,7 @@ class MaskedFit(Result):
 
     @cached_property
     def loo_residuals(self) -> Array:
-        """Residuals (n, d) of X_ik against the regression of k refitted without row i, with n lam kept."""
+        """Computes the residuals (n, d) of X_ik against the regression of k refitted without row i, with n lam kept."""
         residuals = self._leave_one_out()
         residuals.setflags(write=False)
         return residuals
@@ -57,9 +57,10 @@ class MaskedFit(Result):
         return np.asarray(np.einsum("ij,ij->j", self.loo_residuals, self.loo_residuals)) / self.n
 
     def test_error(self, target: Covariance | Any) -> Array:
-        """Error (d,) on new data: exact on the population of a Covariance record, else on test rows `target` (m, d).
+        """Computes the error (d,) on new data: exactly for a Covariance record, else on test rows `target` (m, d).
 
-        A square array is rows too: wrap a covariance matrix as `Empirical(matrix)`. ValueError for another size.
+        A square array counts as rows too, so wrap a covariance matrix as `Empirical(matrix)`. ValueError for another
+        size.
         """
         return errors.error_on(self.predictor, target)
 
@@ -135,7 +136,7 @@ def fit(X: Any, lam: float) -> MaskedFit:
 
 
 def _fast_route(X: Array, lam: float) -> Regressions | None:
-    """The regressions by the Cholesky factorization that costs least, or None where rounding would show."""
+    """Returns the regressions by the Cholesky factorization that costs least, or None where rounding would show."""
     n, d = X.shape
     if n < DUAL_BELOW * d or (n < d and lam < INTERPOLATING * np.vdot(X, X) / X.size):
         return dual(X, lam)

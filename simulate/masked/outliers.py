@@ -1,4 +1,4 @@
-"""Spiked data, measured: the top eigenvalue of four methods and the overlap of its eigenvectors with the spike."""
+"""Measures the top eigenvalue of spiked data by four methods, and the overlap of its eigenvectors with the spike."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from theory.models.arrays import Array
 
 @checked
 def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """(3,): top eigenvalue of the method's matrix, and (u . v)^2 of its normalized right and left eigenvectors v."""
+    """Measures the top eigenvalue of the method's matrix and (u . v)^2 of its right and left eigenvectors, (3,)."""
     u, X = _draw(data, d, rng, inputs)
     eigenvalue, right, left = top_eigenvectors(X, data.method, data.lam)
     return np.array([eigenvalue, (u @ right) ** 2, (u @ left) ** 2])
@@ -24,19 +24,19 @@ def top_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaus
 
 @checked
 def top_eigenvalue(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Largest eigenvalue of the matrix of the method."""
+    """Measures the largest eigenvalue of the method's matrix, of one draw of round(alpha d) rows."""
     return float(top_outlier(data, d, rng, inputs)[0])
 
 
 @checked
 def top_overlap(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Squared overlap (u . v)^2 of the normalized right top eigenvector v with the direction u of the spike."""
+    """Measures the squared overlap (u . v)^2 of the unit right top eigenvector v with the direction u of the spike."""
     return float(top_outlier(data, d, rng, inputs)[1])
 
 
 @checked
 def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """(2,): top eigenvalue of the symmetric part (A + A^T)/2 of the fitted predictor, and its eigenvector's overlap."""
+    """Measures the top eigenvalue of the symmetric part (A + A^T)/2 of the predictor A, and (u . v)^2, (2,)."""
     u, X = _draw(data, d, rng, inputs)
     predictor = fit(X, _ridge(data.lam)).predictor
     eigenvalue, vector = _top((predictor + predictor.T) / 2)
@@ -45,9 +45,10 @@ def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs =
 
 @checked
 def top_eigenvectors(X: Array, method: SpikeMethod, lam: float | None = None) -> tuple[float, Array, Array]:
-    """Largest eigenvalue with its unit right and left eigenvectors, in the coordinates of the rows X (n, d).
+    """Computes the largest eigenvalue with its unit right and left eigenvectors, for the rows X (n, d).
 
-    All four matrices are D^-1 times a symmetric one up to a shift, so that of the similar symmetric one serves.
+    All four matrices are, up to a shift, D^-1 times a symmetric one for a positive diagonal D. They are therefore
+    similar to a symmetric matrix, whose eigenvectors are computed and scaled back.
     """
     symmetric, scale = _symmetric(X, method, lam)
     eigenvalue, w = _top(symmetric)
@@ -56,7 +57,10 @@ def top_eigenvectors(X: Array, method: SpikeMethod, lam: float | None = None) ->
 
 
 def _symmetric(X: Array, method: SpikeMethod, lam: float | None) -> tuple[Array, Array]:
-    """diag(scale) M diag(scale)^-1, symmetric, and the scale: roots of diag Q for ssr, of 1/diag C for correlations."""
+    """Returns diag(scale) M diag(scale)^-1, which is symmetric, and the scale.
+
+    The scale is the root of diag Q for masked regression and of 1/diag C for the correlation matrix.
+    """
     if method == "ssr":
         fitted = fit(X, _ridge(lam))
         scale = np.sqrt(fitted.shrinkage / fitted.lam)
@@ -84,7 +88,7 @@ def _top(matrix: Array) -> tuple[float, Array]:
 
 
 def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
-    """The direction of the spike and n = round(alpha d) rows."""
+    """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows."""
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")
     n, noise = sample_size(data.alpha, d), at_size(data.noise, d)

@@ -97,7 +97,7 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     data = checks.data_matrix("X", X)
     try:
         values = np.asarray(lams)
-    except Exception:  # ragged lists, or an object whose conversion raises anything
+    except Exception:  # a list is ragged, or an object's conversion raises anything
         raise ValueError(f"lams must be a non-empty list of numbers, got {shown(lams)}") from None
     if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
         raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")

@@ -1,4 +1,4 @@
-"""All masked regressions from the d x d inverse: Cholesky of X'X/n + lam."""
+"""Solves all masked regressions by the d x d inverse of X'X/n + lam, from its Cholesky factor."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from theory.models.arrays import Array
 
 
 def primal(X: Array, lam: float) -> Regressions | None:
-    """The regressions by the d x d inverse, at n d^2 + d^3 flops; None where rounding would show.
+    """Returns the regressions by the d x d inverse, at n d^2 + d^3 flops, or None where rounding would show.
 
     Rounding is multiplied by (C_kk + lam) Q_kk, the variance inflation of coordinate k, and by 1/fit_share.
     """
@@ -48,12 +48,12 @@ def primal(X: Array, lam: float) -> Regressions | None:
 
 
 def _leave_one_out(X: Array, lam: float, predictor: Array, inverse_diagonal: Array) -> Array:
-    """Leave-one-out residuals (n, d): residuals over 1 - hat.
+    """Returns the leave-one-out residuals (n, d), which are the residuals over 1 - hat.
 
     The hat matrix of the coordinates other than k is XQX'/n - (XQ)_k (XQ)_k'/(n Q_kk).
     """
     residuals = X - X @ predictor.T
     free = 1 - (residuals * X) @ inverse_diagonal / len(X)
-    if free.min() < 1 / DIGITS:  # the leverages are too close to one for this difference
+    if free.min() < 1 / DIGITS:  # the leverages are so close to one that 1 - hat has lost its digits
         return spectral.leave_one_out(X, lam)
     return np.asarray(residuals / (free[:, None] + residuals**2 * (inverse_diagonal / len(X))))

@@ -13,7 +13,7 @@ import numpy as np
 
 from theory.models.arrays import Array
 
-DIGITS = 1e5  # the largest loss of relative accuracy that a fast route may suffer before a safer one takes over
+DIGITS = 1e5  # a fast route may lose so much relative accuracy before a safer one takes over
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class Regressions:
 
 
 def gcv_errors(n: int, train_error: Array, fit_share: Array, left: float) -> Array:
-    """GCV errors train/(1 - df/n)^2, (d,), with n - df = left + fit_share for each coordinate and left = lam tr G."""
+    """Returns the GCV errors train/(1 - df/n)^2, (d,), where n - df = left + fit_share and left = lam tr G."""
     return np.asarray(train_error * (n / (left + fit_share)) ** 2)
 
 
 def predictor_from_triangle(symmetric: Array, scale: Array) -> tuple[Array, Array]:
-    """Multiply the rows of a symmetric matrix without its diagonal by `scale`, in place; also their squared norms (d,).
+    """Multiplies the rows of a symmetric matrix without its diagonal by `scale`, in place; returns also |row|^2 (d,).
 
     Only the upper triangle of `symmetric` (C order) is read. One pass in blocks of rows, the last block first: the
     rows above it are still unscaled when it copies its lower part from them.

@@ -22,9 +22,9 @@ MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWi
 
 @checked
 def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Population error of the fitted predictors of one data set, averaged over the masked coordinates.
+    """Measures the population error of the fits of one data set, averaged over the masked coordinates.
 
-    What `theory.masked.solve(model).mean_test_error` predicts. ValueError for another record, or a size d that its
+    `theory.masked.solve(model).mean_test_error` predicts it. ValueError for another record, or a size d that its
     covariance cannot have.
 
     >>> from simulate.core import stream
@@ -41,7 +41,7 @@ def mean_test_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs
 
 @checked
 def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean squared residual on the rows of one data set that were fitted, averaged over the masked coordinates."""
+    """Measures the mean squared residual on the rows that were fitted, averaged over the masked coordinates."""
     if isinstance(model, MaskedRidge | MaskedRegression):
         return _fitted(model, d, rng, inputs)[1].mean_train_error
     return float(_errors_under_masks(model, d, rng, inputs)[1].mean())
@@ -51,7 +51,7 @@ def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Input
 def coordinate_test_errors(
     model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> Array:
-    """Population error of each masked coordinate, (d,), of one data set."""
+    """Measures the population error of each masked coordinate, (d,), of the fits of one data set."""
     if isinstance(model, RandomMasks):
         return np.asarray(coordinate_errors(model, d, rng, inputs)[0])
     covariance, fitted = _fitted(model, d, rng, inputs)
@@ -62,7 +62,7 @@ def coordinate_test_errors(
 def effective_ridge(
     model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> float:
-    """Effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn."""
+    """Measures the effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn."""
     return _fitted(model, d, rng, inputs)[1].effective_ridge
 
 

@@ -1,4 +1,4 @@
-"""Eigenvalues of one draw: the fitted joint predictor, the sample covariance and the sample correlation matrix.
+"""Measures eigenvalues of one draw, of the joint predictor, the sample covariance and the sample correlation matrix.
 
 Every replicate is (model, d, rng) -> (d,), ascending, for n = round(alpha d) rows of the model's covariance. X is used
 as drawn: its mean is not subtracted.
@@ -18,7 +18,7 @@ from theory.models.checks import finite_array
 
 @checked
 def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Eigenvalues of the fitted joint predictor A: real, because A is similar to a symmetric matrix."""
+    """Measures the eigenvalues of the fitted joint predictor A, real because A is similar to a symmetric matrix."""
     _, X = draw(model, d, rng, inputs)
     found = fit(X, model.lam)
     return eigenvalues_of_predictor(found.predictor, found.shrinkage)
@@ -26,14 +26,14 @@ def predictor_eigenvalues(model: MaskedRidge, d: int, rng: Generator, inputs: In
 
 @checked
 def covariance_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Eigenvalues of the sample covariance X'X/n; a ridge of the model plays no part."""
+    """Measures the eigenvalues of the sample covariance X'X/n; a ridge of the model plays no part."""
     _, X = draw(model, d, rng, inputs)
     return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))
 
 
 @checked
 def correlation_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Eigenvalues of the sample correlation matrix: X'X/n scaled to a unit diagonal."""
+    """Measures the eigenvalues of the sample correlation matrix, X'X/n scaled to a unit diagonal."""
     _, X = draw(model, d, rng, inputs)
     X = X / np.sqrt(np.mean(X * X, axis=0))
     return np.asarray(np.linalg.eigvalsh(X.T @ X / len(X)))
@@ -41,7 +41,7 @@ def correlation_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: 
 
 @checked
 def eigenvalues_of_predictor(predictor: Array, shrinkage: Array) -> Array:
-    """Eigenvalues (d,) of a fitted joint predictor A = 1 - diag(Q)^-1 Q, ascending.
+    """Computes the eigenvalues (d,) of a fitted joint predictor A = 1 - diag(Q)^-1 Q, ascending.
 
     They are those of the symmetric matrix diag(Q)^1/2 A diag(Q)^-1/2. predictor: (d, d); shrinkage: (d,), lam diag(Q)
     as a fit returns it, or diag(Q) times any positive constant. ValueError where the scaled matrix is not symmetric:

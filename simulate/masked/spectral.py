@@ -1,4 +1,4 @@
-"""All masked regressions from the eigenmodes of X'X/n: any number of ridge strengths, any conditioning, any rank.
+"""Solves all masked regressions by the eigenmodes of X'X/n, for any number of ridges, conditioning and rank.
 
 A coordinate is *free* if it lies partly outside the row space of X: then Q_kk ~ P_kk/lam as lam -> 0, P the projector
 on the null space, and lam Q stays finite; otherwise Q does. Carrying the finite one of the two makes lam = 0 (minimum
@@ -17,7 +17,7 @@ from simulate.masked.regressions import Regressions
 from theory.models.arrays import Array
 
 EPS = float(np.finfo(float).eps)
-RESOLVED = 1e-7  # below this share of the largest eigenvalue, the Gram matrix no longer resolves eigenvalue + lam
+RESOLVED = 1e-7  # below this share of the largest eigenvalue the Gram matrix no longer resolves eigenvalue + lam
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Modes:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Whether each coordinate is free, (d,)."""
+        """Whether each coordinate lies partly outside the row space of X, (d,)."""
         return np.asarray(self.null > 0)
 
 
@@ -47,7 +47,7 @@ class Diagonals:
 
 
 def diagonals(modes: Modes, lams: Array) -> Diagonals:
-    """Errors of all coordinates from two products of the squared vectors with functions of the eigenvalues."""
+    """Computes the errors of all coordinates by two products of squared vectors with functions of the eigenvalues."""
     n, eigenvalues, rank = modes.n, modes.eigenvalues[:, None], len(modes.eigenvalues)
     loadings, inverse = modes.vectors**2, 1 / (eigenvalues + lams)
     inside = (loadings @ inverse).T
@@ -70,7 +70,7 @@ def diagonals(modes: Modes, lams: Array) -> Diagonals:
 
 
 def predictor(modes: Modes, lam: float) -> Array:
-    """The joint predictor (d, d), by one matrix product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
+    """Computes the joint predictor (d, d) by one product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
 
     The first loses digits where lam Q_kk is small, the second where it is near 1 or, at lam = 0, Q_kk infinite.
     """
@@ -86,7 +86,7 @@ def predictor(modes: Modes, lam: float) -> Array:
 
 
 def spectral(X: Array, lam: float) -> Regressions:
-    """The regressions for any conditioning, at several times the cost of a Cholesky route."""
+    """Returns the regressions for any conditioning, at several times the cost of a Cholesky route."""
     modes = decompose(X, lam)
     found = diagonals(modes, np.array([lam]))
     return Regressions(
@@ -119,10 +119,10 @@ def decompose(X: Array, smallest_lam: float) -> Modes:
 
 
 def leave_one_out(X: Array, lam: float) -> Array:
-    """Exact leave-one-out residuals (n, d): (XQ)_ik / (lam Q_kk G_ii + (XQ)_ik^2/n).
+    """Computes the exact leave-one-out residuals (n, d): (XQ)_ik / (lam Q_kk G_ii + (XQ)_ik^2/n).
 
-    Samples are free as coordinates are. Where two free ones meet at lam = 0 the product is infinite: that entry is
-    predicted exactly without its sample.
+    A sample can be free as a coordinate can. Where both are free at lam = 0 the product is infinite: that entry is
+    predicted exactly even without its sample, and its residual is zero.
     """
     n = len(X)
     left, singular, vectors, null = _singular_values(X)
@@ -151,6 +151,6 @@ def _singular_values(X: Array) -> tuple[Array, Array, Array, Array]:
     left, singular, right = svd(X / np.sqrt(n), full_matrices=n < d, check_finite=False)
     rank = int(np.sum(singular > max(n, d) * EPS * singular[0]))
     null = np.sum(right[rank:] ** 2, axis=0)
-    if rank:  # rounding tilts the row space by this angle: a smaller component outside it is none
+    if rank:  # rounding tilts the row space by this angle, so that a smaller component outside it counts as none
         null[null < min((max(n, d) * EPS * singular[0] / singular[rank - 1]) ** 2, 1e-10)] = 0.0
     return left[:, :rank], singular[:rank], right[:rank].T, null

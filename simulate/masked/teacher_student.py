@@ -1,4 +1,4 @@
-"""The matching supervised problem, measured: ridge regression of a linear teacher on the same inputs."""
+"""Measures the matching supervised problem, ridge regression on the labels of a linear teacher and the same inputs."""
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +12,7 @@ from theory.models.arguments import checked
 
 @checked
 def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """One replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
+    """Measures one replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
 
     The student misses w by lam Q w - Q X'noise/n. With C = X'X/n = V s V' that averages to
     (signal_power/d) lam^2 tr Q Sigma Q + (noise/n) tr Q C Q Sigma: sums over s weighted by diag(V' Sigma V), and what

@@ -16,7 +16,7 @@ from scipy.special import gammaincc
 from simulate.potts.kernels.records import count_sites
 from theory.models.arrays import Array
 
-BATCHES = 16  # of a round; of each, 6 or more autocorrelation times long, where R-hat is below its limit
+BATCHES = 16  # batches of a round, each 6 or more autocorrelation times long where R-hat is below its limit
 FALSE_ALARM = 1e-5  # probability that any site or color of a model is called slow by chance
 KURTOSIS = 3.0  # excess kurtosis of a count, times its variance: visits to a rare color come in bursts
 MOST_NAMED = 4  # slow sites that are reported at once

@@ -21,7 +21,7 @@ LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder
 MOST_TEMPERATURES = 100
 MOST_SWEEPS = 10**8  # of a trial run, which would take days
-MOST_TRIALS = 50  # rates that so many trial runs have not brought into the range never will be
+MOST_TRIALS = 50  # so many trial runs bring rates into the range, or none will
 
 
 class TemperedDynamics:
@@ -60,7 +60,7 @@ class TemperedDynamics:
         self._replicas = make_dynamics(
             model, n_chains * len(self.betas), rng, betas=np.tile(self.betas, n_chains), **options
         )
-        self._scores = self._replicas.scores()  # of every replica; exchanges leave them as they are
+        self._scores = self._replicas.scores()  # of every replica, kept when it is exchanged
         self._at = np.arange(n_chains * len(self.betas)).reshape(shape)  # [ladder, k]: the replica that has betas[k]
         self._rng = np.random.Generator(np.random.PCG64(int(rng.integers(2**63))))
         self._turn = 0

@@ -40,7 +40,7 @@ class Adam:
     _count: int = 0
 
     def __call__(self, parameters: Sequence[Array], gradients: Gradients) -> None:
-        """Updates the parameters in place."""
+        """Steps along the gradients, in place."""
         self._moments = self._moments or [(np.zeros_like(g), np.zeros_like(g)) for g in gradients]
         self._count += 1
         for x, g, (first, second) in zip(parameters, gradients, self._moments, strict=True):
@@ -57,7 +57,7 @@ class SGD:
     learning_rate: float
 
     def __call__(self, parameters: Sequence[Array], gradients: Gradients) -> None:
-        """Updates the parameters in place."""
+        """Steps along the gradients, in place."""
         for x, g in zip(parameters, gradients, strict=True):
             x -= self.learning_rate * g
 

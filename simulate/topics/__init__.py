@@ -1,4 +1,4 @@
-"""Topic structure, simulated: documents and masks, least squares, a layer of attention trained, topics of a corpus."""
+"""Simulates topic structure: documents and masks, least squares, a layer of attention trained, topics of a corpus."""
 
 from simulate.core import CheckpointError
 from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap

@@ -12,7 +12,7 @@ from theory.models.arrays import Array
 from theory.models.results import Result
 from theory.models.topics import TopicModel
 
-LEAST_SCORE = -600.0  # below the largest: its exponential is not yet zero
+LEAST_SCORE = -600.0  # a logit so far below the largest still has an exponential above zero
 REFERENCE_LENGTH = 100
 
 
@@ -47,7 +47,7 @@ def attention_by_class(model: TopicModel, layer: Layer, counts: ArrayLike) -> At
 
 
 def class_averages(model: TopicModel, layer: Layer, n: Array) -> AttentionByClass:
-    """Does the same for counts that were checked before."""
+    """Measures attention as `attention_by_class`, for counts that were checked before."""
     logits = layer.logits[1:, 1:]
     power = np.exp(np.maximum(logits - logits.max(axis=0), LEAST_SCORE))
     lengths = n.sum(axis=1, keepdims=True)
@@ -74,7 +74,7 @@ def topic_gap(model: TopicModel, value: ArrayLike) -> float:
 
 
 def gap_of(model: TopicModel, value: Array) -> float:
-    """Does the same for a matrix that was checked before."""
+    """Measures the gap as `topic_gap`, for a matrix that was checked before."""
     same, words = _same_topic(model), value[1:, 1:]
     return _ratio(words[same].sum(), same.sum()) - _ratio(words[~same].sum(), (~same).sum())
 

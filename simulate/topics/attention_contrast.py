@@ -40,7 +40,7 @@ def attention_contrast(
         if not len(words):
             continue
         heads = _checked_attention(attention(words), np.ones(len(words)), number)
-        at = place[words]  # -1, no word, is the last place
+        at = place[words]  # index -1, which stands for no word, is the last place
         use = np.flatnonzero(at >= 0)
         pairs = at[use][:, None], at[use][None, :]
         np.add.at(sums, pairs, heads[np.ix_(use, use)] * (len(words) / reference))
@@ -86,7 +86,7 @@ def count_attention_contrast(
 def _iterated(documents: Iterable[Any]) -> Iterator[Any]:
     try:
         return iter(documents)
-    except Exception:  # a stranger's object may raise anything
+    except Exception:  # the function of a user may raise anything
         raise ValueError(f"documents must be a sequence of documents, got {checks.shown(documents)}") from None
 
 
@@ -94,7 +94,7 @@ def _word_numbers(document: Any, n_words: int, number: int) -> NDArray[Any]:
     """A document as word numbers, -1 for what is no word; ValueError with the number of the document."""
     try:
         words = checks.integer_array("documents", document if np.size(document) else np.zeros(0, dtype=int))
-    except Exception:  # the size of a stranger's object may raise anything
+    except Exception:  # asking an unknown object for its size may raise anything
         words = np.zeros((0, 0), dtype=int)
     if words.ndim != 1 or words.min(initial=0) < -1 or words.max(initial=-1) >= n_words:
         raise ValueError(f"documents must be lists of word numbers from -1 to {n_words - 1}, not so at {number}")

@@ -20,7 +20,7 @@ from theory.models.results import Result
 Flags = NDArray[np.bool_]
 Measure = Literal["cosine", "dot"]
 CLEAR = 2.0  # standard errors above zero, from which a mean may be divided by
-ROUNDING = 1e-12  # relative to the values: a smaller spread is none
+ROUNDING = 1e-12  # a spread below this share of the values counts as none
 MOST_PERMUTATIONS = 10**7
 LARGEST = 1e100  # of values and weights: sums of their squares are still numbers
 
@@ -187,7 +187,7 @@ def _contrast(sums: Array, times: Array, together: Flags, rng: np.random.Generat
 
 
 def _class_mean(sums: Array, times: Array, pairs: Flags, what: str) -> tuple[float, Array, int]:
-    """Mean over `pairs`; the same without each word in turn, (m,), or nan where nothing is left; number of pairs."""
+    """Returns the mean over `pairs`, that without each word (m,), nan where nothing is left, and their number."""
     value, n = np.where(pairs, sums, 0.0), np.where(pairs, times, 0.0)
     total, weight = value.sum(), n.sum()
     if weight == 0:
@@ -208,7 +208,7 @@ def _deletion_error(without: Array) -> float:
 
 
 def _permuted(sums: Array, times: Array, pairs: Any, rng: np.random.Generator, permutations: int) -> Array:
-    """(permutations,) differences with the topics of words exchanged; only the same-topic pairs are visited."""
+    """Returns differences with the topics of words exchanged, (permutations,); only same-topic pairs are visited."""
     total, weight = sums.sum(), times.sum()
     differences = np.empty(permutations)
     for k in range(permutations):
@@ -223,7 +223,7 @@ def _permuted(sums: Array, times: Array, pairs: Any, rng: np.random.Generator, p
 
 
 def _pairs(name: str, value: Any, n_words: int, words: NDArray[np.intp]) -> Array:
-    """A copy of the part of the kept words."""
+    """Copies the part of the kept words."""
     array = checks.finite_array(name, value, 2)
     if abs(array).max() > LARGEST:
         raise ValueError(f"{name} must lie within +-{LARGEST:g}, got {abs(array).max():g}")

@@ -70,7 +70,7 @@ def _dense(given: Any) -> NDArray[Any]:
         raise ValueError(f"documents must have no masked entries, got {np.ma.getmaskarray(given).sum()} of them")
     try:
         array = np.asarray(given)
-    except Exception:  # ragged lists, or an object whose conversion raises anything
+    except Exception:  # a list is ragged, or an object's conversion raises anything
         raise ValueError(f"documents must be an array of whole numbers (counts), got {checks.shown(given)}") from None
     if array.dtype.kind == "O":
         return checks.real_array("documents", array)

@@ -1,4 +1,4 @@
-"""Documents of disjoint topics, drawn."""
+"""Draws documents of disjoint topics."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from theory.models.arguments import checked
 from theory.models.topics import TopicModel
 
 MOST_ENTRIES = 2**31  # of the counts: more would not fit into memory
-CONCENTRATIONS = (1e-100, 1e100)  # outside of them sums of the draws leave the range of floating point numbers
+CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws overflow or vanish
 
 
 @checked

@@ -130,7 +130,7 @@ def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
 
 
 def loss_of(layer: Layer, batch: Batch, loss: Loss) -> float:
-    """Does the same for a layer and a batch that were checked before."""
+    """Computes the same as the public function, for a layer and a batch that were checked before."""
     return _output_loss(attend(layer.logits, batch) @ layer.value.T + layer.bias, batch.targets, loss)[0]
 
 
@@ -142,7 +142,7 @@ def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, La
 
 
 def gradient_of(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
-    """Does the same for a layer and a batch that were checked before."""
+    """Computes the same as the public function, for a layer and a batch that were checked before."""
     attention = attend(layer.logits, batch)
     value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch.targets, loss)
     by_attention = by_output @ layer.value
@@ -165,7 +165,7 @@ def _require_match(layer: Layer, batch: Batch) -> None:
 
 
 def _output_loss(f: Array, targets: Array, loss: Loss) -> tuple[float, Array]:
-    """The loss of outputs f (queries, D), and its derivative by them."""
+    """Returns the loss of outputs f (queries, D), and its derivative by them."""
     weight = targets.sum(axis=1, keepdims=True)
     if loss == "cross_entropy":
         log_p = log_softmax(f, axis=1)
@@ -177,7 +177,7 @@ def _output_loss(f: Array, targets: Array, loss: Loss) -> tuple[float, Array]:
 
 
 def _summed_by_query(by_score: Array, shown: NDArray[np.int64]) -> Array:
-    """(D, D) with [key, query], from rows sorted by their query."""
+    """Sums rows that are sorted by their query, into (D, D) with [key, query]."""
     summed = np.zeros((by_score.shape[1], by_score.shape[1]))
     if len(shown):
         first = np.flatnonzero(np.diff(shown, prepend=-1))

@@ -16,10 +16,10 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 
 CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
-PRIORS = (1e-100, 1e100)  # outside of them weights and log Gamma leave the range of floating point numbers
+PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish
 MOST_SWEEPS = 10**9  # over all chains
 DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
-NONE, UNKNOWN = 0.0, 1.0  # drift of a single topic, and of a run too short to tell
+NONE, UNKNOWN = 0.0, 1.0  # the drift that is reported for a single topic, or for a run too short to tell
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +115,8 @@ class LdaChain:
         self.generator = rng.integers(1, 2**64, size=2, dtype=np.uint64)
         self.document_prior, self.word_prior = document_prior, word_prior
         self.of_document = np.zeros((counts.shape[0], n_topics), dtype=np.int32)
-        self.of_word = np.zeros((counts.shape[1], n_topics), dtype=np.int32)  # a word's topics side by side
+        # In memory the topics of a word stand side by side.
+        self.of_word = np.zeros((counts.shape[1], n_topics), dtype=np.int32)
         np.add.at(self.of_document, (np.repeat(document, times), self.topics), 1)
         np.add.at(self.of_word, (self.words, self.topics), 1)
         self.of_topic = self.of_word.sum(axis=0, dtype=np.int64)
@@ -160,7 +161,7 @@ class LdaChain:
 
 
 def _drift(log_joint: Array, n_topics: int) -> float:
-    """Relative change of the mean log joint from the third to the last quarter of the records, the largest one."""
+    """Computes the largest relative change of a mean log joint from the third to the last quarter of the records."""
     quarter = log_joint.shape[1] // 4
     if n_topics == 1:
         return NONE
@@ -171,7 +172,7 @@ def _drift(log_joint: Array, n_topics: int) -> float:
 
 
 def _log_evidence(counts: NDArray[Any], prior: float) -> float:
-    """log of the Dirichlet-multinomial probability of the rows, each a given sequence of draws."""
+    """Computes log of the Dirichlet-multinomial probability of the rows, each a given sequence of draws."""
     n, size = counts.sum(axis=1), counts.shape[1]
     occurring = counts[counts > 0]
     sequences = gammaln(size * prior) - gammaln(size * prior + n)

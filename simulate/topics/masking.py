@@ -10,7 +10,7 @@ from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from theory.models.arguments import checked
 from theory.models.topics import Masking
 
-MOST_RANDOM = 2**31  # positions that show a random word: each is listed by itself
+MOST_RANDOM = 2**31  # positions that show a random word, each listed by itself
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -
 
 
 def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
-    """Does the same for counts that were checked before."""
+    """Draws masks as `mask_documents`, for counts that were checked before."""
     n_documents, n_words = counts.shape
     document, word, n = occurrences(counts)
     selected = rng.binomial(n, masking.selected)
@@ -77,7 +77,7 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
 
 
 def _share(part: float, whole: float) -> float:
-    """part/whole as a probability: rounding in 1 - kept must not lift it above 1."""
+    """Returns part/whole as a probability, which rounding in 1 - kept must not lift above 1."""
     return min(part / whole, 1.0) if whole > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A training run: the optimizer, what is recorded, and everything that the next step depends on."""
+"""Carries out a training run: the optimizer, what is recorded, and the state on which the next step depends."""
 
 import json
 from dataclasses import astuple, dataclass, fields
@@ -110,7 +110,7 @@ class Run:
 
     def advance(self) -> None:
         """Makes one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
-        with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with its reason
             if self.step % self.training.record_every == 0:
                 self.history.append(self._record())
             value, gradient = gradient_of(self.layer, self._batch(), self.training.loss)

@@ -1,4 +1,4 @@
-"""How a single layer is trained."""
+"""Describes how a single layer is trained."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -16,7 +16,7 @@ from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
 BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
-SPARSE_BELOW = 0.05  # filled share below which sparse products are faster
+SPARSE_BELOW = 0.05  # below this share of filled entries sparse products are faster
 RANK_TOLERANCE = 1e-11  # of squared singular values, relative to the largest
 MOST_DRAWS = 10**6
 
@@ -124,7 +124,7 @@ def fit_value_matrix(
 
 
 def _divided(cross: Array, power: Array, ridge: float) -> Array:
-    """cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0. `power` is used up."""
+    """Returns cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0; `power` is overwritten."""
     if ridge > 0:
         power[np.diag_indices_from(power)] += ridge
         try:

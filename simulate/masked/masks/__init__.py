@@ -1,4 +1,4 @@
-"""Masking patterns, measured: masks are drawn, and every coordinate's or span's own regression is solved."""
+"""Measures masking patterns: masks are drawn, and every coordinate's or span's own regression is solved."""
 
 from simulate.masked.masks.random_masks import (
     MaskedInputsFit,

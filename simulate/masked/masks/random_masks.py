@@ -1,4 +1,4 @@
-"""Ridge regression of each coordinate on randomly masked inputs, solved one coordinate at a time."""
+"""Fits ridge regressions of each coordinate on randomly masked inputs, one coordinate at a time."""
 
 from dataclasses import dataclass
 
@@ -96,7 +96,7 @@ def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float
 
 @checked
 def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Test and train errors of each coordinate, (2, d), of one data set with its masks."""
+    """Measures test and train errors of each coordinate, (2, d), of one data set with its masks."""
     covariance, X = draw(model, d, rng, inputs)
     if model.n_masks is None:
         fitted = fit_expected_masks(X, model.lam, model.mask_rate)
@@ -108,13 +108,13 @@ def coordinate_errors(model: RandomMasks, d: int, rng: Generator, inputs: Inputs
 
 @checked
 def random_masks_test_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean over coordinates of the test error under masking."""
+    """Measures the test error under masking, averaged over the coordinates."""
     return float(coordinate_errors(model, d, rng, inputs)[0].mean())
 
 
 @checked
 def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Mean over coordinates of the mean squared residual of the pairs."""
+    """Measures the mean squared residual of the fitted pairs, averaged over the coordinates."""
     return float(coordinate_errors(model, d, rng, inputs)[1].mean())
 
 

@@ -1,4 +1,4 @@
-"""Ridge regression of spans of coordinates on their complements, one span at a time."""
+"""Fits ridge regressions of spans of coordinates on their complements, one span at a time."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from theory.models.checks import finite_array, positive, shown
 
 @checked
 def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
+    """Fits the predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
 
     C = X'X/n (d, d) holds all that the regression argmin (1/n) |X_B - X_out a'|^2 + lam |a|^2 needs of the data.
     ValueError unless C is square, lam > 0, and `span` holds some but not all of 0..d-1, each once.
@@ -38,9 +38,9 @@ def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array
 
 @checked
 def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Test and train errors per masked coordinate of the span or of each window, (2, spans), of one data set."""
+    """Measures test and train errors per masked coordinate of the span or of each window, (2, spans)."""
     covariance, X = draw(model, d, rng, inputs)
-    model = replace(model, covariance=covariance)  # checks the span, and places the windows, at this size
+    model = replace(model, covariance=covariance)  # at this size the span is checked and the windows are placed
     C, Sigma, errors = X.T @ X / len(X), covariance.matrix, []
     for span in _spans(model):
         a, train = fit_span(C, model.lam, span)
@@ -51,13 +51,13 @@ def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: I
 
 @checked
 def span_test_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Test error of one data set, averaged over the windows and their coordinates."""
+    """Measures the test error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[0].mean())
 
 
 @checked
 def span_train_error(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
-    """Train error of one data set, averaged over the windows and their coordinates."""
+    """Measures the train error of one data set, averaged over the windows and their coordinates."""
     return float(span_errors(model, d, rng, inputs)[1].mean())
 
 

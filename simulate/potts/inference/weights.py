@@ -104,7 +104,7 @@ def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
     """Predicts the seconds that `similarity` of these sequences (M, L) takes on idle cores, from a part of them."""
     checked = checked_samples("states", states, MOST_COLORS)
     probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
-    similarity(probe[:2])  # so that the time of compiling is not measured
+    similarity(probe[:2])  # compiles the kernel, whose time is not to be measured
     start = time.process_time()
     similarity(probe)
     share = len(checked) * (len(checked) - 1) / max(1, len(probe) * (len(probe) - 1))

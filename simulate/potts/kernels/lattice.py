@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-LARGEST_BETA = 150.0  # beyond it exp(-beta) is far below the 2^-53 of a random number: nothing changes but overflow
+# At a larger beta exp(-beta) is far below the 2^-53 of a random number, and only overflow could change a draw.
+LARGEST_BETA = 150.0
 TO_UNIT = 2.0**-53
 
 
@@ -65,7 +66,8 @@ def lattice_sweeps(
                         s1 = (s1 << np.uint64(37)) | (s1 >> np.uint64(27))
 
                         u = np.int64(word >> np.uint64(11)) * TO_UNIT * (n_colors + upto_d)
-                        drawn = b if u >= upto_a else a  # selections, not branches: no branch predicts a random number
+                        # Selections need no branch, which a random number would make unpredictable.
+                        drawn = b if u >= upto_a else a
                         drawn = c if u >= upto_b else drawn
                         drawn = d if u >= upto_c else drawn
                         s[here + column] = min(int(u - upto_d), n_colors - 1) if u >= upto_d else drawn

@@ -63,7 +63,7 @@ def lda_sweeps(
                 u = np.int64(word >> np.uint64(11)) * TO_UNIT * total
 
                 new = 0
-                for k in range(n_topics - 1):  # counted, not searched: no branch predicts a random number
+                for k in range(n_topics - 1):  # counting has no branch, which a random number would make unpredictable
                     new += int(upto[k] <= u)
                 topics[i] = new
                 mine[new] += 1
