@@ -52,7 +52,7 @@ def kind_of(path: Path) -> str:
 
 
 def _require_own_options(options: argparse.Namespace, owners: dict[str, str], kind: str) -> None:
-    """An option that has no effect on this kind of data is refused: the user expects one."""
+    """Refuse an option that has no effect on this kind of data, because the user expects one."""
     for name, owner in owners.items():
         if kind not in owner.split(" or ") and name in options.typed:
             plural = owner.replace("matrix", "matrices")

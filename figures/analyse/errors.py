@@ -19,7 +19,7 @@ class OptionError(MaskedSSLError):
 
 
 def as_typed(path: Path, error: Exception, options: argparse.Namespace) -> Exception:
-    """The error of an analysis in the user's terms.
+    """Return the error of an analysis in the user's terms.
 
     A message that begins with the name of an argument becomes an OptionError that names the option, and says so where
     the value is the default and was not typed; any other message becomes a DataError that names the file.

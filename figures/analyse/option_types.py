@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def number(where: str, allowed: Callable[[float], bool]) -> Callable[[str], float]:
-    """A type of options: finite numbers that are `allowed`, which `where` says in words."""
+    """Return a type of options: finite numbers that are `allowed`, which `where` says in words."""
 
     def typed(text: str) -> float:
         value = _float(text)
@@ -18,7 +18,7 @@ def number(where: str, allowed: Callable[[float], bool]) -> Callable[[str], floa
 
 
 def numbers(where: str, allowed: Callable[[float], bool]) -> Callable[[str], list[float]]:
-    """A type of options: finite numbers that are `allowed`, separated by commas."""
+    """Return a type of options: finite numbers that are `allowed`, separated by commas."""
 
     def typed(text: str) -> list[float]:
         values = [_float(part) for part in text.split(",")]
@@ -30,7 +30,7 @@ def numbers(where: str, allowed: Callable[[float], bool]) -> Callable[[str], lis
 
 
 def integer(least: int) -> Callable[[str], int]:
-    """A type of options: integers from `least`."""
+    """Return a type of options: integers from `least`."""
 
     def typed(text: str) -> int:
         try:
@@ -45,7 +45,7 @@ def integer(least: int) -> Callable[[str], int]:
 
 
 def jobs(text: str) -> int:
-    """A type of options: a number of processes, or a negative number to count from the number of cores."""
+    """Return a type of options: a number of processes, or a negative number to count from the number of cores."""
     try:
         value = int(text)
     except ValueError:

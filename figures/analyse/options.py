@@ -22,7 +22,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
-    """The options that the user gave, with the names of those that are no default in `typed`; and for whom each is.
+    """Parse the options of the user, with the names of those typed in `typed`, and say to which kind each belongs.
 
     Owners are as in `make_parser`. OptionError for an option that is not known or has a wrong value.
     """

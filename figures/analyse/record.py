@@ -22,7 +22,7 @@ class Analysis(Result):
     notes: tuple[str, ...]
 
     def to_frame(self) -> "DataFrame":
-        """The table as a data frame, one line for each point of the figure."""
+        """Return the table as a data frame, one line for each point of the figure."""
         from figures.core.table import to_frame
 
         return to_frame(self.rows)

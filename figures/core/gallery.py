@@ -38,7 +38,7 @@ def write_page(gallery: Path = GALLERY) -> Path:
 
 
 def render_page(gallery: Path = GALLERY) -> str:
-    """The page in markdown: every experiment that has a picture, by subject and name, with its file's first sentence.
+    """Return the page in markdown, of every experiment with a picture, each with the first sentence of its file.
 
     Experiments are read as text: nothing is imported, and one without a picture yet is left out.
     """

@@ -42,23 +42,23 @@ class Outputs(NamedTuple):
         return self.output / f"{self.path.stem}.pdf", self.output / f"{self.path.stem}.png"
 
     def table_key(self, quality: str) -> str:
-        """The digest of everything that a table of this quality depends on."""
+        """Return the digest of everything that a table of this quality depends on."""
         return self.tree.digest(self.tree.table_sources(self.path), quality)
 
     def picture_key(self) -> str:
-        """The digest of the table as it is and of what draws it."""
+        """Return the digest of the table as it is and of what draws it."""
         return self.tree.digest(self.tree.picture_sources(self.path), _content(self.table))
 
     def has_whole_table(self) -> bool:
-        """Whether the table there is the one that was written."""
+        """Say whether the table there is the one that was written."""
         return self.table.exists() and self._marks()[1] == _content(self.table)
 
     def has_fresh_table(self, quality: str) -> bool:
-        """Whether the table there is whole, and computed from the sources as they are now and at this quality."""
+        """Say whether the table there is whole, and computed from the sources as they are now and at this quality."""
         return self.has_whole_table() and self._marks()[0] == self.table_key(quality)
 
     def has_fresh_pictures(self) -> bool:
-        """Whether both pictures are there, and drawn from the table and the sources as they are now."""
+        """Say whether both pictures are there, and drawn from the table and the sources as they are now."""
         return all(picture.exists() for picture in self.pictures) and self._marks()[2] == self.picture_key()
 
     def mark_table(self, key: str) -> None:

@@ -33,7 +33,7 @@ def _markdown(header: list[str], cells: Cells, title: str, summary: str) -> str:
 
 
 def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
-    """For booktabs; what stands between dollars is left as it is."""
+    """Writes for booktabs, and leaves what stands between dollars as it is."""
 
     def line(cells: list[str]) -> str:
         return " & ".join(map(_escaped, cells)) + r" \\"
@@ -49,7 +49,7 @@ def _escaped(text: str) -> str:
 
 
 def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:
-    """The cells alone: title and summary would break it."""
+    """Writes the cells alone, since a title and a summary are not CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *cells])
     return text.getvalue().rstrip("\n")

@@ -13,7 +13,7 @@ CURE = (
 
 
 def covariances(model: Any) -> Iterator[Covariance]:
-    """Every covariance in a record and in the records and tuples that it holds; none in a model of other things."""
+    """Yields every covariance in a record, and in the records and tuples that it holds."""
     if isinstance(model, Covariance):
         yield model
     elif dataclasses.is_dataclass(model) and not isinstance(model, type):
@@ -25,12 +25,12 @@ def covariances(model: Any) -> Iterator[Covariance]:
 
 
 def has_own_size(model: Any) -> bool:
-    """Whether some covariance of the model has a finite dimension: its theory is that of this dimension alone."""
+    """Says whether some covariance of the model has a finite dimension: its theory is that of this dimension alone."""
     return any(covariance.is_finite for covariance in covariances(model))
 
 
 def resized(model: Any, d: float) -> Any:
-    """The model with each of its covariances at dimension d, which may be infinite; itself where all have it already.
+    """Returns the model with each of its covariances at dimension d, which may be infinite.
 
     ValueError where a family has no such member: a given matrix has one size, a list of variances no limit.
     """

@@ -1,12 +1,12 @@
 """Learning curves for odd against even handwritten digits are predicted from the moments of the data."""
 
 from functools import lru_cache, partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from figures.core import Experiment, Panel
+from figures.core.digits import missing, varying_pixels, written_digits
 from figures.glm.observables import test_error, train_loss
 from simulate.glm import resampled
 from theory.models import GaussianCovariateModel
@@ -18,11 +18,7 @@ LAMS = (1e-3, 0.03, 1.0)  # a pixel has variance one on average
 @lru_cache(maxsize=1)
 def digits() -> tuple[Array, Array]:
     """Loads the pixels (1797, 61) without the three blank ones, in one unit, and the parity +-1; both centered."""
-    from sklearn.datasets import load_digits
-
-    data = load_digits()
-    pixels, parity = data["data"], np.where(data["target"] % 2 == 1, 1.0, -1.0)
-    pixels = pixels[:, pixels.std(axis=0) > 0]
+    pixels, parity = varying_pixels(), np.where(written_digits() % 2 == 1, 1.0, -1.0)
     pixels = pixels - pixels.mean(axis=0)
     return pixels / np.sqrt(np.mean(pixels**2)), parity - parity.mean()
 
@@ -38,10 +34,6 @@ def measured(model: Any, d: int, rng: np.random.Generator, name: str) -> float:
 
 def curves() -> dict[str, partial[GaussianCovariateModel]]:
     return {rf"$\lambda = {lam}$": partial(moments, lam=lam) for lam in LAMS}
-
-
-def missing() -> str | None:
-    return None if find_spec("sklearn") else "scikit-learn, which ships the digits, is not installed"
 
 
 EXPERIMENT = Experiment(

@@ -2,7 +2,7 @@
 
 from figures.analyse.matrix import FIGSIZE, analyse_matrix, decorate, panels
 from figures.core import Context, Experiment, Row
-from figures.masked.digits import missing, varying_pixels
+from figures.core.digits import missing, varying_pixels
 
 LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 

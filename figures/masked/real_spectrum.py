@@ -2,7 +2,7 @@
 
 from figures.analyse.matrix import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.core import Context, Experiment, Row
-from figures.masked.digits import missing, varying_pixels
+from figures.core.digits import missing, varying_pixels
 
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average
 

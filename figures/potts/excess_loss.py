@@ -6,30 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
+from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task, stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
 from theory import potts
-from theory.models import PottsModel
 from theory.potts.excess_loss import Fit
 
 LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, SYMMETRIC, FULL = "factored", "full, symmetric", "full, site by site"
 PARAMETERIZATION: dict[str, Fit] = {FACTORED: "factored", SYMMETRIC: "symmetric", FULL: "full"}
+BETA = 0.8
 SIZES = (300, 1_000, 4_000, 20_000, 100_000)
 ASYMPTOTIC = 10_000  # z is judged from here on: the next order in 1/M is below the error bars
 
 
-def pair_model() -> PottsModel:
-    """Makes a model of six sites and three colors with couplings of both signs."""
-    i, j = np.indices((6, 6))
-    upper = np.triu(np.sin(0.3 + i + 2 * j), 1)
-    x, y = np.indices((3, 3))
-    return PottsModel(upper + upper.T, np.cos(x + y + 0.3 * x * y) + 0.5 * np.eye(3), beta=0.8)
-
-
 def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
     """Measures excess masked loss and squared error of the couplings of fits, (replicates, 2), averaged exactly."""
-    model = pair_model()
+    model = pair_model(BETA)
     population, found = potts.enumerate_states(model), []
     states, p, floor = population.states, population.probabilities, potts.masked_loss_floor(model)
     for number in range(replicates):
@@ -59,7 +52,7 @@ def compute(context: Context) -> list[Row]:
     ]
     values, rows = context.sweep(tasks), []
     for kind, name in PARAMETERIZATION.items():
-        law = potts.excess_loss_coefficient(pair_model(), name)
+        law = potts.excess_loss_coefficient(pair_model(BETA), name)
         for n in context.thin(np.geomspace(SIZES[0] / 1.5, SIZES[-1] * 1.5, 20)):
             rows.append(row(kind, n, panel=LOSS, theory=law.masked_loss(n)))
             rows += [row(kind, n, panel=ERROR, theory=law.recovery_error(n))] if kind != FULL else []

@@ -15,7 +15,7 @@ DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
 
 
 def analysed(path: Path, context: Context) -> SequenceAnalysis:
-    """Analyze an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites."""
+    """Analyzes an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites."""
     sequences = read_sequences(path, most=DRAFT_SEQUENCES if context.is_draft else None)
     sites = slice(DRAFT_SITES if context.is_draft else None)
     return analyse_sequences(
@@ -28,7 +28,7 @@ def analysed(path: Path, context: Context) -> SequenceAnalysis:
 
 
 def family(name: str, title: str, map_caption: str) -> Experiment:
-    """Describe the experiment on the alignment `name` in the folder of ALIGNMENTS; without it it is skipped."""
+    """Describes the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it."""
     return Experiment(
         title=title,
         compute=partial(_computed, name),

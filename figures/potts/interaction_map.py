@@ -54,7 +54,7 @@ def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draw the shares in the right panel, and circles around the true interactions above the diagonal of the map."""
+    """Draws the shares in the right panel, and circles around the true interactions above the diagonal of the map."""
     if rows["panel"].iloc[0] == PRECISION:
         axes.set_ylim(0, 1.03)
         return

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
+from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task
 from simulate.potts import sample
 from simulate.potts.observables import largest_share
@@ -24,14 +25,6 @@ ENERGIES, HISTOGRAM = "energies", "largest color near the transition"
 def torus(width: int, n_colors: int) -> tuple[str, Potts, list[float]]:
     critical = potts.square_lattice_critical_beta(n_colors)
     return f"torus {width} x {width}, q = {n_colors}", SquareLatticePotts(width, width, n_colors), [0.5, 0.8, critical]
-
-
-def pair_model() -> PottsModel:
-    """Six sites, three colors, couplings of both signs."""
-    i, j = np.indices((6, 6))
-    upper = np.triu(np.sin(0.3 + i + 2 * j), 1)
-    x, y = np.indices((3, 3))
-    return PottsModel(upper + upper.T, np.cos(x + y + 0.3 * x * y) + 0.5 * np.eye(3))
 
 
 def systems() -> list[tuple[str, Any, list[float]]]:

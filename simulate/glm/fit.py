@@ -169,7 +169,7 @@ def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss) ->
 
 
 def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> Array:
-    """The weights of the samples, (n,); ValueError for labels or weights that do not fit."""
+    """Returns the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
     if loss != "square" and not np.all(abs(y) == 1):

@@ -51,7 +51,7 @@ class _Point:
     bounded: bool
 
     def gap(self) -> float:
-        """The mean of both products, the gap between primal and dual per sample."""
+        """Returns the mean of both products, the gap between primal and dual per sample."""
         return float(np.mean(self.a * self.below + self.room * self.above))
 
     def moved(self, step: "_Point", size: float) -> "_Point":
@@ -65,7 +65,7 @@ class _Point:
         )
 
     def longest(self, step: "_Point") -> float:
-        """The longest step of at most 1 that leaves everything positive."""
+        """Returns the longest step of at most 1 that leaves everything positive."""
         pairs = [(self.a, step.a), (self.below, step.below)]
         if self.bounded:
             pairs += [(self.room, step.room), (self.above, step.above)]

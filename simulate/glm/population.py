@@ -148,7 +148,7 @@ def _(model: GaussianMixture, p: int) -> Population:
 
 @_population.register
 def _(model: TeacherMixture, p: int) -> Population:
-    """v, W_+ and W_- lie in the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
+    """Puts v, W_+ and W_- into the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
     if p < 3:
         raise ValueError(f"d must be at least 3 to hold v and both teachers, got p = {p}")
     values, vectors = np.linalg.eigh(model.overlap_matrix)

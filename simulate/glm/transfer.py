@@ -126,7 +126,7 @@ def _steps(steps: int) -> int:
 
 
 def _units(model: TransferModel, d: int) -> int:
-    """The number p of units of the first layer; ValueError where d is another one."""
+    """Returns the number p of units of the first layer; ValueError where d is another one."""
     if d != len(model.first_layer):
         raise ValueError(f"d must be {len(model.first_layer)}, the size of the model's own matrices, got {d}")
     return len(model.first_layer)

@@ -11,7 +11,7 @@ from theory.models.arrays import Array
 
 @checked
 def contrasts(X: Any) -> Array:
-    """Take n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
+    """Takes n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
 
     These are Helmert's contrasts, each scaled to unit length.
 

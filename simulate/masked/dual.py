@@ -10,7 +10,7 @@ from theory.models.arrays import Array
 
 
 def dual(X: Array, lam: float) -> Regressions | None:
-    """The regressions by the n x n inverse, at 2 n^2 d + n^3/3 + n d^2 flops; None where they cannot be trusted.
+    """Solves the regressions by the n x n inverse, at 2 n^2 d + n^3/3 + n d^2 flops; None where rounding would show.
 
     lam = 0 gives the solutions of minimum norm. With G = (XX'/n + lam)^-1 and H = X'GX/n, lam Q = I - H (the null-space
     projector of X at lam = 0), so A_kj = H_kj/(1 - H_kk).
@@ -48,7 +48,7 @@ def dual(X: Array, lam: float) -> Regressions | None:
 
 
 def _trusted_factor(X: Array, lam: float) -> Array | None:
-    """Lower Cholesky factor of XX'/n + lam; the ratio of a diagonal entry to its pivot is the accuracy lost there."""
+    """Factors XX'/n + lam by Cholesky; the ratio of a diagonal entry to its pivot is the accuracy lost there."""
     gram = blas.dsyrk(1 / len(X), X.T, lower=1, trans=1)
     diagonal = np.einsum("ii->i", gram)
     diagonal += lam
@@ -59,7 +59,7 @@ def _trusted_factor(X: Array, lam: float) -> Array | None:
 
 
 def _energies(factor: Array, whitened: Array) -> Array:
-    """The squared lengths |G X_k|^2/n of every coordinate k; overwrites `whitened`."""
+    """Returns the squared lengths |G X_k|^2/n of every coordinate k; overwrites `whitened`."""
     solved = blas.dtrsm(1.0, factor, whitened, side=1, lower=1, overwrite_b=1).T
     return np.asarray(np.einsum("ij,ij->j", solved, solved)) / len(factor)
 
@@ -70,7 +70,7 @@ def _inverse_diagonal(factor: Array) -> Array:
 
 
 def _leave_one_out(X: Array, factor: Array, shrinkage: Array) -> Array:
-    """Leave-one-out residuals (n, d): residuals over 1 - hat, with a factor lam canceled, which lam = 0 needs."""
+    """Returns leave-one-out residuals (n, d), residuals over 1 - hat, where a factor lam cancels as lam = 0 needs."""
     solved, _ = lapack.dpotrs(factor, X, lower=1)
     free = np.outer(_inverse_diagonal(factor), shrinkage)
     return np.asarray(solved / (free + solved**2 / len(X)))

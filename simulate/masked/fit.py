@@ -65,7 +65,7 @@ class MaskedFit(Result):
         return errors.error_on(self.predictor, target)
 
     def mean_test_error(self, target: Covariance | Any) -> float:
-        """Mean of `test_error` over the coordinates."""
+        """Returns the mean of `test_error` over the coordinates."""
         return float(self.test_error(target).mean())
 
     @property
@@ -79,7 +79,7 @@ class MaskedFit(Result):
         return float(self.gcv_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table of train, GCV and leave-one-out errors with a row for each coordinate."""
+        """Makes a table of train, GCV and leave-one-out errors with a row for each coordinate."""
         return table(
             coordinate=np.arange(self.d),
             train_error=self.train_error,
@@ -97,7 +97,7 @@ class MaskedFit(Result):
 
 @checked
 def fit(X: Any, lam: float) -> MaskedFit:
-    """Masked ridge regression of every column of a data matrix X (n, d) on all others, from one factorization.
+    """Fits masked ridge regressions, of every column of a data matrix X (n, d) on all others, by one factorization.
 
     X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
     X minus its means if n is well above d. `lam` = 0 gives least squares,

@@ -31,16 +31,16 @@ class MaskedPath(Result):
     _modes: spectral.Modes = field(repr=False)
 
     def predictor(self, i: int) -> Array:
-        """Joint predictor (d, d) at lams[i], by one matrix product."""
+        """Returns the joint predictor (d, d) at lams[i], by one matrix product."""
         i = self._index(i)
         return spectral.predictor(self._modes, float(self.lams[i]))
 
     def test_error(self, i: int, target: Covariance | Any) -> Array:
-        """Error (d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
+        """Returns the error (d,) at lams[i], on a Covariance record (exact population error) or on test rows (m, d)."""
         return errors.error_on(self.predictor(i), target)
 
     def mean_test_errors(self, target: Covariance | Any) -> Array:
-        """Means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
+        """Returns the means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
         return np.array([self.test_error(i, target).mean() for i in range(len(self.lams))])
 
     def _index(self, i: int) -> int:
@@ -60,11 +60,11 @@ class MaskedPath(Result):
         return np.asarray(self.gcv_error.mean(axis=1))
 
     def best(self) -> int:
-        """Index in `lams` of the smallest mean GCV error."""
+        """Returns the index in `lams` of the smallest mean GCV error."""
         return int(self.mean_gcv_error.argmin())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each lam: mean train and GCV errors and the effective ridge."""
+        """Makes a table with a row for each lam: mean train and GCV errors and the effective ridge."""
         return table(
             lam=self.lams,
             mean_train_error=self.mean_train_error,
@@ -82,7 +82,7 @@ class MaskedPath(Result):
 
 @checked
 def fit_path(X: Any, lams: Any) -> MaskedPath:
-    """Masked ridge regressions of X (n, d) at every ridge of `lams`, from one eigendecomposition.
+    """Fits the masked ridge regressions of X (n, d) at every ridge of `lams`, by one eigendecomposition.
 
     X and each lam are as in `fit`, lam = 0 included.
 

@@ -38,7 +38,7 @@ STUDENT_DEGREES = 5  # of Student's law: its fourth moment exists (kurtosis 9), 
 
 @checked
 def sample(covariance: Covariance, n: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
-    """Draw n independent rows (n, d) with mean 0 and the given covariance.
+    """Draws n independent rows (n, d) with mean 0 and the given covariance.
 
     `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
     "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
@@ -79,7 +79,7 @@ FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
 
 @singledispatch
 def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
-    """Gaussian rows of any record, by its eigenvectors, which it caches; a singular covariance is no exception."""
+    """Draws Gaussian rows of any record by its eigenvectors, which it caches; the covariance may be singular."""
     noise = rng.standard_normal((n, len(covariance.eigenvalues)))
     noise *= np.sqrt(covariance.eigenvalues)
     return np.asarray(noise @ covariance.eigenvectors.T)
@@ -87,7 +87,7 @@ def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
 
 @singledispatch
 def _root(covariance: Any, noise: Array) -> Array:
-    """The product noise @ Sigma^(1/2), by the eigenvectors of any record."""
+    """Returns the product noise @ Sigma^(1/2), by the eigenvectors of any record."""
     return np.asarray((noise @ covariance.eigenvectors) * np.sqrt(covariance.eigenvalues) @ covariance.eigenvectors.T)
 
 
@@ -107,7 +107,7 @@ def _power_law_root(covariance: PowerLaw, noise: Array) -> Array:
 
 @_root.register
 def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
-    """The root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
+    """Returns the root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
     shape = (covariance.side,) * covariance.dimension
     axes = tuple(range(1, covariance.dimension + 1))
     roots = np.sqrt(covariance.mode_grid()[..., : covariance.side // 2 + 1])
@@ -119,7 +119,7 @@ def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
 @_root.register(Equicorrelated)
 @_root.register(Blocks)
 def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
-    """The root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
+    """Returns the root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
     r, size = covariance.correlation, covariance.block_size if isinstance(covariance, Blocks) else int(covariance.d)
     blocks = noise.reshape(len(noise), -1, size)
     means = blocks.mean(axis=2, keepdims=True)
@@ -137,13 +137,13 @@ def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
 @_gaussian.register(Equicorrelated)
 @_gaussian.register(Blocks)
 def _by_root(covariance: Covariance, n: int, rng: Generator) -> Array:
-    """Gaussian rows of families whose symmetric root costs no more than another map."""
+    """Draws Gaussian rows of families whose symmetric root costs no more than another map."""
     return np.asarray(_root(covariance, rng.standard_normal((n, int(covariance.d)))))
 
 
 @_gaussian.register
 def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
-    """Gaussian rows by the recursion x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
+    """Draws Gaussian rows by the recursion x_0 = z_0, x_k = r x_(k-1) + sqrt(1 - r^2) z_k."""
     r = covariance.correlation
     columns = rng.standard_normal((int(covariance.d), n))
     columns[1:] *= np.sqrt(1 - r * r)
@@ -154,7 +154,7 @@ def _autoregression(covariance: AR1, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _markov(covariance: TridiagonalPrecision, n: int, rng: Generator) -> Array:
-    """Gaussian rows x = U^-1 z, U the bidiagonal Cholesky factor of the precision U'U."""
+    """Draws Gaussian rows x = U^-1 z, U the bidiagonal Cholesky factor of the precision U'U."""
     d = int(covariance.d)
     noise = rng.standard_normal((n, d))
     bands = np.full((2, d), covariance.off_diagonal)
@@ -171,7 +171,7 @@ def _scaled(covariance: Scaled, n: int, rng: Generator) -> Array:
 
 @_gaussian.register
 def _spiked(covariance: Spiked, n: int, rng: Generator) -> Array:
-    """Gaussian rows of the base, plus an independent amplitude along each spike."""
+    """Draws Gaussian rows of the base, plus an independent amplitude along each spike."""
     rows = _gaussian(covariance.base, n, rng)
     strengths = np.asarray(covariance.strengths)
     amplitudes = rng.standard_normal((n, len(strengths))) * np.sqrt(strengths)

@@ -101,7 +101,7 @@ def spectral(X: Array, lam: float) -> Regressions:
 
 
 def decompose(X: Array, smallest_lam: float) -> Modes:
-    """Modes from the smaller Gram matrix, or from the singular values of X where that matrix does not resolve them."""
+    """Finds the modes by the smaller Gram matrix, or by the singular values of X where it does not resolve them."""
     n, d = X.shape
     gram = dsyrk(1 / n, X.T, lower=1, trans=int(n < d))
     eigenvalues, vectors = eigh(gram, lower=True, driver="evd", overwrite_a=True, check_finite=False)
@@ -146,7 +146,7 @@ def _singular_modes(X: Array) -> Modes:
 
 
 def _singular_values(X: Array) -> tuple[Array, Array, Array, Array]:
-    """Singular values (r,) of X/sqrt(n) with left vectors (n, r), right vectors (d, r) and the diagonal (d,) of P."""
+    """Returns the singular values (r,) of X/sqrt(n), left vectors (n, r), right vectors (d, r), and diag P (d,)."""
     n, d = X.shape
     left, singular, right = svd(X / np.sqrt(n), full_matrices=n < d, check_finite=False)
     rank = int(np.sum(singular > max(n, d) * EPS * singular[0]))

@@ -61,7 +61,7 @@ class Chains(SolverResult):
         return max(each.r_hat for each in moving(self.diagnoses).values())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with one row for each observable: mean, standard error, and what they rest on."""
+        """Makes a table with one row for each observable: mean, standard error, and what they rest on."""
         names = ("mean", "stderr", "autocorrelation_time", "effective_sample_size", "r_hat", "reason")
         columns = {name: [getattr(each, name) for each in self.diagnoses.values()] for name in names}
         return table(observable=list(self.diagnoses), **columns)
@@ -97,5 +97,5 @@ class MixingError(MaskedSSLError, RuntimeError):
 
 
 def moving(diagnoses: Mapping[str, Diagnosis]) -> Mapping[str, Diagnosis]:
-    """The diagnoses of those observables that ever change, or of all where none does."""
+    """Returns the diagnoses of those observables that ever change, or of all where none does."""
     return {name: each for name, each in diagnoses.items() if not math.isnan(each.r_hat)} or diagnoses

@@ -61,7 +61,7 @@ def autocorrelation_time(series: Array) -> float:
 
 
 def _integrated(rho: Array) -> float:
-    """The integrated time of these autocorrelations, see `autocorrelation_time`."""
+    """Returns the integrated time of these autocorrelations, see `autocorrelation_time`."""
     if np.isnan(rho[0]):
         return math.inf
     tau = 0.5 + np.concatenate([[0.0], np.cumsum(rho[1 : len(rho) // 2 + 1])])
@@ -82,7 +82,7 @@ def memory_time(series: Array) -> float:
 
 
 def _memory(chains: Array, rho: Array) -> float:
-    """The memory time of chains with these autocorrelations."""
+    """Returns the memory time of chains with these autocorrelations."""
     time = _integrated(rho)
     if math.isinf(time) or rho[1] > -ALTERNATING / math.sqrt(chains.size):
         return time
@@ -154,7 +154,7 @@ def agreement(series: Array) -> float:
 
 
 def _agreement(chains: Array, time: float) -> float:
-    """The probability of `agreement`, for chains of this memory time."""
+    """Returns the probability of `agreement`, for chains of this memory time."""
     if len(chains) == 1 or math.isinf(time):
         return 1.0
     squares = float(((chains.mean(axis=1) - chains.mean()) ** 2).sum())

@@ -30,7 +30,7 @@ class Dynamics(Protocol):
         """Advances every chain by `n_sweeps` sweeps of L updates."""
 
     def scores(self) -> NDArray[np.float64]:
-        """The scores S(s) of the present states, (n_chains,)."""
+        """Returns the scores S(s) of the present states, (n_chains,)."""
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Returns copies of all arrays that are needed to go on with the same numbers."""
@@ -88,7 +88,7 @@ def make_dynamics(
 
 
 def _products_pay(model: PottsModel) -> bool:
-    """Whether counts of neighbors are faster than lists of them.
+    """Says whether counts of neighbors are faster than lists of them.
 
     The two sides are the nanoseconds that an update took with either, fitted to measurements with 64 chains.
     """

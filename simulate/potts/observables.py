@@ -61,7 +61,7 @@ class Observables:
         self.watched += tuple(pair for pair in sites if pair not in self.watched)
 
     def values(self, states: States, scores: Array) -> Array:
-        """The values of all observables, (observables, n_chains), at `states` (n_chains, L) with these scores."""
+        """Returns all observables, (observables, n_chains), at `states` (n_chains, L) with these scores."""
         n_chains, n_sites = states.shape
         projections = np.zeros((n_chains, self._weights.shape[2]))
         histogram = np.zeros((n_chains, self.n_colors), dtype=np.int64)
@@ -118,7 +118,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
 
 
 def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
-    """The smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, which need not be an integer."""
+    """Returns the smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, also if no integer."""
     k = shares * size
     above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
     below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)
@@ -126,6 +126,6 @@ def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
 
 
 def _is_symmetric(blocks: Array) -> bool:
-    """Whether each of the blocks (..., C, C) has one number on its diagonal and one off it."""
+    """Says whether each of the blocks (..., C, C) has one number on its diagonal and one off it."""
     diagonal = np.eye(blocks.shape[-1], dtype=bool)
     return all(not np.ptp(blocks[..., mask], axis=-1).any() for mask in (diagonal, ~diagonal) if mask.any())

@@ -11,10 +11,10 @@ class Bar(Protocol):
     """Receives what a run tells of its progress."""
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
-        """Is told that a stage of `total` sweeps begins, of which `done` were made before."""
+        """Notes that a stage of `total` sweeps begins, of which `done` were made before."""
 
     def advance(self, sweeps: int) -> None:
-        """Is told that so many sweeps were made."""
+        """Notes that so many sweeps were made."""
 
 
 @contextmanager

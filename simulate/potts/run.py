@@ -91,7 +91,7 @@ class Run:
         self._save()
 
     def _may_go_on(self) -> bool:
-        """Whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
+        """Says whether a longer pilot is allowed, and is not useless because nothing has ever changed."""
         more = self.length if self.plan.burn_in is not None else 2 * self.length
         frozen = self.length >= FROZEN_AFTER and not np.ptp(self.series[: self.done], axis=0).any()
         return self.sweeps + more <= self.plan.max_sweeps and not frozen
@@ -102,7 +102,7 @@ class Run:
         return self.stage == SAMPLING
 
     def diagnoses(self) -> Mapping[str, Diagnosis]:
-        """The evidence of every observable by its name, over the pilot and what followed it."""
+        """Returns the evidence of every observable by its name, over the pilot and what followed it."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         return {name: diagnose(series, self.stride) for name, series in zip(self.watch.names, recorded, strict=True)}
 
@@ -116,13 +116,13 @@ class Run:
         return self.watch.slow_sites(self._slowest(diagnoses) / self.stride)
 
     def thinned_variance(self) -> float:
-        """The variance of means over the samples, relative to independent draws, for the worst observable."""
+        """Returns the variance of means over the samples, relative to independent draws, for the worst observable."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         moving = [series for series in recorded if not is_constant(series)]
         return max((thinned_variance(series, self.thin // self.stride) for series in moving), default=math.inf)
 
     def sampled_series(self) -> NDArray[np.float64]:
-        """The observables of the samples, (n_each, observables, n_chains)."""
+        """Returns the observables of the samples, (n_each, observables, n_chains)."""
         every = self.thin // self.stride
         return self.series[len(self.series) - self.plan.n_each * every :][every - 1 :: every]
 
@@ -160,11 +160,11 @@ class Run:
         self.kept = np.zeros((self.plan.n_each, *self.kept.shape[1:]), dtype=self.kept.dtype)
 
     def _thin(self) -> int:
-        """Two autocorrelation times of the slowest observable, rounded up to a multiple of the stride."""
+        """Returns two autocorrelation times of the slowest observable, rounded up to a multiple of the stride."""
         return self.stride * math.ceil(2 * self._slowest(self.diagnoses()) / self.stride)
 
     def _slowest(self, diagnoses: Mapping[str, Diagnosis]) -> float:
-        """The longest autocorrelation time that was measured, in sweeps."""
+        """Returns the longest autocorrelation time that was measured, in sweeps."""
         times = [each.autocorrelation_time for each in diagnoses.values()]
         return max((time for time in times if math.isfinite(time)), default=float(self.stride))
 
@@ -214,6 +214,6 @@ class Run:
 
 
 def _stride(length: int, thin: int | None) -> int:
-    """Number of sweeps between records, such that a round has about `RECORDS` and `thin` is a multiple of it."""
+    """Chooses the sweeps between records, so that a round has about `RECORDS` and `thin` is a multiple of it."""
     most = max(1, length // RECORDS)
     return most if thin is None else max(k for k in range(1, most + 1) if thin % k == 0)

@@ -129,7 +129,7 @@ def _ladder(
 
 
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
-    """Enough chains for R-hat, and so few that burning them in costs no more than the samples."""
+    """Chooses enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
         return int(checks.dimension(n_chains, name="n_chains"))
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
@@ -173,7 +173,7 @@ def _checkpoint(
     plan: Plan,
     **asked: int | str,
 ) -> Checkpoint | None:
-    """The file of this run, identified by all that changes its numbers; `max_sweeps` only ends a run that can go on."""
+    """Opens the file of this run, told by all that changes its numbers; `max_sweeps` only ends a run that can go on."""
     if path is None:
         return None
     asked |= {"n_chains": len(first), "n_samples per chain": plan.n_each}
@@ -183,12 +183,12 @@ def _checkpoint(
 
 
 def _is_one_start(start: States | None, first: States) -> bool:
-    """Whether R-hat has nothing to compare, because of one chain alone or one given start for all."""
+    """Says whether R-hat has nothing to compare, because of one chain alone or one given start for all."""
     return len(first) == 1 or (start is not None and bool(np.all(first == first[0])))
 
 
 def _only_state(model: Potts, n_samples: int) -> Chains:
-    """The only state of a model with one color, where nothing is random."""
+    """Returns the only state of a model with one color, where nothing is random."""
     states = np.zeros((n_samples, model.n_sites), dtype=np.int16)
     scores = np.full(n_samples, float(model.score(states[0])))
     evidence = {"score": Diagnosis(float(scores[0]), 0.0, 0.5, float(n_samples), 1.0, "")}
@@ -205,7 +205,7 @@ def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Arr
 
 
 def _chains(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
-    """The result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
+    """Returns the result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
     dynamics, diagnoses = run.dynamics, run.diagnoses()
     slow = "; ".join(map(str, run.slow_sites(diagnoses)))
     ladder = dynamics if isinstance(dynamics, TemperedDynamics) else None

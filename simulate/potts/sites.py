@@ -70,7 +70,7 @@ class SiteCounts:
             self._batches += 1
 
     def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
-        """The slowest of the sites whose autocorrelation time is above `time`, in records, beyond doubt.
+        """Returns the slowest of the sites whose autocorrelation time is above `time`, in records, beyond doubt.
 
         If a color of probability p fluctuates with the time tau, its share among n records has the variance
         p (1 - p) 2 tau/n. The sum of squares of the chains' shares about their mean, divided by that variance for
@@ -123,7 +123,7 @@ class SiteCounts:
 
 
 def _dispersion(squares: Array, mean: Array, size: float, groups: int) -> tuple[Array, Array]:
-    """Ratio of the variance of `groups` shares to that of shares of `size` independent draws, and its p-value.
+    """Returns the variance of `groups` shares over that of shares of `size` independent draws, and its p-value.
 
     `squares` (L, C) are the sums of squares about the `mean` (L, C).
     """

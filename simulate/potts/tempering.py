@@ -82,11 +82,11 @@ class TemperedDynamics:
         return np.asarray(self._swapped / np.maximum(1, self._tried))
 
     def scores(self) -> Array:
-        """The scores S at the inverse temperature of the model, (n_chains,)."""
+        """Returns the scores S at the inverse temperature of the model, (n_chains,)."""
         return np.asarray(self.all_scores()[:, self.target])
 
     def all_scores(self) -> Array:
-        """The scores S at every inverse temperature, (n_chains, n_betas)."""
+        """Returns the scores S at every inverse temperature, (n_chains, n_betas)."""
         return np.asarray(self._scores[self._at])
 
     def run(self, n_sweeps: int) -> None:
@@ -192,7 +192,7 @@ def temper_ladder(
 
 
 def checked_ladder(betas: Any, beta: float) -> Array:
-    """`betas` as a read-only array if they increase, are non-negative, two at least, and contain `beta`."""
+    """Returns `betas` as a read-only array if they increase, are non-negative, two at least, and contain `beta`."""
     ladder = checks.finite_array("betas", betas, 1)
     if len(ladder) < 2 or ladder[0] < 0 or np.any(np.diff(ladder) <= 0):
         raise ValueError(f"betas must be two or more increasing numbers >= 0, got {ladder.tolist()}")
@@ -209,7 +209,7 @@ def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.intege
 
 
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
-    """Mean scores and swap rates at each temperature, the first half of the sweeps left out."""
+    """Returns the mean scores and swap rates at each temperature, the first half of the sweeps left out."""
     dynamics.run(n_sweeps // 2)
     tried, swapped = dynamics._tried.copy(), dynamics._swapped.copy()
     total = np.zeros(len(dynamics.betas))
@@ -221,7 +221,7 @@ def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
 
 
 def _evenly(betas: Array, scores: Array) -> Array:
-    """New betas with the same ends, neighbors at the distance that gives the rate `AIM`."""
+    """Returns new betas with the same ends, neighbors at the distance that gives the rate `AIM`."""
     steps = np.sqrt(np.maximum(np.diff(betas) * np.diff(scores), 1e-12))
     length = np.concatenate([[0.0], np.cumsum(steps)])
     count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(AIM))))
@@ -240,7 +240,7 @@ def _out_of_range(rates: Array) -> str:
 
 
 def swap_advice(rates: Sequence[float] | Array) -> str:
-    """What a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
+    """Returns what a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
     if np.size(rates) and np.min(rates) < LOWEST_RATE:
         k = int(np.argmin(rates))
         return f"the swap rate of betas {k} and {k + 1} is {np.min(rates):.2g}: put a temperature between them"

@@ -47,7 +47,7 @@ class Watch:
         return np.concatenate([self._observables.values(states, scores[:, self._dynamics.target]), scores.T])
 
     def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
-        """The slowest sites whose autocorrelation time is above `time`, in records, beyond doubt."""
+        """Returns the slowest sites whose autocorrelation time is above `time`, in records, beyond doubt."""
         return self._sites.slow_sites(time)
 
     def add(self, slow: tuple[SlowSite, ...]) -> None:
@@ -70,5 +70,5 @@ class Watch:
 
 
 def part(snapshot: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
-    """The arrays whose names begin with `prefix`, by the rest of their names."""
+    """Returns the arrays whose names begin with `prefix`, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in snapshot.items() if name.startswith(prefix)}

@@ -202,7 +202,7 @@ def _class_mean(sums: Array, times: Array, pairs: Flags, what: str) -> tuple[flo
 
 
 def _deletion_error(without: Array) -> float:
-    """Standard error by the jackknife, of the words that can be deleted."""
+    """Returns the standard error by the jackknife, of the words that can be deleted."""
     values = without[np.isfinite(without)]
     return float(np.sqrt((len(values) - 1) * values.var())) if len(values) > 1 else 0.0
 

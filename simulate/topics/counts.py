@@ -65,7 +65,7 @@ def word_counts(documents: Any) -> AnyCounts:
 
 
 def _dense(given: Any) -> NDArray[Any]:
-    """`given` as an array of its own dtype: floats would lose digits of large integers."""
+    """Returns `given` as an array of its own dtype: floats would lose digits of large integers."""
     if np.ma.is_masked(given):
         raise ValueError(f"documents must have no masked entries, got {np.ma.getmaskarray(given).sum()} of them")
     try:

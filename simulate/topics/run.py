@@ -65,7 +65,7 @@ class TrainingRun:
         return np.array([getattr(record, name) for record in self.history])
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each record, its columns the fields of `Record`; needs pandas."""
+        """Makes a table with a row for each record, its columns the fields of `Record`; needs pandas."""
         return table(**{field.name: self.column(field.name) for field in fields(Record)})
 
 

@@ -15,7 +15,7 @@ from figures.analyse.steps import Steps, TableAndFigure
 
 
 def _read(options: argparse.Namespace) -> Matrix:
-    """The matrix; constant columns are refused here, where the message can name the option that drops them."""
+    """Return the matrix; constant columns are refused here, where the message can name the option that drops them."""
     matrix = read_matrix(
         options.file,
         header=options.header,

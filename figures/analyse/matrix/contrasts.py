@@ -6,7 +6,7 @@ from theory.models.arrays import Array
 
 
 def contrasts(X: Array) -> Array:
-    """(n - 1, d): rows of X (n, d) reflected so that their mean is one row, which is dropped.
+    """Reflect the rows of X (n, d) so that their mean is one row, and return the others, (n - 1, d).
 
     The Householder reflection that sends (1, ..., 1)/sqrt(n) to the first axis. For independent rows of covariance
     Sigma these are n - 1 independent rows of mean 0 and covariance Sigma, so that all formulas for data of known mean

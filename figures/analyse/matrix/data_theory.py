@@ -41,7 +41,7 @@ class DataTheory:
     _log_error: CubicSpline = field(repr=False)
 
     def mean_test_error(self, n: int, lams: Array) -> Array:
-        """(n_lams,), of a predictor fitted to n rows about their mean; NaN where these data do not reach that far.
+        """Predict the error of a fit to n rows about their mean, (n_lams,); NaN where these data do not reach so far.
 
         A new row is predicted about the mean of n rows, which adds 1/n of the error.
         """
@@ -118,7 +118,7 @@ def empirical_errors(covariance: Empirical, n: int, lams: Array) -> Array:
 
 
 def trusted(predict: Predict) -> Predict:
-    """The same prediction from FEWEST_ROWS training rows on, and NaN below, where a limit of many rows says nothing."""
+    """Return the same prediction with NaN below FEWEST_ROWS rows, where a limit of many rows says nothing."""
 
     def predicted(n: int, lams: Array) -> Array:
         return predict(n, lams) if n >= FEWEST_ROWS else np.full(len(lams), np.nan)

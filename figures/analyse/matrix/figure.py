@@ -1,4 +1,4 @@
-"""The figure: an experiment whose table is the analysis."""
+"""Describes the figure of an analysis, as an experiment whose table the analysis is."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -20,7 +20,7 @@ DENSEST = 1032  # bytes that one byte of a gzipped file can unpack to; a trailer
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed where its first two say gzip.
+    """Return the bytes of a file, decompressed where its first two say gzip.
 
     DataError where the path is no regular file (a pipe would be waited for, and can be read only once), where the
     system refuses it, where it is damaged, and where it unpacks to more than MOST_UNPACKED bytes.
@@ -97,12 +97,12 @@ def announce(path: Path, say: Callable[[str], None] = print) -> None:
 
 
 def plain_name(path: Path) -> str:
-    """The name of the file without .gz."""
+    """Return the name of the file without .gz."""
     return path.name[:-3] if path.suffix.lower() == ".gz" else path.name
 
 
 def extension(path: Path) -> str:
-    """The last extension in small letters, with its dot and without .gz; empty where there is none."""
+    """Return the last extension in small letters, with its dot and without .gz; empty where there is none."""
     return Path(plain_name(path)).suffix.lower()
 
 

@@ -11,7 +11,7 @@ STEPS = 100
 
 
 def effective_field_penalties(frequencies: Array, varying: NDArray[np.bool_], l2: float, field_l2: float) -> Array:
-    """(L,) the penalty of a field of each site in a pair model of the `varying` ones, of frequencies (L, C).
+    """Return the penalty of the field of each site, (L,), in a pair model of `varying` sites, from frequencies (L, C).
 
     Couplings act as fields too: of all h_i + sum_j J_ij f_j = F the least field_l2 h^2 + l2 |J|^2 is F^2 over
     1/field_l2 + sum_j |f_j|^2 / l2. Sites alone with `field_l2` itself would be shrunk more than the pair model is,
@@ -23,7 +23,7 @@ def effective_field_penalties(frequencies: Array, varying: NDArray[np.bool_], l2
 
 
 def penalized_log_frequencies(frequencies: Array, penalties: Array) -> Array:
-    """(L, C) log p_i that minimize -sum_a f_ia log p_ia + penalty_i |h_i|^2, p_i = softmax(h_i): frequencies (L, C).
+    """Return the log p_i that minimize -sum_a f_ia log p_ia + penalty_i |h_i|^2 with p_i = softmax(h_i), (L, C).
 
     At the minimum p = f - k h with k = 2 penalty and h = log p + mu, solved by p/k = omega(f/k - mu - log k), Wright's
     function; sum_a p = 1 fixes mu. The sum is convex and decreasing in mu and at least 1 at mu = 0: Newton's steps from

@@ -11,7 +11,7 @@ from theory.models.potts import zero_sum_blocks
 
 
 def interaction_scores(couplings: Any, *, gap: int | None = None) -> Array:
-    """(L, L) Frobenius norms of the blocks J_ij of couplings (L, L, C, C) in the zero-sum gauge.
+    """Return the Frobenius norms (L, L) of the blocks J_ij of couplings (L, L, C, C) in the zero-sum gauge.
 
     The couplings of the color `gap` are left out of the norm after the gauge, since neighboring gaps make long runs
     (arXiv:1211.1281).
@@ -22,7 +22,7 @@ def interaction_scores(couplings: Any, *, gap: int | None = None) -> Array:
 
 
 def average_product_corrected(scores: Array) -> Array:
-    """F_ij - F_i F_j / F with means over the other sites: what a site gives to all its pairs is removed.
+    """Return F_ij - F_i F_j / F with means over the other sites, which removes what a site gives to all its pairs.
 
     The correction of Dunn, Wahl and Gloor, Bioinformatics 24, 333 (2008). The diagonal is zero.
     """

@@ -16,6 +16,7 @@ from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
 from theory.models.arrays import Array
 from theory.models.potts import Potts
+from theory.models.potts.batches import blocks
 
 States = NDArray[np.uint8]
 
@@ -56,7 +57,7 @@ def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignor
 def learning_task(
     training: States, held_out: States, weights: Array, clusters: NDArray[np.int64], settings: Settings
 ) -> Array:
-    """(10,): mean, standard error and number of clusters of three quantities, and whether the fit converged.
+    """Return mean, standard error and number of clusters of three quantities, and whether the fit converged, (10,).
 
     They are the held-out losses of the pair model and of sites alone, and their difference, sequence by sequence. Sites
     that are constant in `training` are in no pair: both models predict them alone.
@@ -96,7 +97,7 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
 
 
 def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
-    """(5, L, L): corrected score, norm, the two most favorable colors, and everywhere whether the fit converged.
+    """Return corrected score, norm, the two most favorable colors, and everywhere whether it converged, (5, L, L).
 
     Sites that are constant are in no pair: zeros.
     """
@@ -118,10 +119,10 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
 def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
     """Return -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each sequence (M, L)."""
     losses = np.empty(len(states))
-    for start in range(0, len(states), BLOCK):
-        part = states[start : start + BLOCK]
+    for rows in blocks(len(states), 1, most=BLOCK):
+        part = states[rows]
         chosen = np.take_along_axis(model.log_conditionals(part), part[:, :, None].astype(np.int64), axis=2)
-        losses[start : start + BLOCK] = -chosen.mean(axis=(1, 2))
+        losses[rows] = -chosen.mean(axis=(1, 2))
     return losses
 
 

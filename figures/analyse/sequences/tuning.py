@@ -24,7 +24,7 @@ def tuned(
     rng: np.random.Generator,
     run: Sweep,
 ) -> tuple[Settings, str]:
-    """`settings` with the penalty of least loss on a part of the training sequences that is left out, and a note.
+    """Return `settings` with the penalty of least loss on held-out training sequences, and a note.
 
     `n_sites` of them are in pairs: those that are not constant.
     """

@@ -27,7 +27,7 @@ def default_thresholds(n_words: int) -> tuple[float, ...]:
 
 
 def planned_thresholds(thresholds: Sequence[float] | None, n_words: int, n_compared: int) -> tuple[float, ...]:
-    """The thresholds to use, ascending; ValueError for one that can leave no pairs, whatever the topics will be.
+    """Return the thresholds to use, ascending; ValueError for one that can leave no pairs, whatever the topics will be.
 
     A threshold selects `words_of_a_topic` words for each topic. One word has no pair; and of m selected among N words
     that can be compared at most N - m are not selected by another topic too, so that N - m >= 2 is needed.

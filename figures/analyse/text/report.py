@@ -1,4 +1,4 @@
-"""The analysis in words and in a text table."""
+"""Reports an analysis to the user, in words and in a text table."""
 
 import math
 import textwrap

@@ -57,7 +57,7 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) 
 
 @checked
 def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFit:
-    """Minimize the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
+    """Minimizes the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
 
     E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns.
     ValueError for data as in `fit`, and unless lam > 0 and 0 <= mask_rate < 1.
@@ -80,7 +80,7 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
 
 @checked
 def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float) -> Array:
-    """Error (d,) of a predictor (d, d) on new samples and masks, averaged exactly; the coordinate itself is masked.
+    """Computes the error (d,) of a predictor (d, d) on new samples and masks exactly; the coordinate itself is masked.
 
     ValueError for a predictor of another size than the covariance, and unless 0 <= mask_rate < 1.
     """
@@ -119,7 +119,7 @@ def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs:
 
 
 def _ridge(Z: Array, y: Array, penalty: float) -> Array:
-    """argmin |y - Z a|^2 + penalty |a|^2 by the smaller of the two normal equations; zero without rows."""
+    """Returns argmin |y - Z a|^2 + penalty |a|^2 by the smaller of the two normal equations, zero without rows."""
     rows, d = Z.shape
     if rows == 0:
         return np.zeros(d)

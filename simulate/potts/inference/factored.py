@@ -193,7 +193,7 @@ def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
 
 
 def _runs_away(A: Array, V: Array) -> bool:
-    """Whether V_ab = c_a is a field, up to 1 %, while the sums of A's rows cancel to 1 %."""
+    """Says whether V_ab = c_a is a field, up to 1 %, while the sums of A's rows cancel to 1 %."""
     V = V - V.mean(axis=0)
     share = len(V) * np.sum(V.mean(axis=1) ** 2) / np.sum(V**2)
     cancellation = np.linalg.norm(A.sum(axis=1)) / (np.sqrt(len(A) - 1) * np.linalg.norm(A))

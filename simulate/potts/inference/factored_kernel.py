@@ -45,7 +45,9 @@ class FactoredObjective:
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # sums over sites vectorize: twice as fast
 def _loss(states, weights, A, V, h, dA, dV, dh):  # type: ignore[no-untyped-def]
-    """The loss of some samples; gradients are added to the last three. A is transposed (A[j, i] acts on site i), h too.
+    """Computes the loss of some samples, and adds gradients to the last three arguments.
+
+    A and h are transposed: A[j, i] acts on site i.
 
     Sites are the last axis everywhere: the inner loops run over contiguous memory.
     """

@@ -53,7 +53,7 @@ class MaskedLoss(Result):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with one row for each site; needs pandas."""
+        """Makes a table with one row for each site; needs pandas."""
         return table(site=np.arange(len(self.by_site)), loss=self.by_site, accuracy=self.accuracy_by_site)
 
 

@@ -1,4 +1,4 @@
-"""What every fitted pair model offers, whatever the method."""
+"""Gives every fitted pair model the same attributes, whatever method fitted it."""
 
 import numpy as np
 

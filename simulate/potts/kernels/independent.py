@@ -54,7 +54,7 @@ class IndependentChains(ABC):
 
     @abstractmethod
     def scores(self) -> Array:
-        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
 
     @property
     def states(self) -> States:

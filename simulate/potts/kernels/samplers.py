@@ -58,13 +58,13 @@ class BlockChains(IndependentChains):
             )
 
     def _state_blocks(self) -> NDArray[np.int16]:
-        """The states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
+        """Returns the states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
         wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
         wide[:, : self.n_sites] = self._states
         return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain."""
+        """Returns values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain."""
         count = -(-self.n_chains // self.block)
         size = -(-self.n_chains // count)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
@@ -87,7 +87,7 @@ class DenseChains(BlockChains):
         dense_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         states = self._state_blocks()
         scores = np.empty(states.shape[::2])
         self._in_threads(lambda part: dense_scores(*self._exact, states[part], scores[part]), len(states))
@@ -112,7 +112,7 @@ class ProductChains(BlockChains):
         product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         self._in_threads(lambda part: product_scores(*self._exact, self._states[part], scores[part]), self.n_chains)
         return scores
@@ -150,7 +150,7 @@ class GroupChains(BlockChains):
         group_sweeps(sites[part], self._groups, self._fields, *chains, sweep, sweep + 1, self.metropolis)
 
     def scores(self) -> Array:
-        """The scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         arrays = self._groups, self._fields
         self._in_threads(lambda part: group_scores(*arrays, self._states[part], scores[part]), self.n_chains)
@@ -172,5 +172,5 @@ class LatticeChains(IndependentChains):
         self._in_threads(work, self.n_chains)
 
     def scores(self) -> Array:
-        """The scores S(s) of the present states, (n_chains,), which are numbers of bonds between equal colors."""
+        """Counts the bonds between equal colors, which are the scores S(s) of the present states, (n_chains,)."""
         return np.asarray(lattice_scores(self._states, *self._sides))

@@ -26,7 +26,7 @@ INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
 
 
 def single_precision(couplings: Any) -> Any:
-    """J[i, j, a, b] (L, L, C, C) in the layout of `dense_sweeps`, (L, L4, C, C8): J[i, j, b, a]."""
+    """Brings J[i, j, a, b] (L, L, C, C) into the layout J[i, j, b, a] of `dense_sweeps`, (L, L4, C, C8)."""
     n_sites, _, n_colors, _ = couplings.shape
     made = np.zeros((n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8), dtype=np.float32)
     for i in range(n_sites):
@@ -272,7 +272,7 @@ def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
 
 @compiled
 def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accepted: Any) -> None:
-    """Metropolis: another color, all equally likely, accepted with probability min(1, ratio of weights).
+    """Proposes another color, all equally likely, and accepts it with probability min(1, ratio of weights).
 
     Of two colors either is proposed, since with the other one alone a free site would alternate for ever.
     """
@@ -289,7 +289,7 @@ def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accept
 
 @compiled
 def _uniform(key: Any, other: Any, place: Any) -> Any:
-    """Number `place` in [0, 1) of a chain's stream: splitmix64 at any place, mixed once more with a second key."""
+    """Returns number `place` in [0, 1) of a chain's stream, by splitmix64 mixed once more with a second key."""
     return np.float64(_mixed(_mixed(key + place * GOLDEN) ^ other) >> np.uint64(11)) * 2.0**-53
 
 

@@ -1,4 +1,4 @@
-"""Numpy's own files. Their headers are read first, and pickled objects never."""
+"""Reads numpy's own files: their headers come first, and pickled objects are never loaded."""
 
 import warnings
 import zipfile
@@ -25,7 +25,7 @@ FOREIGN = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": 
 def read_array(
     path: Path, *, array: str | None = None, columns: str | None = None, skip_columns: str | None = None
 ) -> Matrix:
-    """The 2-dimensional array of a .npy file, or the one called `array` of a .npz file.
+    """Return the 2-dimensional array of a .npy file, or the one called `array` of a .npz file.
 
     DataError for another shape, for anything but real numbers, and before anything is allocated for what is too large.
     """

@@ -1,4 +1,4 @@
-"""One function for every file that holds a matrix."""
+"""Reads a matrix from any kind of file that can hold one."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def read_matrix(
     skip_columns: str | None = None,
     array: str | None = None,
 ) -> Matrix:
-    """The matrix of a .npy or .npz file, of any other name the table of text; gzipped or not.
+    """Return the matrix of a .npy or .npz file, of any other name the table of text; gzipped or not.
 
     `columns` and `skip_columns` choose columns as in "1-5,8,height", `array` one of a .npz file. What is wrong with the
     file is a DataError of one line that names file, row and column (from 1) and the remedy.

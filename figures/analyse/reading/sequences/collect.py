@@ -26,7 +26,7 @@ class Collected:
 def collect(
     file: TextFile, entries: Iterable[Entry], convention: Convention, *, most: int | None = None, seed: int = 0
 ) -> Collected:
-    """The sites of all entries, or of a uniform random choice of `most` of them: memory for M L bytes, and no more.
+    """Collect the sites of all entries, or of a uniform random choice of `most` of them, in no more than M L bytes.
 
     DataError for a sequence of another length and for a character that is no letter; empty records are left out.
     """

@@ -1,4 +1,4 @@
-"""One function for every file that holds sequences."""
+"""Reads sequences from any kind of file that can hold them."""
 
 import csv
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def read_sequences(
     seed: int = 0,
     say: Callable[[str], None] = print,
 ) -> Sequences:
-    """The aligned sequences of a FASTA, A2M, A3M or Stockholm file, or of a table of tokens; gzipped or not.
+    """Return the aligned sequences of a FASTA, A2M, A3M or Stockholm file, or of a table of tokens; gzipped or not.
 
     Decided by the first line of the file, and between FASTA and A2M by its name. `alphabet`: auto, protein, rna, dna or
     the letters. `unknown` letters are read as gaps, or drop their sequence. `most` sequences are chosen at random where

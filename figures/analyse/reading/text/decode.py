@@ -11,7 +11,7 @@ COPIES = 6  # bytes of memory for one of text: as bytes, as characters, and coun
 
 
 def decoded(path: Path, encoding: str | None = None) -> str:
-    """The whole file, gzipped or not: in `encoding`, else by its byte order mark, else UTF-8.
+    """Return the whole file, gzipped or not: in `encoding`, else by its byte order mark, else UTF-8.
 
     DataError that names the byte and the line where it does not decode: guessing would give wrong words in silence.
     """

@@ -1,4 +1,4 @@
-"""One function for every corpus."""
+"""Reads a corpus from any kind of file or folder that can hold one."""
 
 from collections import Counter
 from pathlib import Path

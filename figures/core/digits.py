@@ -1,4 +1,4 @@
-"""Loads the handwritten digits of the package scikit-learn, as a matrix of images by pixels."""
+"""Loads the handwritten digits of the package scikit-learn, which experiments of several subjects use as real data."""
 
 from importlib.util import find_spec
 
@@ -13,6 +13,13 @@ def varying_pixels() -> Array:
 
     pixels = np.asarray(load_digits()["data"], dtype=float)
     return pixels[:, pixels.std(axis=0) > 0]
+
+
+def written_digits() -> Array:
+    """Loads the digit, 0 to 9, that each of the 1797 images shows, (1797,)."""
+    from sklearn.datasets import load_digits
+
+    return np.asarray(load_digits()["target"], dtype=float)
 
 
 def missing() -> str | None:
