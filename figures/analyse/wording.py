@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-WIDTH = 110  # characters of a line of a report
+WIDTH = 110  # characters in a line of a report
 
 
 def shown(value: object, limit: int = 40) -> str:

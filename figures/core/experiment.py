@@ -139,7 +139,7 @@ class Experiment:
     curves: Mapping[str, Any] | None = None
     panels: Sequence[Panel] | None = None
     compute: "Callable[[Context], list[dict[str, Any]]] | None" = (
-        None  # for tables that are no theory-against-replicates
+        None  # makes tables that do not compare theory with replicates
     )
     theory: Theory | None = None
     theory_at: Callable[[Any, int], Any] | None = None

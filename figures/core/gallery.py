@@ -10,8 +10,8 @@ from figures.core.plot import draw_figure
 from figures.core.table import read_csv
 
 GALLERY = FIGURES / "gallery"
-LARGEST = 60_000  # bytes
-RESOLUTIONS = (120, 100, 80, 60)  # dots per inch, the first that is small enough
+LARGEST = 60_000  # bytes of a picture
+RESOLUTIONS = (120, 100, 80, 60)  # dots per inch, of which the first that is small enough is taken
 HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars

@@ -100,7 +100,7 @@ def run(outputs: Outputs, context: Context, *, force: bool = False) -> Path:
 
 def draw(outputs: Outputs) -> tuple[Path, Path]:
     """Draw PDF and PNG from the table. FileNotFoundError where it was not computed."""
-    from figures.core.plot import draw_figure  # half a second of matplotlib that a table does not need
+    from figures.core.plot import draw_figure  # matplotlib takes half a second to load, which a table does not need
 
     draw_figure(load(outputs.path), read_csv(outputs.table), *outputs.pictures)
     outputs.mark_pictures()

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
 
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # it remarks on the dates of matplotlib's own fonts
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
 MARKERS = "osD^vPX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))

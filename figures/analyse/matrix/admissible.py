@@ -8,9 +8,9 @@ import numpy as np
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from theory.models.arrays import Array
 
-ROUNDING = 1e-12  # a spread below this share of the largest entry is none
-LARGEST = 1e100  # products of variances stay representable, and their inverses too
-UNEQUAL = 1e4  # ratio of variances above which a few columns make up the mean error
+ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
+LARGEST = 1e100  # below it products of variances and their inverses can be represented
+UNEQUAL = 1e4  # above this ratio of variances a few columns make up the mean error
 
 
 def constant_columns(X: Array) -> list[int]:
@@ -69,7 +69,7 @@ def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
             f"the variances of the columns differ by a factor of {ratio:.1g}, so that the mean error is that of the "
             "largest ones; --standardize gives all columns the same weight"
         )
-    if n <= len(variances):  # n - 1 contrasts, d - 1 unknowns
+    if n <= len(variances):  # there are n - 1 contrasts and d - 1 unknowns
         notes.append(
             "there are no more rows than columns, so that without a ridge every column would be fitted exactly"
         )

@@ -25,7 +25,7 @@ from simulate.core import Task, sweep
 from theory.models.arrays import Array
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
-SEARCHED = np.geomspace(1e-5, 1e2, 57)  # the same units: eight in a decade
+SEARCHED = np.geomspace(1e-5, 1e2, 57)  # in the same units, eight for each decade
 CLOSE = 3.0  # a default lam within this factor of the best one is left out
 
 

@@ -14,7 +14,7 @@ from theory import masked
 from theory.models import Empirical
 from theory.models.arrays import Array
 
-AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # where leave-one-out is measured, in units of the best ridge by GCV
+AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the best ridge by GCV
 MOST_WORK = 5e11  # floating point operations that leave-one-out may take
 MOST_CELLS = 2e7
 

@@ -27,7 +27,7 @@ from theory.numerics import ConvergenceError
 
 Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors
 
-NODES = 256  # of mu: 15 to 30 in a decade
+NODES = 256  # values of mu, 15 to 30 for each decade
 BISECTIONS = 60
 
 
@@ -36,7 +36,7 @@ class DataTheory:
     """Mean test errors at any number of training rows, from the ridge path of `n` rows."""
 
     n: int
-    log_range: tuple[float, float] = field(repr=False)  # of log mu
+    log_range: tuple[float, float] = field(repr=False)  # range of log mu
     _log_kappa: CubicSpline = field(repr=False)
     _log_error: CubicSpline = field(repr=False)
 
@@ -48,7 +48,7 @@ class DataTheory:
         ratio = (self.n - 1) / (n - 1)
         log_mu = self._matching_ridge(ratio, ridge_of_contrasts(lams, n))
         mu, kappa = np.exp(log_mu), np.exp(self._log_kappa(log_mu))
-        slope = ratio - (ratio - 1) * kappa / mu * self._log_kappa(log_mu, 1)  # d lam/d mu
+        slope = ratio - (ratio - 1) * kappa / mu * self._log_kappa(log_mu, 1)  # the derivative d lam/d mu
         errors = np.exp(self._log_error(log_mu)) / np.where(slope > 0, slope, np.nan)
         return np.asarray(errors * (1 + 1 / n))
 
@@ -82,12 +82,12 @@ def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
     rows = contrasts(X)
     n = len(rows)
     trace = float(np.einsum("ij,ij->", rows, rows)) / n
-    low = 0.3 * float(np.min(lams)) * min(1.0, smallest_n / n)  # mu >= lam n/N
-    high = 3 * (float(np.max(lams)) + trace)  # mu <= kappa <= lam + tr Sigma/n
+    low = 0.3 * float(np.min(lams)) * min(1.0, smallest_n / n)  # because mu >= lam n/N
+    high = 3 * (float(np.max(lams)) + trace)  # because mu <= kappa <= lam + tr Sigma/n
     mus = np.geomspace(low, high, NODES)
     path = fit_path(rows, mus)
     varies = path.train_error[-1] > 0
-    # 1 - df/n of the d regressions, each with d - 1 unknowns: mu over their effective ridges
+    # This is 1 - df/n of the d regressions with d - 1 unknowns each: mu over their effective ridges.
     freedom = np.sqrt(path.train_error[:, varies] / path.gcv_error[:, varies]).mean(axis=1)
     log_mu = np.log(mus)
     return DataTheory(

@@ -50,8 +50,8 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()
-    measured = rows["simulation"][rows["simulation"] > 0]  # the axis is logarithmic
-    low = np.append(0.97 * measured, 0.85 * theory.min())  # nothing is measured where leave-one-out was left out
+    measured = rows["simulation"][rows["simulation"] > 0]  # a logarithmic axis shows no others
+    low = np.append(0.97 * measured, 0.85 * theory.min())  # there may be no markers, where leave-one-out was left out
     high = np.append(1.2 * measured, 1.6 * theory.max())
     axes.set_ylim(low.min(), high.max())
 

@@ -26,7 +26,7 @@ def _errors(rows: Array, held_out: Array, lams: Array, tuning: Array) -> Array:
     """Fit these rows, and return their held-out and GCV errors, (2, n_lams + 1)."""
     n = len(rows)
     path = fit_path(contrasts(rows), ridge_of_contrasts(np.concatenate([lams, tuning]), n))
-    gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean is one more degree of freedom
+    gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean takes one more degree of freedom
     chosen = [*range(len(lams)), len(lams) + int(gcv[len(lams) :].argmin())]
     centered = held_out - rows.mean(axis=0)
     return np.array([[path.test_error(i, centered).mean() for i in chosen], gcv[chosen]])

@@ -13,7 +13,7 @@ FEWEST_ROWS = 10
 REPEATS = 20
 FEWEST_REPEATS = 4
 POINTS = 14
-TEST_ROWS = 4000  # more change no error bar that matters
+TEST_ROWS = 4000  # more rows would not make the error bars visibly smaller
 BUDGET = 2e12  # floating point operations: about two minutes on one core
 
 

@@ -19,9 +19,9 @@ class BestRidge:
     """The ridge strengths of least mean error for all rows, found in three ways."""
 
     gcv: float
-    gcv_at_edge: bool  # of the range that was searched
-    leave_one_out: float | None  # None where that would take too long
-    empirical_theory: float | None  # with the empirical covariance; 0 or inf at that end, None for too few rows
+    gcv_at_edge: bool  # whether it is at an end of the range that was searched
+    leave_one_out: float | None  # None where it would take too long
+    empirical_theory: float | None  # 0 or inf at an end of the searched range, None for too few rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,8 +43,8 @@ class MatrixAnalysis(Analysis):
     empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
     best: BestRidge
     effective_ridge: float  # kappa of all rows at the best ridge by GCV
-    degrees_of_freedom: float  # of the regression of one column there
-    column_error: Array = field(repr=False)  # (d,) there: leave-one-out, or GCV for very many rows
+    degrees_of_freedom: float  # of the regression of one column at that ridge
+    column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out, or by GCV for very many rows
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
 

@@ -13,9 +13,9 @@ from figures.analyse.errors import DataError
 from figures.analyse.wording import printable, size
 
 GZIP_MAGIC = b"\x1f\x8b"
-MOST_UNPACKED = 2 * 10**9  # bytes of a gzipped file: unpacking them takes seconds, a forged file might take hours
-LARGE = 10**8  # bytes of text: reading them takes seconds, and is announced
-DENSEST = 1032  # bytes that one byte of a gzipped file can unpack to; a trailer that says more is none
+MOST_UNPACKED = 2 * 10**9  # bytes; unpacking them takes seconds, but a forged file could take hours
+LARGE = 10**8  # bytes of text; reading more takes seconds and is announced
+DENSEST = 1032  # one byte of gzip unpacks to so many at most; a trailer that says more is false
 
 
 @contextmanager

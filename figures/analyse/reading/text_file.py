@@ -11,10 +11,10 @@ from typing import TextIO
 from figures.analyse.errors import DataError
 from figures.analyse.reading.opening import open_binary
 
-HEAD = 1 << 18  # bytes that are looked at before a decision
+HEAD = 1 << 18  # so many bytes are looked at before a decision
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_LE, "utf-32"),  # comes before UTF-16, whose mark begins with the same bytes
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),

@@ -11,7 +11,7 @@ from figures.analyse.sequences.report import report
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
 
-LISTED = 30  # tokens
+LISTED = 30  # tokens that a note names
 
 
 def _read(options: argparse.Namespace) -> Sequences:

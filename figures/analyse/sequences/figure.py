@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIGSIZE = (9.6, 3.1)
 DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
-NAMED = 10  # pairs
+NAMED = 10  # pairs whose sites are named
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 
 
@@ -66,7 +66,7 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
-    axes.legend()  # once more: clear of these lines
+    axes.legend()  # placed once more, clear of these lines
 
 
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:

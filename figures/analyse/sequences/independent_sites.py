@@ -6,7 +6,7 @@ from scipy.special import wrightomega
 
 from theory.models.arrays import Array
 
-WEAKEST = 1e-12  # in the place of no penalty, where every color occurs
+WEAKEST = 1e-12  # stands for no penalty where every color occurs
 STEPS = 100
 
 

@@ -7,11 +7,11 @@ from simulate.potts.inference.memory import peak_bytes
 
 SIZES = 6
 SMALLEST = 25
-TUNING_SEQUENCES = 800  # a penalty is that of a prior: the best one hardly depends on their number
-VALIDATION = 0.25  # of the training sequences, or of those
+TUNING_SEQUENCES = 800  # enough, since the best penalty, like a prior, hardly depends on their number
+VALIDATION = 0.25  # share of the training sequences, or of the TUNING_SEQUENCES, that judges a penalty
 FIELD_PENALTY = 0.01
-PENALTY = 0.01  # times (C - 1)(L - 1), 0.2 (L - 1) for proteins: the default of CCMpred and EVcouplings
-TRIED = (1.0, 4.0, 16.0, 64.0)  # times that
+PENALTY = 0.01  # times (C - 1)(L - 1); for proteins 0.2 (L - 1), the default of CCMpred and EVcouplings
+TRIED = (1.0, 4.0, 16.0, 64.0)  # multiples of that penalty
 
 
 def training_sizes(n_training: int, n_sizes: int = SIZES) -> tuple[int, ...]:

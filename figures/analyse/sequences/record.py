@@ -24,9 +24,9 @@ class SequenceAnalysis(Analysis):
     tokens: tuple[str, ...]
     columns: NDArray[np.int64] = field(repr=False)  # (L,) places of the sites in the file, from 1
     effective_number: float
-    n_clusters: int  # of sequences that resemble each other
-    identity: float | None  # share of sites that makes them do; None: every sequence is a cluster of its own
-    sizes: tuple[int, ...]  # of training sets
+    n_clusters: int  # clusters of sequences that resemble each other
+    identity: float | None  # share of equal sites from which they do; None: each sequence is a cluster
+    sizes: tuple[int, ...]  # numbers of training sequences
     held_out: int
     pair_loss: tuple[Estimate, ...]  # at each size
     independent_loss: tuple[Estimate, ...]

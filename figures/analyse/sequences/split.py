@@ -27,7 +27,7 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
 
     ValueError where that leaves fewer than two clusters on a side.
     """
-    _, labels = np.unique(clusters, return_inverse=True)  # of a part of the sequences not all clusters are there
+    _, labels = np.unique(clusters, return_inverse=True)  # a part of the sequences does not have all clusters
     sizes = np.bincount(labels, weights)
     left = checked_test_fraction(test_fraction) * sizes.sum() * (1 + 1e-9)
     chosen = np.zeros(len(sizes), bool)

@@ -30,7 +30,7 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble
 from theory.random_matrix.spectral.variable import Predictor
 
 LEAST_ROWS, LEAST_COLUMNS, MOST_COLUMNS = 10, 5, 1500
-TOP_SHARE = 0.02  # of one eigenvalue: a square-root edge is seen within it
+TOP_SHARE = 0.02  # the share of one eigenvalue, within which a square-root edge is seen
 NEAREST, GRID = 1e-7, 400  # distances from an edge, in units of the bulk
 
 
@@ -140,6 +140,7 @@ def _distance(law: SpectralLaw, side: Literal[0, -1], mass: float) -> float:
     left, right = law.edges[side]
     edge, sign = (left, 1) if side == 0 else (right, -1)
     distances = np.geomspace(NEAREST, 1, GRID) * (right - left)
-    between = abs(law.cumulative(edge + sign * distances) - law.cumulative(edge))  # one call: points are cheap
+    # All distances go into one call, since further points cost little.
+    between = abs(law.cumulative(edge + sign * distances) - law.cumulative(edge))
     rising = np.maximum.accumulate(np.maximum(between, np.finfo(float).tiny))
     return float(np.exp(np.interp(np.log(mass), np.log(rising), np.log(distances))))

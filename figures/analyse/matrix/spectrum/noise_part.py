@@ -12,9 +12,9 @@ from theory.models.arrays import Array
 
 TRACY_WIDOM = 2.0234  # quantile .99 of the largest eigenvalue of real noise, in units of its scale
 ROUNDS = 30
-FEW = 0.25  # share of min(n, d) that "a few" directions may be
-STEADY = 1e-2  # largest relative change of s between rounds
-LEAST_FREE, LEAST_SHARE = 0.05, 1e-4  # of a column: outside the directions; of its variance
+FEW = 0.25  # a few directions are at most this share of min(n, d)
+STEADY = 1e-2  # largest relative change of s between two rounds that agree
+LEAST_FREE, LEAST_SHARE = 0.05, 1e-4  # least share of a column outside the directions, and of its variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class NoisePart:
     """The variances s of the noise in a covariance, and how many directions were removed to find them."""
 
     variances: Array = field(repr=False)  # (d,)
-    removed: int  # directions
-    settled: bool  # False: s and the directions found in its units never agreed, and s is that of the first round
+    removed: int  # number of directions taken out
+    settled: bool  # False where s and the directions found in its units never agreed; then s is the first one
 
 
 def noise_part(covariance: Array, n: int) -> NoisePart:

@@ -13,7 +13,7 @@ CAPTION = (
     "eigenvalues beyond it. The noise part is what a few directions leave of the variances; independent columns have "
     "all of them. Permuted is the largest eigenvalue after every column is permuted by itself."
 )
-LISTED, NAMED = 4, 4  # directions, and columns of each
+LISTED, NAMED = 4, 4  # so many directions are named, and so many columns of each
 
 
 def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:

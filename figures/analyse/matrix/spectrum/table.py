@@ -10,7 +10,7 @@ DATA, PERMUTED = "the data", "columns permuted"
 NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"
 LINE_POINTS, LEAST_POINTS = 200, 12
 WIDE = 30.0
-LOWEST_RANK = 0.5  # where the axis begins
+LOWEST_RANK = 0.5  # the axis begins there
 VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a logarithmic axis
 
 

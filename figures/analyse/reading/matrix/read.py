@@ -12,7 +12,7 @@ from figures.analyse.reading.opening import extension
 from figures.analyse.reading.tables.layout import Header
 from figures.analyse.wording import counted
 
-LARGEST = 1e50  # products of two variances, and their sums, stay far from overflow
+LARGEST = 1e50  # below it products of two variances, and their sums, stay far from overflow
 
 
 def read_matrix(
@@ -45,7 +45,8 @@ def _checked(matrix: Matrix) -> Matrix:
         )
     if rows < 3:
         raise DataError(matrix.path, f"has {counted(rows, 'row')} of numbers; at least 3 samples are needed")
-    lowest, highest = matrix.values.min(), matrix.values.max()  # carry NaN; no temporary of the size of the matrix
+    # Both are NaN if an entry is, and no second matrix is held in memory.
+    lowest, highest = matrix.values.min(), matrix.values.max()
     if not max(-lowest, highest) <= LARGEST:
         _raise_unusable(matrix)
     return matrix

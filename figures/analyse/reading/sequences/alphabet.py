@@ -12,7 +12,7 @@ from figures.analyse.wording import counted
 
 ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "RNA": "ACGU", "DNA": "ACGT"}
 SURELY_NUCLEIC = 0.9  # share of A, C, G, T, U and N among the letters: proteins have less than a half
-CHUNK = 1 << 22  # bytes
+CHUNK = 1 << 22  # bytes that are looked at together
 
 
 def letter_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from figures.analyse.reading.text_file import TextFile
 from figures.analyse.wording import counted, shown
 
 REFERENCE = "#=GC RF"
-NOT_MATCHED = ".-~"  # in a reference line of Stockholm: columns of inserts
+NOT_MATCHED = ".-~"  # these mark columns of inserts in a reference line of Stockholm
 
 
 class Entry(NamedTuple):

@@ -9,7 +9,7 @@ GAP = ord("-")
 LETTERS = (ascii_uppercase + "-?").encode()
 UPPER = bytes.maketrans(ascii_lowercase.encode(), ascii_uppercase.encode())
 GAPS = bytes.maketrans(b"._~", b"---")
-STOPS = bytes.maketrans(b"*", b"?")  # the end of translation is no residue
+STOPS = bytes.maketrans(b"*", b"?")  # * marks the end of translation and is no residue
 INSERTS = (ascii_lowercase + ".").encode()
 
 
@@ -23,7 +23,7 @@ class Convention:
 
     inserts: bool  # A2M, A3M
     custom: bytes | None = None  # a user's own alphabet: its letters stay as they are
-    lowered: int = field(default=0, init=False)  # letters seen
+    lowered: int = field(default=0, init=False)  # number of small letters seen
     inserted: int = field(default=0, init=False)
 
     @property

@@ -22,10 +22,10 @@ INTEGER = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 NOT_KNOWN = "NA"
 GAPS = frozenset(("", "-", "."))
-MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # gaps as well, which are counted
+MISSING = frozenset(("nan", "na", "n/a", "#n/a"))  # missing values are gaps too, and are counted
 MOST_TOKENS = 250
-LONGEST = 30  # letters of a token
-HEADER_SAMPLE = 50  # rows
+LONGEST = 30  # letters that a token has at most
+HEADER_SAMPLE = 50  # rows that decide whether there is a header
 LISTED = 8  # tokens of a kind that are named in a note
 
 

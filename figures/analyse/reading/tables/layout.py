@@ -13,7 +13,7 @@ from figures.analyse.wording import shown
 
 Header = Literal["auto", "yes", "no"]
 Cells = list[str]
-SAMPLE = 50  # lines that are looked at
+SAMPLE = 50  # so many lines decide the layout
 DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma", None: "space"}
 
 
@@ -22,9 +22,9 @@ class Layout:
     """How the lines of a table are to be read; rows count from 1, as a spreadsheet shows them."""
 
     delimiter: str | None  # None: runs of blanks
-    first_row: int  # of data
+    first_row: int  # the first line that holds data
     names: tuple[str, ...]  # of the columns that are data
-    width: int  # cells in a line: one more than names where each line ends with a delimiter
+    width: int  # cells in a line, one more than names where each line ends with a delimiter
     header_row: int | None
     bytes_per_row: float
 
@@ -116,7 +116,7 @@ def _counts(cells: Cells) -> bool:
 def _names(cells: Cells, width: int) -> tuple[str, ...]:
     """Return the names of a header; a column without one is called by its number."""
     if len(cells) == width - 1:
-        cells = ["", *cells]  # as R writes it: row names have no name
+        cells = ["", *cells]  # R writes no name above the row names
     elif len(cells) == width + 1 and not cells[-1]:
         cells = cells[:-1]
     return tuple(cell.strip() or name for cell, name in zip(cells, numbered(len(cells)), strict=True))

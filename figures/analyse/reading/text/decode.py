@@ -7,7 +7,7 @@ from figures.analyse.memory import require_memory
 from figures.analyse.reading.opening import announce, open_binary, uncompressed_size
 from figures.analyse.reading.text_file import MARKS
 
-COPIES = 6  # bytes of memory for one of text: as bytes, as characters, and counted
+COPIES = 6  # one byte of text takes so many in memory: as bytes, as characters, and counted
 
 
 def decoded(path: Path, encoding: str | None = None) -> str:

@@ -10,9 +10,9 @@ from figures.analyse.errors import DataError
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.wording import shown
 
-Named = Iterator[tuple[str, str]]  # what a document is called in messages, and its text
+Named = Iterator[tuple[str, str]]  # the name of a document in messages, and its text
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
-EMPTY = ("NaN", "NA", "N/A", "null", "None")  # what programs write for a cell without text
+EMPTY = ("NaN", "NA", "N/A", "null", "None")  # programs write these for a cell without text
 LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
 
 

@@ -7,7 +7,7 @@ from figures.analyse.reading.opening import plain_name
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.wording import counted, shown
 
-LONGEST = 9  # digits of a count
+LONGEST = 9  # a count has at most so many digits
 Counted = tuple[str, dict[int, int]]  # name of a document; how often each word occurs
 
 

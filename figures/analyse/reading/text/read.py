@@ -17,9 +17,9 @@ from figures.analyse.reading.text.ldac import Counted, read_ldac
 from figures.analyse.reading.text.record import Corpus
 from figures.analyse.reading.text.vocabulary import ENGLISH, pruned, require_words, words_of
 
-MIN_DOCUMENTS = 5  # at least so many contain a word that is counted; fewer where there are few documents
+MIN_DOCUMENTS = 5  # a counted word is in so many at least, or in fewer if there are few
 JSON_LINES = (".jsonl", ".ndjson")
-MAX_WORDS = 4000  # a value matrix of as many rows and columns
+MAX_WORDS = 4000  # the value matrix has as many rows and columns
 
 
 def read_corpus(

@@ -22,9 +22,9 @@ def read_vectors(path: Path, words: Sequence[str]) -> tuple[NDArray[np.float64],
     for number, line in enumerate(lines_of(decoded(path)), start=1):
         if not line.strip():
             continue
-        cells = line.rstrip().split(" ")  # no other blank: it may be part of a word
+        cells = line.rstrip().split(" ")  # only at spaces, since other blanks may be part of a word
         if number == 1 and len(cells) == 2:
-            continue  # word2vec's header: how many words of how many numbers
+            continue  # the header of word2vec says how many words and numbers follow
         dimension = dimension or len(cells) - 1
         if len(cells) <= dimension:
             raise DataError(path, f"line {number} has {counted(len(cells) - 1, 'number')}, but others have {dimension}")

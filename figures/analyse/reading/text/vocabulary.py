@@ -16,7 +16,7 @@ from figures.analyse.reading.text.record import Corpus
 from figures.analyse.wording import counted, shown
 
 LISTED = 5
-SHORTEST = 2  # letters
+SHORTEST = 2  # letters that a word has at least
 APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 
 _ENGLISH = """
@@ -83,7 +83,7 @@ def pruned(
     counts = as_counts(documents, len(words))
     stop = frozenset(stop_words)
     stopped = np.array([fold(word) in stop for word in words], dtype=bool)
-    frequency = np.bincount(counts.indices, minlength=len(words))  # documents of each word
+    frequency = np.bincount(counts.indices, minlength=len(words))  # number of documents that hold each word
     kept = (frequency >= min_documents) & ~stopped
     said = [*notes, _said(frequency, stopped, kept, min_documents)]
     if kept.sum() > max_words:
