@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 Cells = list[list[str]]
 LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "|": r"\textbar{}"}
+LATEX |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 
 
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
@@ -45,7 +46,7 @@ def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
 
 def _escaped(text: str) -> str:
     parts = re.split(r"(\$[^$]*\$)", text)
-    return "".join(p if p.startswith("$") else re.sub(r"[&%#_|]", lambda m: LATEX[m[0]], p) for p in parts)
+    return "".join(p if p.startswith("$") else re.sub(r"[&%#_|^~<>]", lambda m: LATEX[m[0]], p) for p in parts)
 
 
 def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:

@@ -80,6 +80,11 @@ def test_text():
     ]
 
 
+def test_latex_escapes_what_a_caption_writes_in_plain_text():
+    caption = render_table(to_frame(ROWS), "x ~ N, W = A^-1 < 1 > 0, $a^2$", "latex").splitlines()[1]
+    assert r"x \textasciitilde{} N, W = A\textasciicircum{}-1 \textless{} 1 \textgreater{} 0, $a^2$" in caption
+
+
 def test_latex_escapes_all_but_mathematics():
     lines = render_table(to_frame(ROWS), "a_b", "latex").splitlines()
     assert lines[1] == r"\caption{a\_b: 1 comparison, rms z 1.67, max \textbar{}z\textbar{} 1.67, 1 row NOT CONVERGED.}"
