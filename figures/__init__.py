@@ -1,4 +1,4 @@
-"""Theory against simulation, one experiment a file; run from the checkout with `python -m figures`."""
+"""Compares theory with simulation, one experiment a file; run from the checkout by `python -m figures`."""
 
 import os
 

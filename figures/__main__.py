@@ -1,4 +1,4 @@
-"""The command line: python -m figures list|run|update|draw|table|gallery|analyse."""
+"""Reads the command line: python -m figures list|run|update|draw|table|gallery|analyse."""
 
 import argparse
 import contextlib

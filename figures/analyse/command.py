@@ -1,4 +1,4 @@
-"""A user's own data: python -m figures analyse FILE reads it, and leaves tables and figures."""
+"""Analyzes a user's own data: python -m figures analyse FILE reads it, and leaves tables and figures."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""The two errors that a user of `figures analyse` can cause: a file that cannot be used, and an option that cannot."""
+"""Defines the two errors that a user can cause: a file that cannot be used, and an option that cannot."""
 
 import argparse
 from pathlib import Path

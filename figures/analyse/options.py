@@ -1,4 +1,4 @@
-"""The options of python -m figures analyse: each is checked when it is read, and a wrong one is named in one line."""
+"""Reads the options of python -m figures analyse; each is checked at once, and a wrong one named in one line."""
 
 import argparse
 from collections.abc import Sequence

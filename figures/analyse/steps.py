@@ -1,4 +1,4 @@
-"""The steps from a user's file to its results, the same for every kind of data.
+"""Runs the steps from a user's file to its results, the same for every kind of data.
 
 A kind says how each step is done (its own `command.py`); here they are put in order, and failures are worded.
 """

@@ -1,4 +1,4 @@
-"""What every figure shares: the declaration of an experiment, its table, and how it is drawn."""
+"""Provides what every figure shares: the declaration of an experiment, its table, and how it is drawn."""
 
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Panel

@@ -1,4 +1,4 @@
-"""How an experiment is run here: its quality, where its tasks go, and where finished ones are kept."""
+"""Says how an experiment is run here: its quality, where its tasks go, and where finished ones are kept."""
 
 import os
 from collections.abc import Iterable, Sequence

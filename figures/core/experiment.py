@@ -1,4 +1,4 @@
-"""One experiment is one declaration: the curves of theory, the replicates that test them, and how to draw both."""
+"""Declares an experiment: the curves of theory, the replicates that test them, and how to draw both."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

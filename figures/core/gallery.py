@@ -1,4 +1,4 @@
-"""Small pictures of every experiment, and the page that shows them."""
+"""Makes small pictures of every experiment, and the page that shows them."""
 
 import ast
 from pathlib import Path

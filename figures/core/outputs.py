@@ -1,4 +1,4 @@
-"""The files of an experiment: its table, its pictures, and the finished replicates of an interrupted run.
+"""Keeps the files of an experiment: its table, its pictures, and finished replicates of an interrupted run.
 
 Beside each table lies a mark, `.NAME.digest`: the digest of the sources that the table was computed from, that of its
 own content, and that of everything the pictures were drawn from. A file is made again where its digest differs.

@@ -1,4 +1,4 @@
-"""The rows of a table: each is a point of a line of theory, or a measured number beside its prediction."""
+"""Makes the rows of a table: each is a point of a line of theory, or a measured number beside its prediction."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""The size that a model states itself: simulated at another one, its theory is taken at that other one too."""
+"""Brings a model that states its own size to the size that is simulated, where its theory is taken too."""
 
 import dataclasses
 import math

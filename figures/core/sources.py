@@ -1,4 +1,4 @@
-"""What a table and its picture depend on: the modules that they really import, found in the text of the sources.
+"""Finds what a table and its picture depend on: the modules that they import, read from the sources.
 
 A change in any of these makes the result old, and a change elsewhere does not. A package's `__init__` re-exports names
 from many modules; a name taken from it leads on to the one module that defines it, so that a comment in one solver

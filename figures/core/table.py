@@ -1,4 +1,4 @@
-"""The table of an experiment: a CSV file with everything that is drawn."""
+"""Reads and writes the table of an experiment, a CSV file with everything that is drawn."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What every simulation shares: random streams, estimates with error bars, replicates, parallel sweeps, checkpoints."""
+"""Provides what every simulation shares: random streams, estimates, replicates, parallel sweeps, checkpoints."""
 
 from simulate.core.backends import Backend, Task
 from simulate.core.checkpoint import CheckpointError

@@ -1,4 +1,4 @@
-"""Measured numbers: a mean over independent replicates, its standard error, and the number of replicates."""
+"""Defines measured numbers: a mean over independent replicates, its standard error, and their number."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Independent replicates of one measurement, each with its own named stream."""
+"""Makes independent replicates of one measurement, each with its own named stream."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Random streams that are named by what they are for, so that no result depends on order or number of workers."""
+"""Names random streams by what they are for, so that no result depends on order or number of workers."""
 
 import hashlib
 

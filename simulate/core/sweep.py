@@ -1,4 +1,4 @@
-"""Parallel, resumable sweeps over named tasks."""
+"""Runs parallel, resumable sweeps over named tasks."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Work on threads, for compiled functions that release Python's lock."""
+"""Shares work among threads, for compiled functions that release Python's lock."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

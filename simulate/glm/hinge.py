@@ -1,4 +1,4 @@
-"""Hinge loss and hard margin by an interior-point method on the dual: each direction is a weighted ridge fit."""
+"""Fits hinge loss and hard margin by an interior-point method, whose directions are weighted ridge fits."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Logistic loss by Newton's method: each step is a weighted ridge fit of the linearized labels."""
+"""Fits the logistic loss by Newton's method: each step is a weighted ridge fit of the linearized labels."""
 
 import numpy as np
 from scipy.special import expit

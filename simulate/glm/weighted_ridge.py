@@ -1,4 +1,4 @@
-"""The one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
+"""Solves the one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve

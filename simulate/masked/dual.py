@@ -1,4 +1,4 @@
-"""All masked regressions from the n x n inverse: Cholesky of XX'/n + lam, for n < d."""
+"""Solves all masked regressions by the n x n inverse, from the Cholesky factor of XX'/n + lam, for n < d."""
 
 from functools import partial
 

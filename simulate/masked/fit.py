@@ -1,4 +1,4 @@
-"""All d masked ridge regressions of a data matrix, from one factorization."""
+"""Fits all d masked ridge regressions of a data matrix, by one factorization."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

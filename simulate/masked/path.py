@@ -1,4 +1,4 @@
-"""A whole path of ridge strengths from one eigendecomposition of the smaller Gram matrix."""
+"""Fits a whole path of ridge strengths, by one eigendecomposition of the smaller Gram matrix."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The d masked regressions that one inverse holds, and the identities that read their errors off it.
+"""Holds the d masked regressions that one inverse contains, and the identities that read off their errors.
 
 With C = X'X/n, Q = (C + lam)^-1 and G = (XX'/n + lam)^-1, block inversion gives for each masked coordinate k
 the coefficients a_k = -Q_k,-k / Q_kk and the minimum C_kk + lam - a_k.C_k = 1/Q_kk of objective + lam. What is left

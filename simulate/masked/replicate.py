@@ -1,4 +1,4 @@
-"""One replicate of each measured quantity: draw n = round(alpha d) rows, fit them, average exactly over test inputs.
+"""Measures one replicate of each quantity: draws n = round(alpha d) rows, fits them, averages over test inputs.
 
 Every replicate is (model, d, rng) -> value for a record of masked regression, the same that `theory.masked.solve`
 takes: `MaskedRidge`, `MaskedRegression` (fitted at lam = 0), `RandomMasks`, `SpanMask` or `SpanWindows`. The covariance

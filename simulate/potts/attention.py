@@ -1,4 +1,4 @@
-"""One layer of factored attention as a network: masked one-hot input, logits, loss, and back-propagation."""
+"""Runs one layer of factored attention as a network: masked input, logits, loss, and back-propagation."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self

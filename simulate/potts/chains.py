@@ -1,4 +1,4 @@
-"""The result of sampling: states with the evidence that they are draws from the model, or why they are not."""
+"""Holds the result of sampling: states, with the evidence that they are draws from the model or are not."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Masked ridge regression on the contrasts of Potts data: one factorization predicts every site from the others."""
+"""Fits masked ridge regression to contrasts of Potts data, every site from the others by one factorization."""
 
 from dataclasses import dataclass, field
 from typing import Any

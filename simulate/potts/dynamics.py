@@ -1,4 +1,4 @@
-"""Independent chains of a Potts model, advanced by the kernel that fits its couplings."""
+"""Advances independent chains of a Potts model, by the kernel that fits its couplings."""
 
 from typing import Any, Literal, Protocol
 

@@ -1,4 +1,4 @@
-"""The observables of a chain: score, projections, order of pairs, order of colors, and single slow sites."""
+"""Defines the observables of a chain: score, projections, order of pairs and of colors, single slow sites."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

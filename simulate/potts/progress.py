@@ -1,4 +1,4 @@
-"""The progress of a run, as a bar on a terminal and as one closing line elsewhere; silent where tqdm is missing."""
+"""Shows the progress of a run, by a bar on a terminal or one closing line; silent where tqdm is missing."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Exact samples of the Potts model on a ring, drawn site by site with transfer matrices."""
+"""Draws exact samples of the Potts model on a ring, site by site with transfer matrices."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""One run of many chains: burn-in, a pilot that measures how slow they are, then thinned samples; it can be resumed.
+"""Leads one run of many chains: burn-in, a pilot that measures how slow they are, then thinned samples.
 
 Rounds of doubling length are run until the chains are mixed in one. That round is the pilot, and all before it was
 burn-in. A burn-in that was asked for is kept, and the round after it is made longer until the chains are mixed.

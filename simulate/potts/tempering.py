@@ -1,4 +1,4 @@
-"""Parallel tempering: replicas that exchange their temperatures, and ladders of temperatures where they do so often."""
+"""Runs parallel tempering: replicas that exchange temperatures, and ladders on which they do so often."""
 
 import json
 import math

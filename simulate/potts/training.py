@@ -1,4 +1,4 @@
-"""Training of a layer of factored attention by stochastic gradients, in the way networks are trained."""
+"""Trains a layer of factored attention by stochastic gradients, in the way networks are trained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The records of a run: observables of its chains, and counts of every site that tell what to watch next."""
+"""Records a run: the observables of its chains, and counts of every site that tell what to watch next."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Attention averaged over pairs of positions: the same word, other words of its topic, words of other topics."""
+"""Averages attention over pairs of positions: the same word, other words of its topic, other topics."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Contrast of attention: pairs of positions that show words of the same topic against words of different topics."""
+"""Compares attention between positions that show words of the same topic and of different topics."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Same-topic against different-topic pairs of words: the contrast of an embedding, a value matrix, or attention.
+"""Compares same-topic with different-topic pairs of words, by an embedding, a value matrix, or attention.
 
 What a pair is measured by may come from any model; the topics come from any (K, words) matrix of probabilities.
 Both see the same co-occurrences, so a large z says that the contrast is no chance, not that the topics are true.

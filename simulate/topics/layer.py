@@ -1,4 +1,4 @@
-"""One layer of attention on one-hot tokens without positions, with its gradients derived by hand.
+"""Computes one layer of attention on one-hot tokens without positions, with gradients derived by hand.
 
 A query depends on the token it shows, a key on its token, so that attention is between types of tokens, weighted by
 how often each occurs: the cost of a query is D, whatever the length of its document.

@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation by collapsed Gibbs sampling: topics of a corpus, without labels."""
+"""Finds the topics of a corpus without labels, by latent Dirichlet allocation and collapsed Gibbs sampling."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Masking of documents, drawn on counts: what is shown, and what is asked at which shown token."""
+"""Draws masks of documents, on counts: what is shown, and what is asked at which shown token."""
 
 from dataclasses import dataclass
 from typing import Any

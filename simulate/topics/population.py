@@ -1,4 +1,4 @@
-"""Infinitely long documents: every topic set with every query, so that training is deterministic."""
+"""Lists infinitely long documents, every topic set with every query, so that training is deterministic."""
 
 from itertools import combinations
 from math import comb

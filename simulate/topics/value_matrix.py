@@ -1,4 +1,4 @@
-"""The value matrix of uniform attention, fitted by least squares to sampled documents or to a corpus."""
+"""Fits the value matrix of uniform attention by least squares, to sampled documents or to a corpus."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""The analysis of a samples-by-features matrix."""
+"""Analyzes a samples-by-features matrix."""
 
 from collections.abc import Sequence
 from functools import partial

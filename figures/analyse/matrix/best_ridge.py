@@ -1,4 +1,4 @@
-"""The ridge to use for all rows, by generalized cross-validation, by leave-one-out and by theory."""
+"""Finds the ridge to use for all rows, by generalized cross-validation, by leave-one-out and by theory."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""The steps of python -m figures analyse for a matrix."""
+"""Defines the steps of python -m figures analyse for a matrix."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The learning curve predicted from one data set: the Gaussian theory with the covariance's noise removed.
+"""Predicts the learning curve from one data set, by Gaussian theory without the noise of its covariance.
 
 The theory of n rows needs Sigma only through functions of the effective ridge kappa, and the ridge path of all N rows
 measures these: at its ridge mu the effective ridge is kappa(mu), and the errors of n rows at the same kappa differ from

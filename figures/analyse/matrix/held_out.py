@@ -1,4 +1,4 @@
-"""One random split: held-out rows, and training sets of growing size."""
+"""Measures one random split into held-out rows and training sets of growing size."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The rows of the table: learning curves on held-out rows and by GCV, choice of the ridge; and the table of columns."""
+"""Makes the rows of the table (learning curves, choice of the ridge), and the table of columns."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

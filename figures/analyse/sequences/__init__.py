@@ -1,4 +1,4 @@
-"""The pair model of a user's sequences: how well it predicts masked sites, and which sites interact."""
+"""Fits a pair model to a user's sequences, which predicts masked sites and shows the sites that interact."""
 
 from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.figure import FIGSIZE, as_experiment, decorate, draw_map, panels

@@ -1,4 +1,4 @@
-"""The analysis of aligned sequences."""
+"""Analyzes aligned sequences."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The steps of python -m figures analyse for sequences."""
+"""Defines the steps of python -m figures analyse for sequences."""
 
 import argparse
 import os

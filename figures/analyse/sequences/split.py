@@ -1,4 +1,4 @@
-"""Held-out sequences that resemble none of those that are fitted."""
+"""Holds out sequences that resemble none of those that are fitted."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The rows of the table: learning curves, the map, and its strongest pairs."""
+"""Makes the rows of the table: learning curves, the map, and its strongest pairs."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The fits, each a task of its own: one for each training size, and one of all sequences for the map."""
+"""Runs the fits, each as a task of its own: one for each training size, and one of all sequences for the map."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The penalty of the couplings that predicts best, chosen within the training sequences."""
+"""Chooses the penalty of the couplings that predicts best, within the training sequences."""
 
 from dataclasses import replace
 

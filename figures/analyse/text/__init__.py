@@ -1,4 +1,4 @@
-"""A user's corpus: its topics, and whether a model tells words of one topic from words of different ones."""
+"""Finds the topics of a user's corpus, and whether a model tells words of one topic from other words."""
 
 from figures.analyse.text.analyse import analyse_corpus
 from figures.analyse.text.comparisons import value_embedding

@@ -1,4 +1,4 @@
-"""The analysis of a corpus: topics by Gibbs sampling, a model of uniform attention by least squares, the contrast."""
+"""Analyzes a corpus: topics by Gibbs sampling, uniform attention by least squares, and the contrast of words."""
 
 from collections.abc import Sequence
 from typing import Any

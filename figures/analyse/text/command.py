@@ -1,4 +1,4 @@
-"""The steps of python -m figures analyse for text."""
+"""Defines the steps of python -m figures analyse for text."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""The rows of the figure's table, and the whole table of contrasts."""
+"""Makes the rows of the figure's table, and the whole table of contrasts."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Pair models learned from sequences: pseudo-likelihood, mean field, factored attention, and their predictions."""
+"""Learns pair models from sequences: pseudo-likelihood, mean field, factored attention, and their predictions."""
 
 from simulate.potts.inference.factored import FactoredFit, factored_attention
 from simulate.potts.inference.full import PseudoLikelihoodFit, pseudo_likelihood

@@ -1,4 +1,4 @@
-"""Asymmetric pseudo-likelihood: a multinomial regression for every site, fitted for a group of sites at a time."""
+"""Fits asymmetric pseudo-likelihood: a multinomial regression for every site, a group of sites at a time."""
 
 from dataclasses import replace
 from typing import Any

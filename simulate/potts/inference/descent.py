@@ -1,4 +1,4 @@
-"""How every pseudo-likelihood fit descends: in single precision first, and in double where that does not suffice."""
+"""Minimizes every pseudo-likelihood: in single precision first, and in double where that does not suffice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Factored attention fitted to sequences: couplings A_ij V_ab by maximum pseudo-likelihood."""
+"""Fits factored attention to sequences: couplings A_ij V_ab by maximum pseudo-likelihood."""
 
 from dataclasses import replace
 from typing import Any

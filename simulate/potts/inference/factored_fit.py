@@ -1,4 +1,4 @@
-"""The result of a fit of factored attention, with its predictions."""
+"""Holds the result of a fit of factored attention, with its predictions."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The negative log pseudo-likelihood of factored attention and its gradient, without writing out J_ij(a, b)."""
+"""Computes the pseudo-likelihood of factored attention and its gradient, without writing out J_ij(a, b)."""
 
 from dataclasses import dataclass
 from typing import Any

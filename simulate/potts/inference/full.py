@@ -1,4 +1,4 @@
-"""Pseudo-likelihood fits of pair models with couplings J_ij(a, b) for every pair of sites and fields for every site."""
+"""Fits pair models with couplings J_ij(a, b) for every pair of sites and fields, by pseudo-likelihood."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Mean-field couplings, minus the inverse covariance of the colors: the fast baseline of direct-coupling analysis."""
+"""Estimates mean-field couplings, minus the inverse covariance of the colors: a fast baseline."""
 
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""How well a Potts model predicts a masked site of held-out sequences from all other sites."""
+"""Measures how well a Potts model predicts a masked site of held-out sequences from all other sites."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

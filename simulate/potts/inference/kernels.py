@@ -1,4 +1,4 @@
-"""Compiled sums over samples for a group of sites: logits, residuals, and their scatter into a gradient.
+"""Compiles sums over samples for a group of sites: logits, residuals, and their scatter into a gradient.
 
 A table (L, C, W) has in row [j, b] what color b at site j adds to the W = (sites of the group) * C logits of the group.
 A gather or scatter of whole rows replaces products with one-hot matrices, and rows of many sites fill vector units.

@@ -1,4 +1,4 @@
-"""The memory that a fit holds at its peak, known before anything is allocated."""
+"""Predicts the memory that a fit holds at its peak, before anything is allocated."""
 
 import os
 

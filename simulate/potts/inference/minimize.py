@@ -1,4 +1,4 @@
-"""Minimization of smooth convex functions of many variables: limited-memory BFGS with a diagonal start."""
+"""Minimizes smooth convex functions of many variables, by limited-memory BFGS with a diagonal start."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The negative log pseudo-likelihood of full couplings, and its gradient, for a group of sites."""
+"""Computes the negative log pseudo-likelihood of full couplings, and its gradient, for a group of sites."""
 
 from typing import Any
 

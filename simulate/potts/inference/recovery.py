@@ -1,4 +1,4 @@
-"""How far learned couplings are from the true ones, whatever the gauge."""
+"""Measures how far learned couplings are from the true ones, whatever the gauge."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Hessian of the pseudo-likelihood and the covariance of its gradients, in orthonormal contrasts of the colors.
+"""Computes the Hessian of the pseudo-likelihood and the covariance of its gradients, in color contrasts.
 
 Site i predicts its color from y = (1, contrasts of all other sites), of d = 1 + (L - 1)(C - 1) numbers; its parameters
 are (C - 1, d): fields in the first column, then a block of couplings for every other site in order.

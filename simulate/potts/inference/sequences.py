@@ -1,4 +1,4 @@
-"""Checked sequences with their weights, in the layout that the compiled sums read."""
+"""Checks sequences with their weights, and holds them in the layout that the compiled sums read."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compiled counting of similar sequences: 64 sites a machine word, one bit plane for each bit of a color."""
+"""Counts similar sequences, compiled: 64 sites a machine word, one bit plane for each bit of a color."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Data for which an unpenalized fit has no finite optimum, recognized before or after the fit runs away."""
+"""Recognizes data for which an unpenalized fit has no finite optimum, before or after it runs away."""
 
 from collections.abc import Callable
 from itertools import combinations

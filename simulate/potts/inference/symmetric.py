@@ -1,4 +1,4 @@
-"""Symmetric pseudo-likelihood: each pair of sites has one block of couplings, so all sites are fitted together."""
+"""Fits symmetric pseudo-likelihood: each pair of sites has one block, so that all sites are fitted together."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Standard errors of learned couplings, from the curvature of the pseudo-likelihood and its gradients' scatter."""
+"""Computes standard errors of learned couplings, from the curvature and the scatter of the gradients."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,1 +1,1 @@
-"""Compiled kernels of the samplers, and the chains they advance."""
+"""Holds the compiled kernels of the samplers, and the chains that they advance."""

@@ -1,4 +1,4 @@
-"""How every kernel is compiled: once per machine, and without Python's lock, so that threads run side by side."""
+"""Compiles every kernel: once per machine, and without Python's lock, so that threads run side by side."""
 
 from collections.abc import Callable
 from typing import TypeVar, cast

@@ -1,4 +1,4 @@
-"""The base of all samplers of independent chains: checked arguments, random numbers, snapshots and threads."""
+"""Holds the base of all samplers: checked arguments, random numbers, snapshots and threads."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Heat bath of the Potts ferromagnet on a periodic square lattice: compiled, chain by chain.
+"""Runs the heat bath of the Potts ferromagnet on a periodic square lattice: compiled, chain by chain.
 
 A color's weight exp(beta n) depends on the number n of neighbors that have it. It is a sum of one share of every
 color, exp(0), and, for each neighbor, of exp(beta (m + 1)) - exp(beta m), m counting earlier neighbors of its color.

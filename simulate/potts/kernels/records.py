@@ -1,4 +1,4 @@
-"""What is recorded of the states of many chains after a sweep: random projections, and counts of the colors.
+"""Records the states of many chains after a sweep: random projections, and counts of the colors.
 
 Recording happens after every sweep of a pilot run. On a lattice a sweep takes a few nanoseconds a site, so these loops
 are compiled: in numpy they would take longer than the sweep itself.

@@ -1,4 +1,4 @@
-"""The samplers, one for each kind of couplings: independent chains that are advanced by the kernel for that kind."""
+"""Defines the samplers, one for each kind of couplings, each with its own compiled kernel."""
 
 from abc import abstractmethod
 from functools import partial

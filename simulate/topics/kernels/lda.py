@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling of latent Dirichlet allocation: compiled, token by token."""
+"""Runs collapsed Gibbs sampling of latent Dirichlet allocation: compiled, token by token."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The spectrum of a user's matrix: eigenvalues of the masked predictor beside those of PCA, against noise."""
+"""Compares eigenvalues of the masked predictor and of PCA of a user's matrix with those of noise."""
 
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.figure import (

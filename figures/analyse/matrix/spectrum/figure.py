@@ -1,4 +1,4 @@
-"""The figure of the spectra: an experiment whose table they are."""
+"""Describes the figure of the spectra, as an experiment whose table they are."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The noise part of a covariance: independent columns, with the variances that are left without a few directions.
+"""Estimates the noise in a covariance: independent columns, with the variances left without a few directions.
 
 Model: Sigma = diag(s) + a few directions. In the units of s the noise has the Marchenko-Pastur law whatever s is, so
 eigenvalues above its edge are directions; with those removed the diagonal that is left gives the next s.

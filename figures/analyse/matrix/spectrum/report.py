@@ -1,4 +1,4 @@
-"""The spectra in words and in a text table."""
+"""Reports the spectra to the user, in words and in a text table."""
 
 import numpy as np
 

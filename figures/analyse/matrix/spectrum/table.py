@@ -1,4 +1,4 @@
-"""The rows of the spectrum: every eigenvalue with its rank, and the ranks that noise would have."""
+"""Makes the rows of the spectrum: every eigenvalue with its rank, and the ranks that noise would have."""
 
 import numpy as np
 

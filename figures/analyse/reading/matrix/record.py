@@ -1,4 +1,4 @@
-"""A matrix that was read, and what was noticed on the way."""
+"""Holds a matrix that was read, and what was noticed on the way."""
 
 from dataclasses import dataclass
 from pathlib import Path

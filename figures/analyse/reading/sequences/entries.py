@@ -1,4 +1,4 @@
-"""The records of FASTA and Stockholm files, and of files with one sequence a line, as they stand there."""
+"""Reads the records of FASTA and Stockholm files, and of files with one sequence a line, as they stand there."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A uniform random choice of the items of a stream whose length is not known before its end."""
+"""Chooses items of a stream uniformly at random, although its length is not known before its end."""
 
 from figures.analyse.wording import counted
 from simulate.core import stream

@@ -1,4 +1,4 @@
-"""A corpus that was read, and what was noticed on the way."""
+"""Holds a corpus that was read, and what was noticed on the way."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
