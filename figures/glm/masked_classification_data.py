@@ -111,7 +111,7 @@ def masked_gap(
     trainings: int = TRAININGS,
     **options: Any,
 ) -> Array:
-    """Measures test loss, test loss and floor of the mixture with the same moments, and entropy of a site, (4,).
+    """Measures test loss and entropy of a site, beside test loss and floor of the mixture with its moments, (4,).
 
     The order is: test loss of the fits, test loss of the mixture, entropy of the site, floor of the mixture. They are
     means over one or two sites of one model of `family` at `x`, and over `trainings` fits of each. `effort` gives the
