@@ -10,8 +10,8 @@ from figures.analyse.matrix import analyse_matrix
 from figures.analyse.matrix import report as matrix_report
 from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge, column_errors
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors
-from figures.analyse.matrix.plan import BUDGET, _work, make_plan
+from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
+from figures.analyse.matrix.plan import BUDGET, FEWEST_ROWS, _work, make_plan
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.noise_part import noise_part
 from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
@@ -263,6 +263,26 @@ def test_constant_sites_count_in_the_loss_of_the_pair_model():
     constant = learning_task(training[:, 4:], held_out[:, 4:], np.ones(30), np.arange(30), SETTINGS)[3]
     assert found[0] == pytest.approx((4 * pair + 2 * constant) / 6, abs=1e-9)
     assert found[6] == pytest.approx(found[3] - found[0])
+
+
+def test_training_sequences_are_weighted_among_themselves():
+    """With an identity of 1 copies count as one: twice the sequences are the same as once."""
+    training, held_out = states(60, 4), states(30, 4)
+    training = np.unique(training, axis=0)
+    near = replace(SETTINGS, identity=0.75)
+    similar = (training[:, None] == training).mean(axis=2) >= 0.75
+    assert near.weights(training) == pytest.approx(1 / similar.sum(axis=1))
+    once = learning_task(training, held_out, np.ones(30), np.arange(30), SETTINGS)
+    copies = np.concatenate([training, training[:20], training[:5]])
+    twice = learning_task(copies, held_out, np.ones(30), np.arange(30), replace(SETTINGS, identity=1.0))
+    assert twice == pytest.approx(once, abs=1e-7)
+    assert learning_task(copies, held_out, np.ones(30), np.arange(30), SETTINGS) != pytest.approx(once, abs=1e-4)
+
+
+def test_predictions_of_few_rows_are_left_out():
+    predict = trusted(lambda n, lams: n * lams)
+    assert predict(FEWEST_ROWS, np.array([0.5, 2.0])).tolist() == [0.5 * FEWEST_ROWS, 2.0 * FEWEST_ROWS]
+    assert np.isnan(predict(FEWEST_ROWS - 1, np.array([0.5, 2.0]))).all()
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,10 @@ ZERO = np.zeros((3, 3))
             "learning_rate must lie in",
         ),
         (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), record=[-1, 1]),
+            "record must name steps from 0 to n_steps = 1",
+        ),
+        (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), record=[2]),
             "record must name steps from 0 to n_steps = 1",
         ),

@@ -76,7 +76,7 @@ def test_snapshot_goes_on_with_the_same_numbers():
 def test_ladder_of_a_lattice():
     model = SquareLatticePotts(6, 6, 3, 1.4)
     ladder = temper_ladder(model, seed=5)
-    assert ladder.reason == ""
+    assert (ladder.reason, ladder.residual, ladder.converged) == ("", 0, True)
     assert (ladder.betas[0], ladder.betas[-1]) == (0.0, 1.4)
     assert np.all(np.diff(ladder.betas) > 0)
     assert np.all((ladder.swap_rates >= 0.2) & (ladder.swap_rates <= 0.9))
@@ -103,7 +103,11 @@ def test_spacing_of_a_ladder_in_closed_form(n_pairs, hottest):
 
 def test_ladder_reports_rates_out_of_range():
     tiny = PottsModel(complete_graph(2), np.eye(2), beta=0.1)  # two temperatures always exchange
-    assert "swap rates outside 0.2 to 0.9: pair 0" in temper_ladder(tiny, n_chains=100, n_sweeps=20, rounds=2).reason
+    ladder = temper_ladder(tiny, n_chains=100, n_sweeps=20, rounds=2)
+    assert "swap rates outside 0.2 to 0.9: pair 0" in ladder.reason
+    assert ladder.residual > 0
+    assert ladder.residual == pytest.approx(ladder.swap_rates.max() - 0.9)
+    assert (ladder.iterations, ladder.converged) == (2, False)
 
 
 def test_ladder_that_would_be_too_long():
