@@ -10,8 +10,8 @@ from figures.analyse.matrix import analyse_matrix
 from figures.analyse.matrix import report as matrix_report
 from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge, column_errors
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors
-from figures.analyse.matrix.plan import BUDGET, _work, make_plan
+from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
+from figures.analyse.matrix.plan import BUDGET, FEWEST_ROWS, _work, make_plan
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.noise_part import noise_part
 from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
@@ -265,17 +265,45 @@ def test_constant_sites_count_in_the_loss_of_the_pair_model():
     assert found[6] == pytest.approx(found[3] - found[0])
 
 
-def test_the_penalty_of_least_loss_is_chosen():
+def test_training_sequences_are_weighted_among_themselves():
+    """With an identity of 1 copies count as one: twice the sequences are the same as once."""
+    training, held_out = states(60, 4), states(30, 4)
+    training = np.unique(training, axis=0)
+    near = replace(SETTINGS, identity=0.75)
+    similar = (training[:, None] == training).mean(axis=2) >= 0.75
+    assert near.weights(training) == pytest.approx(1 / similar.sum(axis=1))
+    once = learning_task(training, held_out, np.ones(30), np.arange(30), SETTINGS)
+    copies = np.concatenate([training, training[:20], training[:5]])
+    twice = learning_task(copies, held_out, np.ones(30), np.arange(30), replace(SETTINGS, identity=1.0))
+    assert twice == pytest.approx(once, abs=1e-7)
+    assert learning_task(copies, held_out, np.ones(30), np.arange(30), SETTINGS) != pytest.approx(once, abs=1e-4)
+
+
+def test_predictions_of_few_rows_are_left_out():
+    predict = trusted(lambda n, lams: n * lams)
+    assert predict(FEWEST_ROWS, np.array([0.5, 2.0])).tolist() == [0.5 * FEWEST_ROWS, 2.0 * FEWEST_ROWS]
+    assert np.isnan(predict(FEWEST_ROWS - 1, np.array([0.5, 2.0]))).all()
+
+
+@pytest.mark.parametrize(
+    ("losses", "best", "edge"),
+    [
+        ((3.0, 1.0, 2.0, 4.0), 0.4, ""),
+        ((1.0, 2.0, 3.0, 4.0), 0.1, ", the weakest"),
+        ((4.0, 3.0, 2.0, 1.0), 6.4, ", the strongest"),
+    ],
+)
+def test_the_penalty_of_least_loss_is_chosen(losses, best, edge):
     colors = states(200, 6)
     own = Reweighting(np.ones(200), np.arange(200), None)
 
     def run(tasks):
-        losses = dict(zip([task.key for task in tasks], (3.0, 1.0, 2.0, 4.0), strict=True))
-        return {key: np.array([loss, 0.1, 9] * 3 + [1.0]) for key, loss in losses.items()}
+        found = dict(zip([task.key for task in tasks], losses, strict=True))
+        return {key: np.array([loss, 0.1, 9] * 3 + [1.0]) for key, loss in found.items()}
 
     found, note = tuned(colors, own, np.arange(150), SETTINGS, 6, np.random.default_rng(0), run)
-    assert found.l2 == 0.4  # .01 (C - 1)(L - 1) times 4
-    assert "the penalty of the couplings is 0.4, the best of 0.1, 0.4, 1.6, 6.4" in note
+    assert found.l2 == best  # of .01 (C - 1)(L - 1) times 1, 4, 16 and 64
+    assert f"the penalty of the couplings is {best}, the best{edge} of 0.1, 0.4, 1.6, 6.4" in note
 
 
 def test_evidence_and_perplexity():
@@ -356,6 +384,7 @@ def test_thresholds_that_can_leave_no_pairs_are_refused_and_no_others():
     for threshold in (0.05, 0.31, 0.5, 0.9):
         selected = topic_membership(stream(0, "phi").random((1, 20)), threshold).sum()
         assert words_of_a_topic(threshold, 20) == selected
+    assert words_of_a_topic(0.29, 100) == topic_membership(stream(0, "phi").random((1, 100)), 0.29).sum() == 30
     phi = np.vstack([np.arange(20.0), -np.arange(20.0)])  # two topics that agree as little as they can
     kept = topic_membership(phi, 17.5 / 20)  # 18 of 20 words each: 2 of each topic are not selected by the other
     assert kept.sum(axis=1).tolist() == [2, 2]

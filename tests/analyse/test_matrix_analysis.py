@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures.analyse.matrix import analyse_matrix, report
+from figures.analyse.matrix import analyse_matrix, constant_columns, report
 from figures.analyse.matrix.best_ridge import loo_squares
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors
@@ -145,6 +145,14 @@ def test_constant_columns_are_named_or_dropped():
     found = analyse_matrix(X, drop_constant=True, repeats=2, sizes=[30], lams=[0.1])
     assert found.d == D - 2
     assert "column 4" not in found.names
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1e-6, 1.0, 1e20])
+def test_a_column_is_constant_up_to_rounding_in_any_unit(unit):
+    X = unit * data(5, n=40)
+    X[:, 3] = unit * (1e3 + 1e-13 * np.arange(40))  # rounded, the steps at 1000 are 1.1e-13
+    X[:, 7] = unit * (1e3 + 1e-8 * np.arange(40))
+    assert constant_columns(X) == [3]
 
 
 def test_standardized_columns_have_no_units():

@@ -143,6 +143,15 @@ def test_a_stem_is_found_and_helps_to_predict():
     assert {(p.i, p.j) for p in analysis.pairs[:4]} == {(0, 7), (1, 6), (2, 5), (3, 4)}
     assert analysis.pairs[3].score > 3 * analysis.pairs[4].score
     assert {analysis.letters(p) for p in analysis.pairs[:4]} <= {"A-U", "U-A", "C-G", "G-C"}
+    L = analysis.n_sites
+    i, j = np.triu_indices(L, 1)
+    norms, ranked = np.zeros((L, L)), np.zeros((L, L))
+    for p in analysis.pairs:  # each pair once: the norm of its couplings, and what the correction leaves of it
+        norms[[p.i, p.j], [p.j, p.i]] = p.norm
+        ranked[[p.i, p.j], [p.j, p.i]] = p.score
+    assert np.all(norms[i, j] > 0)
+    assert ranked == pytest.approx(average_product_corrected(norms), abs=1e-12)
+    assert analysis.scores[i, j] == pytest.approx(ranked[i, j])
     assert analysis.gain[-1].mean > 0.5 > 5 * analysis.gain[-1].stderr
     assert analysis.independent_loss[-1].mean == pytest.approx(np.log(4), abs=0.03)
     assert any("the penalty of the couplings is" in note and "the best" in note for note in analysis.notes)

@@ -1,6 +1,7 @@
 """The analysis of text: on documents whose topics are known, and from files to tables and a figure."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from figures.analyse.options import parsed
 from figures.analyse.text import analyse_corpus, default_thresholds, report, value_embedding
 from figures.analyse.text.command import STEPS
 from figures.core.table import read_csv
-from simulate.core import stream
+from simulate.core import Estimate, stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
 from theory.models.topics import TopicModel
@@ -59,6 +60,13 @@ def test_rows_and_report(analysis):
         "--split",
     ):
         assert words in said
+    one = analysis.comparisons[0]
+    clear = replace(one.contrast, same=Estimate(0.5, 0.01, 40), different=Estimate(0.2, 0.01, 40))
+    for ratio, contrast in (("2.5", clear), ("", replace(clear, different=Estimate(-0.2, 0.01, 40)))):
+        said = report(replace(analysis, comparisons=(replace(one, contrast=contrast),)), "title")
+        line = next(line for line in said.splitlines() if line.startswith(one.source))
+        ends = f"{contrast.difference} {ratio} {contrast.z:+.1f}"
+        assert line.split()[-len(ends.split()) :] == ends.split()
 
 
 def test_the_same_seed_gives_the_same(counts, analysis):

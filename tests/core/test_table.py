@@ -57,6 +57,12 @@ def test_a_file_that_is_no_table(tmp_path, content):
         read_csv(tmp_path / "table.csv")
 
 
+@pytest.mark.parametrize("theory", [math.inf, -math.inf, math.nan])
+def test_what_is_no_number_is_no_prediction(theory):
+    made = row("a", 1, theory=theory, d=9, estimate=Estimate(0.35, 0.01, 40))
+    assert (made["theory"], made["z"], made["converged"]) == (None, None, False)
+
+
 def test_summary():
     assert summary(to_frame(ROWS)) == "1 comparison, rms z 1.67, max |z| 1.67, 1 row NOT CONVERGED"
 

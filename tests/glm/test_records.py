@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from simulate.core import stream
 from theory import glm
 from theory.models import (
     AR1,
@@ -66,3 +67,15 @@ def test_results_print_and_become_tables():
     assert "test_loss" in classes.to_frame().columns
     curve = glm.learning_curve(RECORDS[0], [1.0, 2.0])
     assert "<array (1, 2)" in repr(curve) or "alphas=" in repr(curve)
+
+
+def test_blocks_of_a_covariate_model_of_unequal_sizes():
+    """The covariance of the teacher's field theta.u/sqrt(k) with sqrt(p) v, and its variance, from a joint Gaussian."""
+    rng = stream(0, "blocks")
+    factor = rng.standard_normal((5, 9))
+    joint, theta = factor @ factor.T / 9, rng.standard_normal(2)
+    model = glm.covariate_model(joint[:2, :2], joint[:2, 2:], joint[2:, 2:], theta, alpha=2.0, lam=0.1)
+    field = theta @ factor[:2] / np.sqrt(2)  # in the basis of the nine independent normals
+    np.testing.assert_allclose(model.signal, np.sqrt(3) * (factor[2:] @ field) / 9, rtol=1e-12)
+    assert model.power == pytest.approx(field @ field / 9, rel=1e-12)
+    np.testing.assert_array_equal(model.covariance, joint[2:, 2:])

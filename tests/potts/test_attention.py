@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from simulate.core import stream
 from simulate.potts import (
@@ -57,6 +58,16 @@ def test_a_masked_site_is_the_zero_vector():
     inputs = masked_inputs(STATES[:7], 3, 2)
     assert not inputs[:, 2].any()
     assert np.all(inputs[:, [0, 1, 3, 4, 5]].sum(axis=2) == 1)
+
+
+def test_random_layers_have_the_variances_that_are_said():
+    """By chi-square, at 1e-6 a tail: scale^2/L off the diagonal of the attention, and scale^2/C."""
+    L, C, scale = 40, 30, 0.7
+    layer = AttentionLayer.random(L, C, scale, stream(4, "variances"))
+    assert not np.diag(layer.attention).any()
+    assert not layer.fields.any()
+    for squares, count in ((L * layer.attention**2, L * (L - 1)), (C * layer.values**2, C * C)):
+        assert chi2.isf(1 - 1e-6, count) < squares.sum() / scale**2 < chi2.isf(1e-6, count)
 
 
 def test_gradient_by_differences():
@@ -155,6 +166,10 @@ ZERO = np.zeros((3, 3))
         (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), learning_rate=-1.0),
             "learning_rate must lie in",
+        ),
+        (
+            lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), record=[-1, 1]),
+            "record must name steps from 0 to n_steps = 1",
         ),
         (
             lambda: train(LAYER, STATES, STATES, n_steps=1, rng=stream(0), record=[2]),

@@ -5,6 +5,7 @@ import pytest
 
 from simulate.potts import pseudo_likelihood
 from simulate.potts.inference.memory import peak_bytes
+from simulate.potts.inference.sequences import Sequences
 from theory.models.errors import FitError
 
 STATES = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 0, 0], [1, 1, 2], [2, 1, 0]])
@@ -82,3 +83,14 @@ def test_724_sites_of_21_colors_are_refused_on_8_gigabytes_or_go_site_by_site():
 def test_2800_sites_of_21_colors_are_refused_on_any_machine_like_this():
     with pytest.raises(MemoryError, match=r"2800 sites and 21 colors needs 249 GB"):
         pseudo_likelihood(np.zeros((10, 2800), dtype=np.uint8), 21)
+
+
+@pytest.mark.parametrize("n_colors", [2, 256, 257, 300])
+def test_every_color_is_kept_apart(n_colors):
+    """Also those that one byte does not hold."""
+    states = np.stack([np.arange(n_colors), np.arange(n_colors)[::-1]], axis=1)
+    data = Sequences.of(states, n_colors, np.arange(n_colors))
+    shares = np.arange(n_colors) / np.arange(n_colors).sum()
+    np.testing.assert_array_equal(data.columns, states.T)
+    np.testing.assert_allclose(data.frequencies(), [shares, shares[::-1]], rtol=1e-14)
+    np.testing.assert_allclose(data.pair_frequencies(0, 1), np.diag(shares)[:, ::-1], rtol=1e-14)

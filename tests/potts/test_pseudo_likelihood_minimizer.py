@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulate.potts.inference.descent import SINGLE, Options, descend
 from simulate.potts.inference.minimize import minimize
 
 
@@ -46,6 +47,30 @@ def test_a_softplus_that_overflows_at_the_first_step():
     found = minimize(function, np.full(2, -8.0), np.full(2, 1e3), tol=1e-8, max_iter=100)
     assert found.converged
     np.testing.assert_allclose(found.point, 0, atol=1e-7)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-10])
+def test_all_evaluations_are_counted(tol):
+    """Those in single precision and, where the tolerance needs it, those in double precision."""
+    calls = {np.float32: 0, np.float64: 0}
+    inner = quadratic(np.geomspace(1, 100, 8), np.ones(8))
+
+    def objective(dtype):
+        def function(x):
+            calls[dtype] += 1
+            return inner(x)
+
+        return function
+
+    found = descend(
+        objective, np.zeros(8), np.ones(8), Options(l2=0.0, field_l2=0.0, tol=tol, max_iter=200, n_threads=1)
+    )
+    assert found.converged
+    assert (calls[np.float64] > 0) == (tol < SINGLE)
+    assert found.evaluations == sum(calls.values())
+    coarse = minimize(inner, np.zeros(8), np.ones(8), tol=max(tol, SINGLE), max_iter=200)
+    fine = minimize(inner, coarse.point, np.ones(8), tol=tol, max_iter=200, reference=coarse.reference)
+    assert found.iterations == coarse.iterations + fine.iterations
 
 
 def test_every_end_is_named():

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import binom, chisquare
 
 from simulate.core import Estimate, stream
 from simulate.potts import MixingError, make_dynamics, observables, run, sample
@@ -180,6 +180,20 @@ def test_color_symmetry_within_errors():
     states = stream(14).integers(3, size=(4000, 5))
     assert color_symmetry(states, 3, 4000) == ""
     assert color_symmetry(states % 2, 3, 4000) != ""
+
+
+@pytest.mark.parametrize(("size", "chance"), [(1, 0.5), (10, 1 / 300), (40, 0.5), (500, 1 / 3)])
+def test_tails_of_a_count_are_those_of_the_binomial_law(size, chance):
+    k = np.arange(size + 1)
+    tails = observables._binomial_tails(k / size, size, chance)
+    expected = np.minimum(binom.cdf(k, size, chance), binom.sf(k - 1, size, chance))
+    np.testing.assert_allclose(tails, expected, rtol=1e-9)
+
+
+def test_the_level_of_a_broken_color_symmetry_is_the_union_bound():
+    """One of three sites always has the color 0: 1/2^40, for two tails of two colors at three sites."""
+    states = np.arange(40)[:, None] % 2 * np.array([[1, 0, 1]])
+    assert f"at site 1, not 1/2 (by chance in less than {2 * 2 * 3 / 2**40:.1g} of" in color_symmetry(states, 2, 40)
 
 
 @pytest.mark.parametrize(("n_colors", "n_samples"), [(300, 10), (3, 500)])

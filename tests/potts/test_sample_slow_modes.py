@@ -8,6 +8,7 @@ from scipy.stats import binom, chi2
 
 from simulate.core import stream
 from simulate.potts import MixingError, make_dynamics, sample, sampling, sites
+from simulate.potts.observables import PROJECTIONS, Observables
 from simulate.potts.sites import SiteCounts
 from theory.models import Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 
@@ -161,3 +162,17 @@ def test_chains_that_mix_well_are_not_refused():
     model = pair_among_many(0.5, 30)
     for seed in range(300):
         assert sample(model, 64, seed=seed).converged
+
+
+def test_forms_of_pair_order_are_centered_in_the_state_and_in_the_reference():
+    """1[a = r] less its means over both: 1[a = r] - p_a - p_r + sum p^2, with the shares p of all chains at a site."""
+    model = PottsModel.from_edges(4, np.array([[0, 1]]), np.ones(1), np.eye(3))
+    states = stream(6, "first states").choice(3, size=(20, 4), p=[0.6, 0.3, 0.1])
+    watched = Observables(model, stream(6, "projections"))
+    watched.begin(states)
+    forms = watched.values(states, np.zeros(20))[[watched.names.index(f"pair order {k}") for k in (1, 2)]]
+    p = np.stack([(states == color).mean(axis=0) for color in range(3)])
+    for form, r in zip(forms, states, strict=False):
+        y = [sum((s[i] == r[i]) - p[s[i], i] - p[r[i], i] + np.sum(p[:, i] ** 2) for i in range(4)) for s in states]
+        assert form == pytest.approx(np.square(y) / 4, abs=1e-12)
+    assert watched.values(states, np.zeros(20)).shape[0] == len(watched.names) == 1 + PROJECTIONS + 2 + 2

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import erfc
 from scipy.stats import chisquare
 
 from simulate.core import stream
-from simulate.potts import TemperedDynamics, sample, temper_ladder
+from simulate.potts import TemperedDynamics, sample, temper_ladder, tempering
 from simulate.potts.tempering import swap_advice
 from theory.models import PottsModel, SquareLatticePotts
 from theory.models.potts import complete_graph, curie_weiss
@@ -75,15 +76,38 @@ def test_snapshot_goes_on_with_the_same_numbers():
 def test_ladder_of_a_lattice():
     model = SquareLatticePotts(6, 6, 3, 1.4)
     ladder = temper_ladder(model, seed=5)
-    assert ladder.reason == ""
+    assert (ladder.reason, ladder.residual, ladder.converged) == ("", 0, True)
     assert (ladder.betas[0], ladder.betas[-1]) == (0.0, 1.4)
     assert np.all(np.diff(ladder.betas) > 0)
     assert np.all((ladder.swap_rates >= 0.2) & (ladder.swap_rates <= 0.9))
 
 
+@pytest.mark.parametrize(("n_pairs", "hottest"), [(100, 0.0), (1000, 0.0), (300, 1.0)])
+def test_spacing_of_a_ladder_in_closed_form(n_pairs, hottest):
+    """Independent pairs of two colors: <S> = N p with p = 1/(1 + exp(-beta)), whose sum of sqrt(K) is an integral.
+
+    It is sqrt(N) times the difference of 2 arcsin(sqrt(p)) between the ends, and neighbors at equal distances in it
+    exchange with the wanted probability erfc(sqrt(K)/2) = 0.45, or a little more since their number is an integer.
+    """
+    grid = np.linspace(hottest, 6.0, 4000)
+    share = 1 / (1 + np.exp(-grid))
+    made = tempering._evenly(grid, n_pairs * share)
+    angle = 2 * np.arcsin(np.sqrt(share[[0, -1]]))
+    steps = math.ceil(math.sqrt(n_pairs) * np.ptp(angle) / 1.0683)  # erfc(1.0683/2) = 0.45
+    expected = np.sin(np.linspace(*angle, steps + 1) / 2) ** 2
+    assert erfc(1.0683 / 2) == pytest.approx(0.45, abs=1e-4)
+    assert len(made) == steps + 1
+    assert (made[0], made[-1]) == (hottest, 6.0)
+    np.testing.assert_allclose(1 / (1 + np.exp(-made)), expected, atol=1e-5)
+
+
 def test_ladder_reports_rates_out_of_range():
     tiny = PottsModel(complete_graph(2), np.eye(2), beta=0.1)  # two temperatures always exchange
-    assert "swap rates outside 0.2 to 0.9: pair 0" in temper_ladder(tiny, n_chains=100, n_sweeps=20, rounds=2).reason
+    ladder = temper_ladder(tiny, n_chains=100, n_sweeps=20, rounds=2)
+    assert "swap rates outside 0.2 to 0.9: pair 0" in ladder.reason
+    assert ladder.residual > 0
+    assert ladder.residual == pytest.approx(ladder.swap_rates.max() - 0.9)
+    assert (ladder.iterations, ladder.converged) == (2, False)
 
 
 def test_ladder_that_would_be_too_long():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from theory.models import Diagonal, Isotropic, TwoLevel
+from theory.models import AR1, Blocks, Diagonal, Isotropic, TwoLevel
 from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_outliers, spike_threshold
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import spiked_noise
@@ -107,6 +107,19 @@ def test_the_bracket_at_an_end():
     assert best.lam == best.bracket[0] == 0
     assert best.bracket[1] == pytest.approx(1e-5 * scale)
     assert spike_threshold(TwoLevel(math.inf), None, alpha=2.0, lam=best.bracket[1]).value >= best.value
+
+
+@pytest.mark.parametrize("strength", [None, 3.0])
+@pytest.mark.parametrize("noise", [Isotropic(math.inf), AR1(math.inf, 0.5), Blocks(math.inf, 4, 0.3)])
+def test_where_every_ridge_is_alike_rounding_chooses_none(noise, strength):
+    """Regression in stationary noise sees a spike like PCA, whatever the ridge: the least one is returned."""
+    best = optimal_spike_ridge(noise, None, alpha=2.0, strength=strength)
+    if strength is None:
+        pca = spike_threshold(noise, None, alpha=2.0, method="pca").value
+    else:
+        pca = spike_outlier(noise, None, strength=strength, alpha=2.0, method="pca").overlap
+    assert best.value == pytest.approx(pca, rel=1e-9)
+    assert (best.lam, best.evaluations, best.residual) == (0.0, 25, 0.0)
 
 
 @pytest.mark.parametrize(("method", "lam"), [("correlation_pca", None), ("diagonal_deleted_pca", None), ("ssr", 0.5)])

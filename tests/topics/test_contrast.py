@@ -1,6 +1,7 @@
 """Topic contrasts: planted values come back exactly, every mean by a plain loop, and each wrong input is named."""
 
 import math
+import statistics
 from itertools import permutations
 
 import numpy as np
@@ -104,6 +105,20 @@ def test_permutations_and_errors_are_those_of_the_definition():
     for estimate, column in ((weighted.same, 0), (weighted.different, 1)):
         jackknife = np.sqrt(11 / 12 * ((np.array(without)[:, column] - np.mean(without, axis=0)[column]) ** 2).sum())
         assert estimate.stderr == pytest.approx(jackknife, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_the_deviation_of_few_permutations_is_that_of_a_sample(n):
+    """With n - 1 below the sum: of the very permutations that are drawn, each by loops."""
+    membership, values = disjoint(3, 4, 0), stream(0, "few").standard_normal((12, 12))
+    found = topic_contrast(values, membership, stream(1, "few"), permutations=n)
+    rng, null = stream(1, "few"), []
+    for _ in range(n):
+        moved = np.empty_like(membership)
+        moved[:, rng.permutation(12)] = membership
+        null.append(np.subtract(*by_loops(values, np.ones((12, 12)), moved)))
+    assert found.null_mean == pytest.approx(np.mean(null), abs=1e-12)
+    assert found.null_sd == pytest.approx(statistics.stdev(null), rel=1e-10)
 
 
 def test_a_pair_seen_in_one_direction_is_a_pair():
