@@ -1,4 +1,4 @@
-"""One answer from the shell: python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01"""
+"""One answer from the shell, as with `python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01`."""
 
 import argparse
 import dataclasses

@@ -107,7 +107,7 @@ def test_optimal_ridge(benchmark, show):
 def test_import_beside_numpy_and_scipy(benchmark, show):
     """Target: at most 1.25 times numpy, scipy.linalg and scipy.optimize; each the best of fresh processes in turn."""
     programs = {"theory": "import theory", "peers": "import numpy, scipy.linalg, scipy.optimize"}
-    times = {name: math.inf for name in programs}
+    times = dict.fromkeys(programs, math.inf)
 
     def round_of_both():
         for name, program in programs.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, first_solved, follow, newton, search, verified
 from theory.numerics.search import Found
-from theory.numerics.solution import Status
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up

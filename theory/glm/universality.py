@@ -63,7 +63,6 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
 
 def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     """Two nested scalar roots: V at a given q balances the first equation, q the second."""
-
     unsolved = Solution((np.nan, np.nan), "unverified", np.inf, ENOUGH, 0)
 
     def averages(V: float, q: float) -> tuple[float, float, float]:

@@ -72,8 +72,8 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
         return _edge(covariance, alpha, floor, grid, slopes, -1)
     grid, slopes = grid[told], slopes[told]
     candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
-    for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
-        candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))
+    rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
+    candidates += [_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))) for i in rising]
     return min(candidates, key=lambda optimum: optimum.mean_test_error)
 
 

@@ -110,7 +110,7 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
         refusals = []
         for test in tests:
             try:
-                return typing.cast(Check, test)(name, value)
+                return typing.cast("Check", test)(name, value)
             except ValueError as refused:
                 refusals.append(str(refused))
         if len(refusals) == 1:

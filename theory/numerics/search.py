@@ -27,6 +27,7 @@ class Counted:
         self.update, self.admissible, self.evaluations = update, admissible, 0
 
     def __call__(self, x: Array) -> Array:
+        """Return update(x) and count the evaluation."""
         self.evaluations += 1
         return np.asarray(self.update(x), float)
 

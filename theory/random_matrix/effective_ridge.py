@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range
-from theory.numerics.solution import Status
 from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
 

@@ -120,6 +120,7 @@ class CoordinateDiagonal:
         self.spectrum = spectrum
 
     def __call__(self, values: Array) -> Array:
+        """Return (d,) diagonal entries from the values of f, one row for each coordinate."""
         if self.spectrum.loadings is not None:
             return np.asarray(np.einsum("kj,kj->k", self.spectrum.loadings, values))
         return np.diagonal(values) if self.spectrum.axes else self.spectrum.mean(values)

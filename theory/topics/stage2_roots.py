@@ -49,6 +49,7 @@ class ConvexSlope:
         return cls(masking.kept * excess + near * (excess + pull), masking.kept * pull, rho, far)
 
     def __call__(self, x: float) -> float:
+        """Return dL/dx up to a positive factor."""
         return (self.excess * x - self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
 
     def root(self) -> float:

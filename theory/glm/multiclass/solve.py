@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 from theory.numerics import Counted, Solution, first_solved, follow, search, verified
 from theory.numerics.search import Found
-from theory.numerics.solution import Status
 from theory.numerics.steps import relative_gap
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
 AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search

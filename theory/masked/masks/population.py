@@ -64,6 +64,7 @@ class DensePopulation:
 
     @cached_property
     def variances(self) -> Array:
+        """The variance of each coordinate, (d,)."""
         return np.diagonal(self.matrix).copy()
 
     def whitened(self, x: float, y: float, lam: float) -> Spectrum:

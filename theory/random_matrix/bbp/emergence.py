@@ -67,9 +67,7 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         solution = Solution(
             best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
         )
-        found.append(
-            _measure(bulk, normalization, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count)
-        )
+        found.append(_measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count))
     return found
 
 
@@ -84,7 +82,7 @@ def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, pla
     return _Trial(float(np.log(value)), float(derivative) * bulk.branch.stretch(place) / value, point, forms, vector)
 
 
-def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, trial: _Trial, count: int) -> Emerged:
+def _measure(bulk: SpikedBulk, strengths: Array, trial: _Trial, count: int) -> Emerged:
     """Compute overlaps from the residue of the resolvent at the outlier.
 
     z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either

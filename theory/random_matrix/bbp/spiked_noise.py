@@ -66,7 +66,7 @@ def spiked_noise(
     if least <= 0:
         raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
     found = None if directions is None else _unit_rows(directions, noise, name)
-    return SpikedNoise(noise, found, alpha, cast(Method, method), lam)
+    return SpikedNoise(noise, found, alpha, cast("Method", method), lam)
 
 
 def strength_array(strengths: ArrayLike, spiked: SpikedNoise, name: str = "strength") -> Array:

@@ -13,6 +13,7 @@ H^-1/theta + u^T G u is singular, and its overlap is the residue there.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,11 +25,13 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
-from theory.numerics.solution import Status
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import spiked_noise, strength_array
 from theory.random_matrix.spectral.real_branch import ADVICE
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 ACCURATE = 1e-10  # residual below which the equations for H count as solved
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])

@@ -8,16 +8,18 @@ and from there to h = 1 it runs monotonically to infinity. No search over severa
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import Solution, verified
-from theory.numerics.solution import Status
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding
