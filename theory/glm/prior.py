@@ -1,4 +1,4 @@
-"""From conjugates to overlaps: the Gaussian average over the weights under the ridge.
+"""The step from conjugates to overlaps: the Gaussian average over the weights under the ridge.
 
 With the input covariances Omega_c and the signals s_a of the model, and the conjugates Vhat, qhat (one for each
 covariance) and rhat (one for each signal), G = (ridge + sum_c Vhat_c Omega_c)^-1. The trained weights have the mean
@@ -40,7 +40,7 @@ def _(modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, r
 def _coupled(
     modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
 ) -> tuple[Overlaps, Array]:
-    """Several learners: in each mode a matrix over learners takes the place of a number."""
+    """Average for several learners: in each mode a matrix over learners takes the place of a number."""
     S = problem.n_learners
     learner = np.eye(S)
     of_covariance = learner[list(problem.covariance_learners)]  # (C, S)

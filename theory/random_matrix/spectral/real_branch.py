@@ -1,9 +1,9 @@
 """The real branches nu(h) of the scalar equation beyond both ends of the support, and these ends themselves.
 
-h = 1/K. Right of everything nu(h) is the root above all poles sigma h + offset, for h in (1, inf); left of everything
-it is the root below them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave, for matrices
-as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1, is the edge,
-and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
+With h = 1/K, nu(h) right of the support is the root above all poles sigma h + offset, for h in (1, inf), and left of
+the support the root below all of them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave,
+for matrices as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1,
+is the edge, and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
 """
 
 import math
