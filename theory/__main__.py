@@ -1,4 +1,4 @@
-"""One answer from the shell: python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01"""
+"""One answer from the shell, as with `python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01`."""
 
 import argparse
 import dataclasses
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def help_text(name: str) -> str:
-    """The general help, that of a subject, or that of a function."""
+    """Return the general help, that of a subject, or that of a function."""
     if not name:
         listed = [
             textwrap.fill(", ".join(_of(one)), 116, initial_indent="  ", subsequent_indent="  ") for one in SUBJECTS
@@ -84,7 +84,7 @@ def _first_sentence(call: Callable[..., Any]) -> str:
 
 
 def _fields(answer: Any) -> dict[str, Any]:
-    """The fields and properties of a result that JSON can hold; arrays as mean, min, max and size."""
+    """Return the fields and properties of a result that JSON can hold; arrays as mean, min, max and size."""
     if not dataclasses.is_dataclass(answer) or isinstance(answer, type):
         return {"value": _plain(answer)}
     names = [field.name for field in dataclasses.fields(answer) if not field.name.startswith("_")]

@@ -1,4 +1,4 @@
-"""What the command line can ask for: the public functions of every subject, called with records built from text.
+"""The requests of the command line: public functions of every subject, called with records built from text.
 
 Nothing is listed by hand. A function is served if every argument that it needs can be made of text: a number, a truth
 value, one of several words, a list of numbers, or a record of `theory.models` whose own fields can be.
@@ -25,12 +25,12 @@ Parameters = Mapping[str, inspect.Parameter]
 
 
 class RequestError(ValueError):
-    """A request that makes no sense; the message says what is wrong and what is allowed."""
+    """The error of a request that makes no sense; the message says what is wrong and what is allowed."""
 
 
 @functools.cache
 def functions() -> dict[str, Callable[..., Any]]:
-    """Every function that is served, by the name that is written on the command line: "masked.solve"."""
+    """Return every function that is served, by its name on the command line, such as "masked.solve"."""
     found: dict[str, Callable[..., Any]] = {}
     for subject in SUBJECTS:
         face = getattr(theory, subject)
@@ -48,7 +48,7 @@ def _served(function: Callable[..., Any], subject: str) -> bool:
 
 @functools.cache
 def parameters_of(call: Callable[..., Any], subject: str = "") -> Parameters:
-    """Arguments of a function or fields of a record by name, with annotations that are objects.
+    """Return arguments of a function or fields of a record by name, with annotations that are objects.
 
     Where the first argument of a function has no annotation but Any, it is a record of the function's own subject.
     """
@@ -74,7 +74,7 @@ def _evaluated(annotation: Any, call: Callable[..., Any]) -> Any:
 
 @functools.cache
 def records() -> dict[str, type]:
-    """The records of `theory.models` that can be made of text, by name; one inside another counts."""
+    """Return the records of `theory.models` that can be made of text, by name; one inside another counts."""
     public = {name: getattr(models, name) for name in models.__all__}
     kinds = {name: one for name, one in public.items() if inspect.isclass(one) and is_dataclass(one)}
     found: dict[str, type] = {}
@@ -86,25 +86,25 @@ def records() -> dict[str, type]:
 
 
 def _from_fields(record: type, known: Sequence[type]) -> bool:
-    """Whether all fields that a record needs can be made of text or of the records that are known already."""
+    """Tell whether all fields that a record needs can be made of text or of the records that are known already."""
     needed = _required(record).values()
     return not inspect.isabstract(record) and all(_from_text(field.annotation, known) for field in needed)
 
 
 def records_of(subject: str) -> list[type]:
-    """The records that only this subject uses: those in the folder of its name in `theory.models`."""
+    """Return the records that only this subject uses: those in the folder of its name in `theory.models`."""
     return [one for one in records().values() if one.__module__.startswith(f"theory.models.{subject}.")]
 
 
 def alternatives(annotation: Any) -> list[Any]:
-    """The kinds that an annotation allows, one or several."""
+    """Return the kinds that an annotation allows, one or several."""
     union = get_origin(annotation) in (Union, types.UnionType)
     return [one for part in get_args(annotation) for one in alternatives(part)] if union else [annotation]
 
 
 @functools.cache
 def candidates(annotation: Any) -> tuple[type, ...]:
-    """The records that an annotation allows, subclasses included, the first annotated first."""
+    """Return the records that an annotation allows, subclasses included, the first annotated first."""
     return _subclasses(annotation, list(records().values()))
 
 
@@ -120,7 +120,7 @@ def _required(call: Callable[..., Any]) -> Parameters:
 
 
 def _optional(parameter: inspect.Parameter) -> bool:
-    """Whether the argument may be left out: it has a default, or None is one of its values."""
+    """Tell whether the argument may be left out: it has a default, or None is one of its values."""
     return parameter.default is not parameter.empty or types.NoneType in alternatives(parameter.annotation)
 
 
@@ -132,21 +132,21 @@ def _from_text(annotation: Any, known: Sequence[type]) -> bool:
 
 
 def _is_list(kind: Any) -> bool:
-    """Whether this kind holds several numbers; an ArrayLike has come apart into parts that only numpy's types have."""
+    """Tell whether this kind holds several numbers; of an ArrayLike only the parts that numpy alone has are left."""
     origin = get_origin(kind) or kind
     return origin in LISTS or getattr(origin, "__module__", "").startswith("numpy._typing")
 
 
 @dataclass(frozen=True)
 class Request:
-    """A function and what it is called with."""
+    """A function together with the arguments that it is called with."""
 
     function: Callable[..., Any]
     arguments: dict[str, Any]
 
     @classmethod
     def of(cls, name: str, words: Sequence[str]) -> "Request":
-        """From words such as AR1 d=400 correlation=0.7; RequestError says what is wrong, missing or unknown."""
+        """Build the request of words such as AR1 d=400; RequestError says what is wrong, missing or unknown."""
         function, subject = function_named(name), name.partition(".")[0]
         given = _given(words)
         names = [word for word in words if "=" not in word]
@@ -158,7 +158,7 @@ class Request:
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """The served function of this name; RequestError with the nearest names."""
+    """Return the served function of this name; RequestError with the nearest names if there is none."""
     if name in functions():
         return functions()[name]
     close = difflib.get_close_matches(name, functions(), n=3)
@@ -185,7 +185,7 @@ class _Builder:
         self.seen: dict[str, inspect.Parameter] = {}
 
     def arguments(self, parameters: Parameters) -> dict[str, Any]:
-        """One value for every argument that is given or needed. Records come first: a name in both is theirs."""
+        """Return a value for every argument that is given or needed; a name that a record has too is the record's."""
         found: dict[str, Any] = {}
         for name, one in parameters.items():
             if candidates(one.annotation) and (self.chosen(one.annotation) or not _optional(one)):
@@ -201,7 +201,7 @@ class _Builder:
         return found
 
     def chosen(self, annotation: Any) -> type | None:
-        """The record that the next word names, or inside which it belongs; None where it is none of these."""
+        """Return the record that the next word names, or inside which it belongs; None where it is none of these."""
         if not self.names:
             return None
         named = {one.__name__: one for one in candidates(annotation)}
@@ -211,7 +211,7 @@ class _Builder:
         return next(holders, None)
 
     def record(self, argument: str, annotation: Any) -> Any:
-        """The record of the next word, from its own fields."""
+        """Build the record of the next word from its own fields."""
         allowed = candidates(annotation)
         kind = self.chosen(annotation) or (allowed[0] if len(allowed) == 1 else None)
         if kind is None:
@@ -226,25 +226,25 @@ class _Builder:
         return kind(**fields)
 
     def require(self, fields: dict[str, Any], what: str, call: Callable[..., Any]) -> None:
-        """RequestError that lists what is missing of a record or of the function."""
+        """Raise RequestError that lists what is missing of a record or of the function."""
         missing = [name for name, one in fields.items() if one is inspect.Parameter.empty]
         if missing:
             raise RequestError(f"missing {', '.join(missing)}: {what} takes {usage(parameters_of(call))}")
 
     def require_nothing_left(self) -> None:
-        """RequestError for words that nothing has asked for."""
+        """Raise RequestError for words that nothing has asked for."""
         if self.given or self.names:
             unknown = [f"{name}={text}" for name, text in self.given.items()] + self.names
             raise RequestError(f"unknown argument {unknown[0]!r}: {self.what} takes {usage(self.seen)}")
 
 
 def _inner(record: type) -> list[type]:
-    """The records that the fields of a record may hold."""
+    """Return the records that the fields of a record may hold."""
     return [kind for field in parameters_of(record).values() for kind in candidates(field.annotation)]
 
 
 def usage(parameters: Parameters) -> str:
-    """The arguments in one line: NAME for one that is needed, [NAME=DEFAULT] for others."""
+    """Write the arguments in one line: NAME for one that is needed, [NAME=DEFAULT] for others."""
     shown = []
     for name, one in parameters.items():
         default = None if one.default is one.empty else one.default
@@ -253,7 +253,7 @@ def usage(parameters: Parameters) -> str:
 
 
 def value(name: str, text: str, annotation: Any) -> Any:
-    """`text` as a value of one of the annotated kinds; RequestError says which there are."""
+    """Return `text` as a value of one of the annotated kinds; RequestError says which there are."""
     kinds = alternatives(annotation)
     words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
     anything = Any in kinds or object in kinds
@@ -283,7 +283,7 @@ def value(name: str, text: str, annotation: Any) -> Any:
 
 
 def _listed(rows: list[list[int | float]], kinds: list[Any]) -> Any:
-    """A matrix of several rows, or the one row; an array where that is what the annotation asks for."""
+    """Return a matrix of several rows, or the one row; an array where that is what the annotation asks for."""
     nested = rows if len(rows) > 1 else rows[0]
     if len({len(row) for row in rows}) == 1 and any(get_origin(one) is np.ndarray for one in kinds):
         return np.array(nested, dtype=float)

@@ -18,7 +18,7 @@ from theory.models.glm import (
     GeneralizedLinearModel,
     TeacherMixture,
 )
-from theory.models.glm.cluster import LabelLaw
+from theory.models.glm.cluster import LabelLaw, label_weights
 
 GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
 
@@ -67,6 +67,7 @@ class Group:
             offset=checks.real("offset", self.offset),
             unseen=checks.non_negative("unseen", self.unseen),
             noise=checks.non_negative("noise", self.noise),
+            loss_weights=label_weights(self.loss_weights, self.labels),
         )
 
     def times_covariance(self, vectors: Array) -> Array:

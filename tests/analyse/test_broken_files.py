@@ -153,7 +153,7 @@ BREAKS = (
 
 
 def outcome(read, path):
-    """ "read", "refused", or what went wrong."""
+    """What came of it: "read", "refused", or what went wrong."""
 
     def ring(*_):
         raise TimeoutError

@@ -76,9 +76,9 @@ def test_names_need_not_be_utf_8(tmp_path, capsys, name, arguments):
     """Linux takes any bytes: files that come from another system have such names."""
     if sys.platform != "linux":
         pytest.skip("only here file names are bytes")
-    path = os.path.join(os.fsencode(tmp_path), name)
+    path = tmp_path / os.fsdecode(name)
     rng = stream(0, "name")
-    with open(path, "wb") as file:
+    with path.open("wb") as file:
         if name.endswith(b".csv"):
             np.savetxt(file, rng.standard_normal((20, 4)), delimiter=",")
         elif name.endswith(b".fasta"):

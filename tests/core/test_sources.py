@@ -151,7 +151,7 @@ def test_a_file_outside_the_checkout(tmp_path):
 def test_a_comment_in_one_solver_makes_only_those_tables_old_that_import_it():
     tree = SourceTree()
     sources = {name: set(tree.table_sources(path)) for name, path in find_experiments().items()}
-    old = {name for name, files in sources.items() if ROOT / "theory/random_matrix/bbp/threshold.py" in files}
+    old = {name for name, files in sources.items() if ROOT / "theory/random_matrix/bbp/transition.py" in files}
     assert 0 < len(old) < len(sources) / 5
     assert ROOT / "figures/core/digits.py" in sources["real_spectrum"]  # where it takes its data from
     for name, files in sources.items():

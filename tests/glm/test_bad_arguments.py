@@ -63,7 +63,7 @@ FUNCTIONS = {
     "solve": Example(glm.solve, {"model": MIXTURE, "tol": 1e-10, "max_iter": 1000, "check": True}),
     "teacher_alignment": Example(glm.teacher_alignment, {"model": FEATURES}),
     "teacher_mixture": Example(glm.teacher_mixture, {"group_fraction": 0.3, **COMMON}),
-    "best_ridge": Example(classification.best_ridge, {"model": MIXTURE, "bounds": (0.05, 0.2)}),
+    "optimal_ridge": Example(classification.optimal_ridge, {"model": MIXTURE, "bounds": (0.05, 0.2)}),
     "fresh_loss": Example(classification.fresh_loss, {"point": glm.solve(MIXTURE)}),
     "mixture_floor": Example(classification.mixture_floor, {"model": MIXTURE}),
     "random_graph_floors": Example(classification.random_graph_floors, {"mean_degree": 3.0, "beta": 0.3}),
@@ -126,7 +126,7 @@ RECORDS = {
 def test_all_public_functions_are_tried():
     tried = set(FUNCTIONS) | set(RECORDS)
     results = {"LearningCurve", "Loss", "MulticlassSaddlePoint", "RidgeRegression", "SaddlePoint"}
-    results |= {"UniversalRandomLabels", "as_problem", "BestRidge", "TreeFloors"}
+    results |= {"UniversalRandomLabels", "as_problem", "BestRidge", "OptimalRidge", "TreeFloors", "best_ridge"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 

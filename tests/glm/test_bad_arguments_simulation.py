@@ -133,6 +133,12 @@ def test_wrong_arguments_are_refused_by_name(n):
             "labels must be",
         ),
         (lambda X, y: glm.Group(share=1.0, covariance=[1.0], mean=[0.0]), "labels='sign' need a teacher"),
+        (
+            lambda X, y: glm.Group(
+                share=1.0, covariance=[1.0], mean=[0.0], labels="linear", teacher=[1.0], loss_weights=(2, 1)
+            ),
+            "loss_weights must be equal for linear labels",
+        ),
         (lambda X, y: glm.train(glm.random_network(2, 3, stream(0)), X, 2 * y), "y must be 3 labels -1 or 1"),
     ],
 )

@@ -19,6 +19,7 @@ from theory.glm.classification import (
     masked_classification,
     masked_color,
     mixture_floor,
+    optimal_ridge,
     spin_glass_site,
     split_site,
 )
@@ -171,6 +172,10 @@ def test_the_best_ridge_has_no_better_neighbor():
         lambda x: fresh_loss(glm.solve(replace(model, lam=float(np.exp(x))))), bounds=(-2, 1), method="bounded"
     )
     assert best.loss == pytest.approx(scan.fun, abs=1e-9)
+
+
+def test_the_earlier_name_is_the_same_function():
+    assert best_ridge is optimal_ridge
 
 
 def test_a_best_ridge_outside_the_interval_is_marked():

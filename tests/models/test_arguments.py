@@ -126,6 +126,26 @@ def test_wrong_kinds_are_refused_by_name(name, given, message):
         example(**arguments)
 
 
+@checked
+def optional_array(values: ArrayLike | None = None, other: ArrayLike | Covariance = 0.0) -> tuple[Any, Any]:
+    """ArrayLike in unions, which Python flattens."""
+    return values, other
+
+
+@pytest.mark.parametrize("given", [[[1], [1, 2]], ["a"], "text", Hostile(), 2j, object()])
+def test_an_optional_array_is_checked_as_an_array(given):
+    with pytest.raises(ValueError, match=r"values must be an array of real numbers, got .* \(or None\)"):
+        optional_array(given)
+    with pytest.raises(ValueError, match=r"other must be an array of real numbers or a record of theory.models"):
+        optional_array(other=given)
+
+
+def test_an_optional_array_is_converted_or_none():
+    assert optional_array()[0] is None
+    assert optional_array([1, 2])[0].dtype == float
+    assert optional_array(other=COVARIANCE)[1] is COVARIANCE
+
+
 def test_iterators_are_not_consumed():
     assert list(example(COVARIANCE, masks=iter([1, 2]))["masks"]) == [1, 2]
 
@@ -147,7 +167,7 @@ def test_results_show_their_evidence_on_one_short_line():
     solved = Solved(0.1 + 0.2, np.arange(100.0), np.eye(3), residual=1e-14, iterations=3, converged=True)
     shown = "Solved(value=0.3, errors=<array (100,) from 0 to 99>, residual=1e-14, iterations=3, converged=True)"
     assert repr(solved) == shown
-    assert list(solved.to_frame().columns) == ["residual", "iterations", "converged", "value"]
+    assert list(solved.to_frame().columns) == ["value", "residual", "iterations", "converged"]
 
 
 def test_a_solver_cannot_forget_its_evidence():

@@ -117,5 +117,5 @@ def test_the_symmetric_part_at_the_ends_of_double_precision():
 
 
 def test_variances_that_vanish_beside_the_ridge_in_double_precision():
-    with pytest.raises(ConvergenceError, match="spike_threshold: all variances are zero"):
+    with pytest.raises(ConvergenceError, match="threshold: all variances are zero"):
         spike_threshold(Isotropic(5, 1e-300), None, alpha=1.0, lam=1e300)

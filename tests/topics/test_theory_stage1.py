@@ -98,8 +98,10 @@ def test_zero_excess_and_the_same_gap_under_all_conventions(setting):
 
 
 def finite_length_moments(model, masking, N):
-    """E x x^T, E y x^T and E x of visible frequencies x and the target y of a selected position, from the law of one
-    position and of pairs, which are independent given the topics."""
+    """E x x^T, E y x^T and E x of visible frequencies x and the target y of a selected position.
+
+    They follow from the law of one position and of pairs, which are independent given the topics.
+    """
     D = model.n_tokens
     xx, yx, x = np.zeros((D, D)), np.zeros((D, D)), np.zeros(D)
     sets = word_frequencies(model)

@@ -1,7 +1,8 @@
-"""Averages over one sample of a cluster: what it exerts on the weights, and how well it is predicted.
+"""Averages over the samples of a cluster: of the forces that they exert on the weights, and of their errors.
 
-Within the cluster h = mean + sqrt(q) z, z standard normal, and the teacher field given h is normal with mean
-t + r_t z/sqrt(q) and variance rho - r_t^2/q, to which label noise adds.
+Within the cluster the student's field is h = mean + sqrt(q) z with z standard normal. The teacher's field, of mean t
+and variance rho, has the covariance r_t with it: given h it is normal with mean t + r_t z/sqrt(q) and variance
+rho - r_t^2/q, to which label noise adds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,17 +47,17 @@ class Field:
 
     @classmethod
     def of(cls, cluster: Cluster, x: Overlaps, bias: float) -> Self:
-        """The field at given overlaps and bias."""
+        """Make the law of the field at given overlaps and bias."""
         shift = 0.0 if cluster.mean_signal is None else cluster.mean_sign * float(x.r[cluster.mean_signal])
         teacher = 0.0 if cluster.teacher_signal is None else float(x.r[cluster.teacher_signal])
         return cls(float(x.V[cluster.covariance]), float(x.q[cluster.covariance]), bias + shift, teacher)
 
 
 def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
-    """Average the forces of a cluster's samples on the weights; they make up the conjugates."""
+    """Average the forces that the samples of a cluster exert on the weights, of which the conjugates are made."""
     if cluster.labels == "linear":
         return _residual_averages(cluster, loss, field)
-    if _labels_mirror(cluster, field):  # both labels give the same, but for the sign of the force
+    if _labels_mirror(cluster, field):  # both labels give the same averages but for the sign of the force
         response, square, _, teacher = 2 * _label_averages(cluster, loss, field, 1, cluster.loss_weights[0])
         return Averages(response, square, 0.0, teacher)
     labels = zip((1, -1), cluster.loss_weights, strict=True)
@@ -85,13 +86,13 @@ def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, f
 
 
 def _labels_mirror(cluster: Cluster, field: Field) -> bool:
-    """Whether both labels exert opposite forces of the same law: then one of them is enough."""
+    """Tell whether both labels exert opposite forces of the same law: then averages over one of them are enough."""
     centered = field.mean == 0 and (cluster.labels == "random" or cluster.teacher_mean == 0)
     return centered and cluster.labels != "cluster" and cluster.loss_weights[0] == cluster.loss_weights[1]
 
 
 def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: float) -> Array:
-    """Response, square, force and teacher of the samples with the label y, (4,)."""
+    """Return response, square, force and teacher, (4,), of the samples with the label y, as in `Averages`."""
     law = LabelLaw(cluster, field.q, field.teacher)
     if kappa == 0 or not law.occurs(y):
         return np.zeros(4)
@@ -113,7 +114,7 @@ def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: f
 def _nodes(
     field: Field, law: LabelLaw, loss: Loss, y: int, kappa: float, jumps: Sequence[float] = ()
 ) -> tuple[Array, Array, Array]:
-    """Nodes z, the fields h there, and weights that hold the normal density; `jumps` are fields where it jumps."""
+    """Return nodes z, the fields h there, and weights that hold the normal density; `jumps` are kinks in h."""
     s = float(np.sqrt(field.q))
     bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
     if kappa:
@@ -123,7 +124,7 @@ def _nodes(
 
 
 def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
-    """Regression depends on y - h alone: normal, of mean t - mean and variance rho + noise + q - 2 r_t."""
+    """Average over the residual y - h, normal with mean t - mean and variance rho + noise + q - 2 r_t."""
     kappa, (e, weights), (center, spread) = cluster.loss_weights[0], *_residual(cluster, loss, field)
     residual_loss, response = residual_form(loss), kappa * field.V
     prox = residual_loss.prox(e, response)
@@ -134,7 +135,7 @@ def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
 
 
 def _residual(cluster: Cluster, loss: Loss, field: Field) -> tuple[tuple[Array, Array], tuple[float, float]]:
-    """Nodes and weights of the residual, its mean and its variance."""
+    """Return the nodes and weights of the residual y - h, and its mean and variance."""
     center = cluster.teacher_mean - field.mean
     total = cluster.teacher_variance + cluster.noise + field.q
     spread = max(total - 2 * field.teacher, 1e-16 * total)

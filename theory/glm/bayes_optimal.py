@@ -74,7 +74,7 @@ def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> 
     spread = noise / power  # the error has no units: everything below is in units of the power
 
     def gap(logit: float) -> float:
-        """log of V's equation V (1 + qhat) = 1, at q = 1/(1 + exp(-logit))."""
+        """Return the logarithm of V (1 + qhat), which is zero at the root, at q = 1/(1 + exp(-logit))."""
         V = float(expit(-logit))
         return math.log(V) + math.log1p(_information(1 - V, V + spread) * alpha)
 
@@ -114,7 +114,7 @@ def bayes_optimal_mixture(
 
 
 def _information(q: float, width: float) -> float:
-    """E (d log Z/d omega)^2 of a label sign(omega + sqrt(width) xi), omega normal of variance q."""
+    """Return E (d log Z/d omega)^2 for a label sign(omega + sqrt(width) xi) and omega normal of variance q."""
     slope = math.sqrt(q / width)
     z, weights = normal_nodes([(0.0, 1 / slope if slope > 0 else 0.0)])
     u = slope * z

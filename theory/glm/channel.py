@@ -1,4 +1,4 @@
-"""From overlaps to conjugates: the sum over clusters of what their samples exert on the weights."""
+"""The step from overlaps to conjugates: these sum, over the clusters, the forces of their samples on the weights."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def channel(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Arra
 
 
 def losses_and_errors(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> tuple[Array, Array]:
-    """Mean training loss and test error of each cluster, (clusters,)."""
+    """Return the mean training loss and the test error of each cluster, (clusters,) each."""
     pairs = [loss_and_error(c, loss, Field.of(c, x, float(bias[c.learner]))) for c in problem.clusters]
     return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
 
@@ -45,9 +45,9 @@ def losses_and_errors(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, 
 def _balanced(
     clusters: dict[int, Cluster], loss: Loss, x: Overlaps, b: float, trained: bool
 ) -> tuple[float, dict[int, Averages]]:
-    """The bias of one learner and the averages there.
+    """Return the bias of one learner and the averages there.
 
-    It is the root of the total force, which falls with the bias: Newton's method, and Brent's where that fails.
+    The bias is the root of the total force, which falls with it; Newton's method finds it, or Brent's where that fails.
     """
 
     def at(b: float) -> dict[int, Averages]:

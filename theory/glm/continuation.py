@@ -13,9 +13,9 @@ Model = TypeVar("Model", GeneralizedLinearModel, MulticlassMixture)
 
 
 def ridges(problem: Model) -> list[tuple[float, Model]]:
-    """(log lam, problem) from lam = 10 down to that of `problem`, four points a decade: a large ridge is easy.
+    """Return pairs (log lam, problem) from lam = 10 down to that of `problem`, four a decade; a large ridge is easy.
 
-    The path is empty where it would be too long.
+    The path is empty where it would be longer than `LONGEST`.
     """
     start = max(10.0, problem.lam)
     steps = 1 + int(np.ceil(4 * (np.log10(start) - np.log10(problem.lam))))
@@ -25,11 +25,11 @@ def ridges(problem: Model) -> list[tuple[float, Model]]:
 
 
 def samples(problem: GeneralizedLinearModel, threshold: float = np.inf) -> list[tuple[float, GeneralizedLinearModel]]:
-    """(log s, problem) from alpha = 1/4 up or down, eight points a decade of s = alpha/(1 - alpha/threshold).
+    """Return pairs (log s, problem) from alpha = 1/4 up or down, eight a decade of s = alpha/(1 - alpha/threshold).
 
-    Few samples are easy at any ridge: this is the way to many samples at a vanishing one. Towards a `threshold` beyond
-    which there is no solution, where overlaps diverge, s makes the steps ever smaller. The path is empty where it would
-    be too long.
+    A problem with few samples is easy at any ridge, so that the path leads to many samples at a vanishing ridge.
+    Overlaps diverge towards a `threshold` beyond which there is no solution; s makes the steps ever smaller there. The
+    path is empty where it would be longer than `LONGEST`.
     """
     ends = [alpha / (1 - alpha / threshold) for alpha in (min(0.25, threshold / 2), problem.alpha)]
     steps = 2 + int(np.ceil(8 * abs(np.log10(ends[1]) - np.log10(ends[0]))))

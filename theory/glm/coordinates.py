@@ -34,21 +34,21 @@ class Coordinates:
                 )
 
     def _scales(self, q: Array) -> Array:
-        """What r is measured in: for a teacher the largest |r| that is allowed, for a mean sqrt(q)."""
+        """Return the units of r: for a teacher the largest |r| that is allowed, for a cluster mean sqrt(q)."""
         scales = np.sqrt(q[self.owner]) if self.A else np.zeros(0)
         for signal, bounds in self.teachers.items():
             scales[signal] = np.sqrt(min(q[covariance] * variance for covariance, variance in bounds))
         return np.asarray(scales)
 
     def pack(self, at: Overlaps) -> Array:
-        """The coordinates x of overlaps, a vector of 2 C + A entries."""
+        """Return the coordinates x of overlaps: 2 C + A entries for C covariances and A signals."""
         u = at.r / self._scales(at.q)
         own = list(self.teachers)
         u[own] = np.arctanh(np.clip(u[own], -NEAREST, NEAREST))
         return np.concatenate((np.log(at.V), np.log(at.q), u))
 
     def unpack(self, x: Array) -> Overlaps:
-        """The overlaps at coordinates x."""
+        """Return the overlaps at coordinates x."""
         V, q, u = np.exp(x[: self.C]), np.exp(x[self.C : 2 * self.C]), np.array(x[2 * self.C :])
         own = list(self.teachers)
         u[own] = np.tanh(u[own])

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(SolverResult):
-    """Hold observables on the grid `lams` (rows) by `alphas` (columns), each (n_lams, n_alphas).
+    """Hold observables on the grid of `lams` (rows) by `alphas` (columns), each of shape (n_lams, n_alphas).
 
-    `points` holds all the rest. `residual` is the largest of all points, `iterations` the sum of their evaluations.
+    `points` holds the saddle points themselves. `residual` is the largest of all points, `iterations` the sum of their
+    evaluations.
     """
 
     model: Any
@@ -35,7 +36,7 @@ class LearningCurve(SolverResult):
     points: tuple[tuple[SaddlePoint, ...], ...] = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a point: lam, alpha, train_loss, test_error, V, q, r and bias of the first of each, squared_norm."""
+        """Tabulate a row for each point: lam, alpha, errors, and the first of each of the overlaps V, q, r and bias."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         points = [point for row in self.points for point in row]
         return table(

@@ -16,9 +16,10 @@ NEAR = 1e-7  # the step, relative, of one-sided differences
 class ConvexMargin:
     """A convex loss of the margin t = y h, or with linear labels of the residual y - h.
 
-    `function` l(t) and either `derivative` l'(t), for which the prox is solved for, or `proximal` (t, V) -> x, all
-    elementwise on arrays. `kinks`: where l' jumps. The loss should vary on a scale of order 1. Convexity is checked
-    wherever the prox is evaluated: it must rise, and no faster than its argument; ValueError otherwise.
+    It is given by `function` l(t), and either by its `derivative` l'(t), from which the proximal operator is computed
+    as a root, or by that operator itself, `proximal` (t, V) -> argmin_x (x - t)^2/(2V) + l(x). All work elementwise on
+    arrays. `kinks` are the places where l' jumps. The loss should vary on a scale of order 1. It must be convex, which
+    is checked wherever the prox is evaluated (it must rise, and no faster than its argument): ValueError otherwise.
     """
 
     function: Callable[[Array], Array]
@@ -43,9 +44,11 @@ class ConvexMargin:
         object.__setattr__(self, "kinks", tuple(kinks.tolist()))
 
     def value(self, t: Array) -> Array:
+        """Return l(t), (samples,)."""
         return np.asarray(self.function(t), float)
 
     def prox(self, t: Array, V: float) -> Array:
+        """Return argmin_x (x - t)^2/(2V) + l(x); ValueError where the loss shows not to be convex."""
         x = np.asarray(self.proximal(t, V), float) if self.proximal else self._solved(t, V)
         if x.shape != t.shape or not np.isfinite(x).all():
             raise ValueError(
@@ -62,13 +65,15 @@ class ConvexMargin:
         return x
 
     def force(self, t: Array, prox: Array, V: float) -> Array:
+        """Return (prox - t)/V, (samples,)."""
         return (prox - t) / V
 
-    def slope(self, t: Array, prox: Array, V: float) -> Array | None:
+    def slope(self, _t: Array, _prox: Array, _V: float) -> Array | None:
+        """Return None: the second derivative of the loss is not known."""
         return None
 
     def breakpoints(self, V: float) -> list[tuple[float, float]]:
-        """The images t = x + V l'(x) of a grid of x and of both sides of a kink, between which the prox is flat."""
+        """Return the images t = x + V l'(x) of a grid and of both sides of a kink, between which the prox is flat."""
         grid = np.concatenate((-REACH[:0:-1], REACH))
         sides = [k + side * NEAR * (1 + abs(k)) for k in self.kinks for side in (-2, 2)]
         images = np.append(grid + V * self._rate(grid), [])
@@ -85,7 +90,7 @@ class ConvexMargin:
             return np.asarray((self.value(x + step) - self.value(x - step)) / (2 * step))
 
     def _solved(self, t: Array, V: float) -> Array:
-        """x - t + V l'(x) rises with a slope of at least 1, so that its root lies no farther from t than its value."""
+        """Solve x - t + V l'(x) = 0, whose slope of at least 1 bounds the way from t to the root by the value at t."""
         derivative = self.derivative
         assert derivative is not None
 
@@ -101,7 +106,7 @@ class ConvexMargin:
 
 
 def bracketed_root(function: Callable[[Array], Array], a: Array, b: Array) -> Array:
-    """Elementwise roots between a and b, where the signs differ (Chandrupatla: inverse quadratic steps or halvings)."""
+    """Find roots between a and b, where the signs differ, by inverse quadratic steps or halvings (Chandrupatla)."""
     fa, fb = function(a), function(b)
     c, fc, share = a, fa, np.full_like(a, 0.5)
     for _ in range(100):

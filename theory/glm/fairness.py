@@ -1,4 +1,4 @@
-"""What a trained classifier does to each group: the joint law of label and prediction, and what follows from it."""
+"""The joint law of label and prediction of a trained classifier in each group, and measures of fairness from it."""
 
 from dataclasses import dataclass
 
@@ -32,70 +32,70 @@ class FairnessTable(Result):
 
     @property
     def accuracy(self) -> Array:
-        """P(yhat = y | c), (2,)."""
+        """The accuracy P(yhat = y | c) in each group c, (2,)."""
         return np.asarray(np.trace(self.joint, axis1=1, axis2=2) / self.joint.sum(axis=(1, 2)))
 
     @property
     def selection_rate(self) -> Array:
-        """P(yhat = 1 | c), (2,)."""
+        """The share P(yhat = 1 | c) of each group that is selected, (2,)."""
         return np.asarray(self.joint[:, :, 0].sum(axis=1) / self.joint.sum(axis=(1, 2)))
 
     @property
     def true_positive_rate(self) -> Array:
-        """P(yhat = 1 | y = 1, c), (2,)."""
+        """The true positive rate P(yhat = 1 | y = 1, c) in each group, (2,)."""
         return np.asarray(self.joint[:, 0, 0] / self.joint[:, 0].sum(axis=1))
 
     @property
     def false_positive_rate(self) -> Array:
-        """P(yhat = 1 | y = -1, c), (2,)."""
+        """The false positive rate P(yhat = 1 | y = -1, c) in each group, (2,)."""
         return np.asarray(self.joint[:, 1, 0] / self.joint[:, 1].sum(axis=1))
 
     @property
     def positive_predictive_value(self) -> Array:
-        """P(y = 1 | yhat = 1, c), (2,)."""
+        """The positive predictive value P(y = 1 | yhat = 1, c) in each group, (2,)."""
         return np.asarray(self.joint[:, 0, 0] / self.joint[:, :, 0].sum(axis=1))
 
     @property
     def disparate_impact(self) -> float:
-        """P(yhat = 1 | -)/P(yhat = 1 | +)."""
+        """The ratio P(yhat = 1 | -)/P(yhat = 1 | +) of the selection rates of the two groups."""
         plus, minus = self.selection_rate
         return float(minus / plus)
 
     @property
     def accuracy_ratio(self) -> float:
-        """Accuracy of group - over that of group +."""
+        """The accuracy of group - over that of group +."""
         plus, minus = self.accuracy
         return float(minus / plus)
 
     @property
     def statistical_parity(self) -> float:
-        """I(yhat; c) in nats; zero if the prediction does not depend on the group."""
+        """The mutual information I(yhat; c) in nats, zero if the prediction does not depend on the group."""
         return _information(self.joint.sum(axis=1))
 
     @property
     def equal_opportunity(self) -> float:
-        """I(yhat; c | y = 1)."""
+        """The mutual information I(yhat; c | y = 1), zero if both groups have the same true positive rate."""
         return _information(self.joint[:, 0])
 
     @property
     def equal_odds(self) -> float:
-        """I(yhat; c | y)."""
+        """The mutual information I(yhat; c | y), zero if both groups have the same rates of positives."""
         return _conditional_information(self.joint.transpose(1, 0, 2))
 
     @property
     def equal_accuracy(self) -> float:
-        """I(1[yhat = y]; c)."""
+        """The mutual information I(1[yhat = y]; c), zero if the predictions are equally accurate in both groups."""
         right = np.trace(self.joint, axis1=1, axis2=2)
         return _information(np.stack((right, self.joint.sum(axis=(1, 2)) - right), axis=1))
 
     @property
     def predictive_parity(self) -> float:
-        """I(y; c | yhat = 1)."""
+        """The mutual information I(y; c | yhat = 1), zero if both groups have the same positive predictive value."""
         return _information(self.joint[:, :, 0])
 
     @property
     def sufficiency(self) -> float:
-        """I(y; c | yhat)."""
+        """The mutual information I(y; c | yhat), zero if the prediction tells all that the group tells of the label."""
         return _conditional_information(self.joint.transpose(2, 0, 1))
 
 
@@ -132,12 +132,12 @@ def fairness_table(point: SaddlePoint) -> FairnessTable:
 
 
 def _information(table: Array) -> float:
-    """Mutual information of the two axes of a table of probabilities, normalized here."""
+    """Return the mutual information of the two axes of a table of probabilities, which is normalized here."""
     p = table / table.sum()
     product = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
     return float(np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p / product, 1.0)), 0.0)))
 
 
 def _conditional_information(tables: Array) -> float:
-    """The mutual information within each table, averaged with the probabilities of the tables."""
+    """Return the mutual information within each table, averaged with the probabilities of the tables."""
     return float(sum(table.sum() * _information(table) for table in tables))

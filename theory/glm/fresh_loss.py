@@ -1,4 +1,4 @@
-"""What a trained classifier loses on samples it has not seen, and what any classifier must lose."""
+"""The loss of a trained classifier on samples that it has not seen, and the least loss of any classifier."""
 
 import math
 
@@ -17,7 +17,8 @@ from theory.models.glm import GaussianMixture, Modes
 def fresh_loss(point: SaddlePoint) -> float:
     """Compute the mean loss of a fresh sample, E loss(y (r + b + sqrt(q) z)), where the label is that of the cluster.
 
-    For logistic loss the cross entropy in nats. ValueError for other label laws.
+    For the logistic loss this is the cross entropy in nats. ValueError for points whose labels are not those of
+    clusters.
     """
     problem, loss = point.problem, loss_of(point.problem.loss)
     total = 0.0
@@ -56,9 +57,9 @@ def mixture_floor(model: GaussianMixture) -> float:
 
 
 def whitened_gram(model: GaussianMixture) -> Array:
-    """mu_a.Omega^-1.mu_b, (clusters, clusters), of a mixture with one common covariance in commuting modes.
+    """Return mu_a.Omega^-1.mu_b, (clusters, clusters), of a mixture with one common covariance in commuting modes.
 
-    Infinite entries where a mean has a component that the covariance lacks.
+    Entries are infinite where a mean has a component in a direction in which the covariance vanishes.
     """
     modes = model.modes
     if not isinstance(modes, Modes) or modes.n_covariances != 1:

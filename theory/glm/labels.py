@@ -1,4 +1,4 @@
-"""Law of a label +-1 given the student's field h = mean + sqrt(q) z."""
+"""The law of a label y = +-1 given the student's field h = mean + sqrt(q) z, with z standard normal."""
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,7 +11,11 @@ LEAST = 1e-15  # of the teacher's variance: what rounding leaves of the conditio
 
 
 class LabelLaw:
-    """P(y | z), and its derivative by the mean of the teacher field, whose conditional mean is t + tilt z."""
+    """The probability P(y | z) of a label of one cluster, and its derivative by the mean t of the teacher's field.
+
+    Teacher and student fields are jointly Gaussian: given z the teacher's field has the mean t + `tilt` z, where
+    tilt = (covariance of the two fields)/sqrt(q), and with label noise the standard deviation `width`.
+    """
 
     def __init__(self, cluster: Cluster, q: float, teacher: float) -> None:
         self.cluster = cluster
@@ -24,12 +28,13 @@ class LabelLaw:
         return self.cluster.labels != "cluster" or y == self.cluster.label
 
     def bends(self) -> list[tuple[float, float]]:
-        """The label turns where the teacher's conditional mean changes sign, on the scale of its conditional spread."""
+        """Return (z, width) where the label turns: there the teacher's conditional mean changes its sign."""
         if self.cluster.labels != "sign" or abs(self.tilt) < 0.01 * self.width:  # flat over the whole range
             return []
         return [(-self.cluster.teacher_mean / self.tilt, self.width / abs(self.tilt))]
 
     def __call__(self, y: int, z: Array) -> tuple[Array, Array | None]:
+        """Return P(y | z) at z (points,), and its derivative by the teacher's mean (None for a constant)."""
         if self.cluster.labels != "sign":
             return np.full_like(z, 1.0 if self.cluster.labels == "cluster" else 0.5), None
         argument = (self.cluster.teacher_mean + self.tilt * z) / self.width

@@ -1,4 +1,4 @@
-"""Convex losses: which there are, and what the channel needs of one.
+"""Convex losses: which ones are built in, and which methods the saddle-point equations need of one.
 
 A margin loss l(t) depends on t = y h, labels y = +-1; a residual loss l(e) on e = y - h, real labels. With the response
 V the prox of t is argmin_x (x - t)^2/(2V) + l(x), and the force (prox - t)/V = -l'(prox) is what a sample exerts.
@@ -15,40 +15,40 @@ __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", 
 
 
 class Loss(Protocol):
-    """What the channel needs of a loss; any object with these serves, built in or not."""
+    """The methods that the equations need of a loss; any object that has them serves, built in or not."""
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The name by which messages call it."""
 
-    def value(self, t: Array) -> Array:
-        """l(t)."""
+    def value(self, t: Array, /) -> Array:
+        """Return the loss l(t) at arguments t, (samples,)."""
 
-    def prox(self, t: Array, V: float) -> Array:
-        """argmin_x (x - t)^2/(2V) + l(x)."""
+    def prox(self, t: Array, V: float, /) -> Array:
+        """Return argmin_x (x - t)^2/(2V) + l(x), the proximal operator at the response V."""
 
-    def force(self, t: Array, prox: Array, V: float) -> Array:
-        """(prox - t)/V, in a form without cancellation where there is one."""
+    def force(self, t: Array, prox: Array, V: float, /) -> Array:
+        """Return (prox - t)/V, in a form without cancellation where there is one."""
 
-    def slope(self, t: Array, prox: Array, V: float) -> Array | None:
-        """The derivative of the force by t, or None where it is not known."""
+    def slope(self, t: Array, prox: Array, V: float, /) -> Array | None:
+        """Return the derivative of the force by t, or None where it is not known."""
 
-    def breakpoints(self, V: float) -> list[tuple[float, float]]:
-        """(t, width): where the force bends, and on what scale; width 0 is a kink."""
+    def breakpoints(self, V: float, /) -> list[tuple[float, float]]:
+        """Return pairs (t, width): where the force bends, and on what scale; the width of a kink is 0."""
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Square(), Logistic(), Hinge(), HardMargin())}
 
 
 def loss_of(loss: str | Loss) -> Loss:
-    """The loss of a name, or the object itself; ValueError lists the names."""
+    """Return the built-in loss with this name, or the object itself; ValueError lists the names."""
     known = checked_loss(loss)
     found: Loss = LOSSES[known] if isinstance(known, str) else known
     return found
 
 
 def residual_form(loss: Loss) -> Loss:
-    """The loss as a function of the residual y - h; ValueError for one that needs labels +-1."""
+    """Return the loss as a function of the residual y - h; ValueError for one that needs labels +-1."""
     if isinstance(loss, Square):
         return SquareResidual()
     if isinstance(loss, Logistic | Hinge | HardMargin):

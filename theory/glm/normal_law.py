@@ -26,7 +26,7 @@ def bivariate_normal(x: float, y: float, correlation: float) -> float:
 
 
 def bivariate(x: Array | float, y: Array | float, correlation: float) -> Array:
-    """`bivariate_normal` for arrays x and y of one shape, unchecked."""
+    """Compute `bivariate_normal` for arrays x and y of one shape, which are not checked."""
     x, y = (np.asarray(value, float) for value in (x, y))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         if abs(correlation) >= 1 - FULL:
@@ -45,7 +45,7 @@ def bivariate(x: Array | float, y: Array | float, correlation: float) -> Array:
 
 
 def _owen(x: Array, y: Array, correlation: float, root: float) -> Array:
-    """Owen's T(x, (y/x - r)/sqrt(1 - r^2)), in the limit x -> 0 a quarter with the sign of y."""
+    """Return Owen's T(x, (y/x - r)/sqrt(1 - r^2)), which in the limit x -> 0 is a quarter with the sign of y."""
     zero = x == 0
     slope = (y / np.where(zero, 1.0, x) - correlation) / root
     return np.asarray(np.where(zero, 0.25 * np.sign(y), owens_t(x, slope)))

@@ -1,4 +1,4 @@
-"""Order parameters and their conjugates."""
+"""The order parameters of the replica-symmetric saddle point and their conjugates."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,10 @@ from theory.models.arrays import Array
 
 @dataclass(frozen=True)
 class Overlaps:
-    """V, q (C,): response and self-overlap w.Omega_c.w/p; r (A,): overlaps w.s_a/p with the signals."""
+    """Hold the order parameters: for C covariances the responses V and self-overlaps q = w.Omega_c.w/p, (C,) each.
+
+    r (A,) are the overlaps w.s_a/p of the weights w in R^p with A signals.
+    """
 
     V: Array
     q: Array
@@ -16,7 +19,7 @@ class Overlaps:
 
 @dataclass(frozen=True)
 class Conjugates:
-    """Vhat, qhat (C,) and rhat (A,), and the biases (learners,) they belong to."""
+    """Hold the conjugates Vhat, qhat (C,) and rhat (A,) of V, q and r, and the biases (learners,) they belong to."""
 
     Vhat: Array
     qhat: Array

@@ -1,7 +1,8 @@
-"""From conjugates to overlaps: the Gaussian average over the weights under the ridge.
+"""The step from conjugates to overlaps: the Gaussian average over the weights under the ridge.
 
-G = (ridge + sum_c Vhat_c Omega_c)^-1 acts in every mode; the weights have mean G sum_a rhat_a s_a and covariance
-G (sum_c qhat_c Omega_c) G.
+With the input covariances Omega_c and the signals s_a of the model, and the conjugates Vhat, qhat (one for each
+covariance) and rhat (one for each signal), G = (ridge + sum_c Vhat_c Omega_c)^-1. The trained weights have the mean
+G sum_a rhat_a s_a and the covariance G (sum_c qhat_c Omega_c) G, mode by mode where all matrices commute.
 """
 
 from functools import singledispatch
@@ -21,10 +22,8 @@ def prior(problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
 
 
 @singledispatch
-def _prior(
-    modes: Any, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
-) -> tuple[Overlaps, Array]:
-    raise TypeError(type(modes))
+def _prior(modes: Any, *_: Any) -> tuple[Overlaps, Array]:
+    raise TypeError(f"no Gaussian average over weights with modes of type {type(modes).__name__}")
 
 
 @_prior.register
@@ -41,7 +40,7 @@ def _(modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, r
 def _coupled(
     modes: Modes, problem: GeneralizedLinearModel, Vhat: Array, qhat: Array, rhat: Array
 ) -> tuple[Overlaps, Array]:
-    """Several learners: in each mode a matrix over learners takes the place of a number."""
+    """Average for several learners: in each mode a matrix over learners takes the place of a number."""
     S = problem.n_learners
     learner = np.eye(S)
     of_covariance = learner[list(problem.covariance_learners)]  # (C, S)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, first_solved, follow, newton, search, verified
 from theory.numerics.search import Found
-from theory.numerics.solution import Status
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
@@ -53,16 +56,16 @@ def solve_problem(
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
     solution = _judged(update, x, tol)
     if not solution.converged and residual < 1e3 * tol:
-        # Small in the coordinates of the search, but not yet in the overlaps.
+        # The residual is small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
     advice = SEPARABLE if isinstance(update.loss, HardMargin) else ADVICE
     return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, advice))
 
 
 def _threshold(problem: GeneralizedLinearModel) -> float:
-    """The sample ratio up to which there is a solution, infinite where there always is or where it is not known.
+    """Return the sample ratio up to which there is a solution; infinite where there always is one, or it is not known.
 
-    A hard margin exists only where a hyperplane separates the samples: ValueError beyond.
+    A hard margin exists only where a hyperplane separates the samples: ValueError above that threshold.
     """
     if not isinstance(loss_of(problem.loss), HardMargin):
         return np.inf
@@ -78,7 +81,7 @@ def _threshold(problem: GeneralizedLinearModel) -> float:
 def _attempts(
     update: "_Equations", start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
 ) -> Iterator[Callable[[], Found]]:
-    """The given start, a cold one, and the two paths of continuation; these only while evaluations are left."""
+    """Yield what is tried in turn: the given start, a cold one, and two continuations while evaluations are left."""
     problem = update.problem
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
@@ -92,7 +95,7 @@ def _attempts(
 
 
 class _Equations(Counted):
-    """The map from x, in `Coordinates`, to its image; it remembers the bias, where the next search for it starts."""
+    """The map from x, in `Coordinates`, to its image. It remembers the bias, where the next search for it starts."""
 
     def __init__(self, problem: GeneralizedLinearModel) -> None:
         super().__init__(self._packed, self._in_range)
@@ -115,12 +118,12 @@ class _Equations(Counted):
             return self.coordinates.pack(self.image(self.coordinates.unpack(x)))
 
     def _in_range(self, x: Array) -> bool:
-        """Positivity and the bounds on r hold by construction; a finite range is what remains."""
+        """Tell whether x lies in a finite range; positivity and the bounds on r hold by construction."""
         return bool(np.isfinite(x).all() and np.max(abs(x)) < RANGE)
 
 
 def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
-    """The residual in log V, log q and r, whatever the coordinates of the search."""
+    """Judge a point by its residual in log V, log q and r, whatever the coordinates of the search."""
     at = update.coordinates.unpack(x)
     image = update.image(at)
     update.evaluations += 1
@@ -150,7 +153,7 @@ def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
 
 
 def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equations, tol: float, budget: int) -> Found:
-    """Continuation along a path of problems to that of `update`; nothing when the budget of evaluations is spent."""
+    """Continue along a path of problems to that of `update`; it ends when the budget of evaluations is spent."""
 
     def at(problem: GeneralizedLinearModel, guess: Array | None) -> Found:
         step = _Equations(problem)

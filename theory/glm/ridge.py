@@ -30,7 +30,7 @@ class RidgeRegression(Result):
 
 
 def has_closed_form(problem: GeneralizedLinearModel) -> bool:
-    """One Gaussian cluster without a mean, a linear teacher, square loss, no bias."""
+    """Tell whether this is one Gaussian cluster without a mean, with a linear teacher, square loss and no bias."""
     (cluster, *others), modes = problem.clusters, problem.modes
     return (
         problem.loss == "square"

@@ -1,4 +1,4 @@
-"""What is known at a saddle point."""
+"""The overlaps, conjugates and observables at a saddle point."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -42,11 +42,11 @@ class SaddlePoint(SolverResult):
 
     @property
     def overlaps(self) -> Overlaps:
-        """V, q and r together."""
+        """The order parameters V, q and r together."""
         return Overlaps(self.V, self.q, self.r)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a cluster: probability, loss and error, and the overlaps of its covariance."""
+        """Tabulate a row for each cluster: its probability, loss and error, and the overlaps of its covariance."""
         clusters = self.problem.clusters
         own = [cluster.covariance for cluster in clusters]
         return table(

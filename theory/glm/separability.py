@@ -1,4 +1,4 @@
-"""Up to how many samples a hyperplane separates the labels, as hard margins and interpolation need it."""
+"""The number of samples up to which a hyperplane separates the labels, as hard margins and interpolation need it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -113,7 +113,7 @@ def mixture_separability_threshold(model: GaussianMixture) -> float:
 
 
 def problem_threshold(problem: GeneralizedLinearModel) -> float | None:
-    """alpha_c of any problem with labels +-1 whose covariances are multiples of one another; None for others.
+    """Compute alpha_c of any problem with labels +-1 whose covariances are multiples of one another; None for others.
 
     Samples are x = m_c + sqrt(Delta_c) Omega^(1/2) xi. Divided by sqrt(Delta_c), and whitened, the noise xi is
     isotropic but for the span of the means and teachers. By Gordon's inequality, as for the cone of random labels,
@@ -166,10 +166,10 @@ def _learner_threshold(problem: GeneralizedLinearModel, clusters: list[Cluster],
 
 
 def _whitened(modes: Modes | DenseModes, clusters: list[Cluster]) -> tuple[Array, list[float], float] | None:
-    """Gram matrix of the signals after whitening, sqrt(Delta_c) of each cluster, and the rank of Omega over p.
+    """Return the Gram matrix of the whitened signals, sqrt(Delta_c) of each cluster, and the rank of Omega over p.
 
-    The Gram matrix is infinite where a signal has a component that Omega lacks. None where the covariances are no
-    multiples of each other.
+    The Gram matrix is infinite where a signal has a component in a direction in which Omega vanishes. The answer is
+    None where the covariances are no multiples of each other.
     """
     first = modes.covariances[clusters[0].covariance]
     scales = []
@@ -209,7 +209,7 @@ class _Part:
         return cls(cluster, np.append(mean, np.full(int(bias), 1 / scale)), teacher)
 
     def missed(self, x: Array) -> tuple[float, Array]:
-        """E (g - y f)_+^2 over the samples whose loss counts, and its gradient.
+        """Return E (g - y f)_+^2 over the samples whose loss counts, and its gradient.
 
         xi has the component z along u; across it, E[xi 1_y | z] is the teacher's share across u times the derivative of
         P(y | z) by the teacher's mean, by Gaussian integration by parts.
@@ -237,7 +237,7 @@ class _Part:
 
 
 def _missed_square(a: Array) -> Array:
-    """E (g - a)_+^2 of a standard normal g."""
+    """Return E (g - a)_+^2 of a standard normal g."""
     return np.asarray((1 + a**2) * ndtr(-a) - a * _density(a))
 
 

@@ -1,4 +1,4 @@
-"""`solve`: the saddle point of any record."""
+"""The one function `solve`, which finds the saddle point of any record of theory.models.glm."""
 
 from typing import Any, overload
 

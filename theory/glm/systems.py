@@ -1,4 +1,4 @@
-"""From the record of a model to its modes and clusters: one function for each kind of record, in one table."""
+"""The modes and clusters of every model: one function for each kind of record, in one table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,19 +38,19 @@ def as_problem(model: Any) -> GeneralizedLinearModel:
 
 
 def covariate_problem(model: GaussianCovariateModel) -> GeneralizedLinearModel:
-    """The Gaussian covariate model in the eigenbasis of the student's covariance."""
+    """Turn a Gaussian covariate model into the general problem, in the eigenbasis of the student's covariance."""
     teacher = Cluster(labels=model.labels, teacher_signal=0, teacher_variance=model.power, noise=model.noise)
     modes = Modes.of_matrix(model.covariance, model.signal)
     return GeneralizedLinearModel(modes=modes, clusters=[teacher], alpha=model.alpha, loss=model.loss, lam=model.lam)
 
 
 def transfer_problem(model: TransferModel) -> GeneralizedLinearModel:
-    """The Gaussian covariate model of the frozen features."""
+    """Turn a transfer problem into the Gaussian covariate model of its frozen features, and that into the problem."""
     return covariate_problem(model.covariate_model)
 
 
 def mixture_problem(model: GaussianMixture) -> GeneralizedLinearModel:
-    """A Gaussian mixture with labels +-1: the mean of each cluster is a signal."""
+    """Turn a Gaussian mixture with labels +-1 into the general problem, where the mean of each cluster is a signal."""
     own = model.modes.n_covariances > 1
     clusters = [
         Cluster(probability=share, labels="cluster", label=label, covariance=c if own else 0, mean_signal=c)
@@ -62,7 +62,7 @@ def mixture_problem(model: GaussianMixture) -> GeneralizedLinearModel:
 
 
 def random_labels_problem(model: RandomLabels) -> GeneralizedLinearModel:
-    """Random labels: no signal, only the spectrum of the inputs."""
+    """Turn random labels into the general problem, which has no signal and only the spectrum of the inputs."""
     spectrum = model.covariance.spectrum
     modes = Modes(spectrum.weights, spectrum.eigenvalues[None])
     return GeneralizedLinearModel(
@@ -71,10 +71,10 @@ def random_labels_problem(model: RandomLabels) -> GeneralizedLinearModel:
 
 
 def random_features_problem(model: RandomFeatures) -> GeneralizedLinearModel:
-    """Random features, p -> infinity, by Gaussian equivalence.
+    """Turn random features v into the general problem for p -> infinity, by Gaussian equivalence.
 
-    Omega = k1^2 F F^T + k*^2 and Cov(v, nu) = k1 F theta/sqrt(d), where
-    k1 = E z f(z) and k*^2 = E f^2 - (E f)^2 - k1^2 are the moments of the activation.
+    Their covariance is Omega = k1^2 F F^T + k*^2 and that with the teacher's field Cov(v, nu) = k1 F theta/sqrt(d),
+    where k1 = E z f(z) and k*^2 = E f^2 - (E f)^2 - k1^2 are moments of the activation f at standard normal z.
     """
     x, weights = projection_spectrum(model.features_per_input, model.projection)
     _, linear, rest = model.moments
@@ -85,10 +85,11 @@ def random_features_problem(model: RandomFeatures) -> GeneralizedLinearModel:
 
 
 def projection_spectrum(features_per_input: float, projection: str) -> tuple[Array, Array]:
-    """Eigenvalues of F F^T (p, p) and their weights, p/d = `features_per_input`.
+    """Return the eigenvalues of F F^T (p, p) and their weights, for g = p/d = `features_per_input`.
 
-    Gaussian: Marchenko-Pastur in the angle between its edges, y = 1 + g - 2 sqrt(g) cos(angle), where the density is
-    smooth; for p near d panels shrink towards the lower edge, which then nears zero.
+    For a Gaussian F they are those of the Marchenko-Pastur law in the angle between its edges,
+    y = 1 + g - 2 sqrt(g) cos(angle), in which the density is smooth; for p near d panels shrink towards the lower edge,
+    which then nears zero.
     """
     ratio = 1 / features_per_input
     if projection == "orthogonal":
@@ -102,14 +103,17 @@ def projection_spectrum(features_per_input: float, projection: str) -> tuple[Arr
 
 
 def _with_kernel(x: Array, weights: Array, ratio: float) -> tuple[Array, Array]:
-    """With fewer inputs than features, a share 1 - d/p of the modes has the eigenvalue zero."""
+    """Add the share 1 - d/p of modes of eigenvalue zero that there are with fewer inputs than features."""
     if ratio >= 1:
         return x, weights
     return np.append(x, 0.0), np.append(ratio * weights, 1 - ratio)
 
 
 def teacher_mixture_problem(model: TeacherMixture) -> GeneralizedLinearModel:
-    """The teacher mixture: one mode, signals v, Delta_+ W_+ and Delta_- W_-; for coupled students v once for each."""
+    """Turn a teacher mixture into the general problem: one mode, with the signals v, Delta_+ W_+ and Delta_- W_-.
+
+    Two coupled students have each a copy of the signal v.
+    """
     plus, minus = model.variances
     scales = np.array([1.0, plus, minus])
     gram = model.overlap_matrix * np.outer(scales, scales)

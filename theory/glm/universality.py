@@ -1,4 +1,4 @@
-"""Random labels at lam -> 0: universal, whatever the covariance."""
+"""The limit lam -> 0 of random labels, which is the same for all covariances of the inputs."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ KNOWN = ("square", "logistic", "hinge")  # whose thresholds are known
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UniversalRandomLabels(Result):
-    """Hold the training loss, response V and self-overlap q at lam = 0+.
+    """Hold the training loss, the response V and the self-overlap q in the limit lam -> 0+.
 
-    V and q are infinite where the labels are separated.
+    V and q are infinite where a hyperplane separates the labels.
     """
 
     train_loss: float
@@ -37,11 +37,11 @@ class UniversalRandomLabels(Result):
 def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: float = 1.0) -> UniversalRandomLabels:
     """Solve the limit lam -> 0+ of `RandomLabels`, the same for all covariances of full rank (arXiv:2205.13303).
 
-    `rank` is rank(Omega)/p for others.
-
-    V Vhat = 1 and q = qhat/Vhat^2 close the channel on itself: alpha E[1 - prox'] = 1, alpha E[(prox - h)^2] = q.
-    Square loss: V = q = 1/(alpha - 1), train loss (1 - 1/alpha)_+/2; logistic and hinge loss vanish up to alpha = 2.
-    Other losses have thresholds of their own: ValueError, solve `RandomLabels` at a small lam instead.
+    `rank` is rank(Omega)/p for covariances Omega that are singular. In the limit V Vhat = 1 and q = qhat/Vhat^2, so
+    that the equations close in V and q: alpha E[1 - prox'] = 1 and alpha E[(prox - h)^2] = q, averaged over the field
+    h of variance q. Square loss has V = q = 1/(alpha - 1) and the train loss (1 - 1/alpha)_+/2; logistic and hinge loss
+    vanish up to alpha = 2. ValueError for other losses, whose thresholds are not known: solve `RandomLabels` at a small
+    lam instead.
 
     >>> round(random_labels_limit(3.0, "hinge").train_loss, 9)
     0.505324813
@@ -62,8 +62,7 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
 
 
 def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
-    """Two nested scalar roots: V at a given q balances the first equation, q the second."""
-
+    """Solve by two nested scalar roots: V at a given q balances the first equation, and q the second."""
     unsolved = Solution((np.nan, np.nan), "unverified", np.inf, ENOUGH, 0)
 
     def averages(V: float, q: float) -> tuple[float, float, float]:

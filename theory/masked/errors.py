@@ -62,7 +62,7 @@ def conditional_variances(covariance: Covariance) -> Array:
 
 
 def _reach(covariance: Covariance, absent: NDArray[np.bool_]) -> Array:
-    """Squared length, from 0 to 1, of the projection of every coordinate in its own unit on the null space, (c,)."""
+    """Return the squared length, from 0 to 1, of the projection of every coordinate on the null space, (c,)."""
     spectrum = covariance.spectrum
     if spectrum.loadings is None or not absent.any():
         return spectrum.diagonal(np.where(absent, 1.0, 0.0))

@@ -29,14 +29,14 @@ class Reference:
 def effective_ridge(
     eigenvalues: Sequence[Number], weights: Sequence[Number], alpha: Number, lam: Number, digits: int = 50
 ) -> "mpf":
-    """kappa > 0 with lam = kappa (1 - df1/alpha); weights (r,), the shares of the eigenvalues (r,), are normalized."""
+    """Return kappa > 0 with lam = kappa (1 - df1/alpha); `weights` (r,) are the shares of the eigenvalues (r,)."""
     return modes(eigenvalues, weights, alpha, lam, digits).effective_ridge
 
 
 def degrees_of_freedom(
     eigenvalues: Sequence[Number], weights: Sequence[Number], effective_ridge: Number, digits: int = 50
 ) -> tuple["mpf", "mpf"]:
-    """tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2."""
+    """Return tr Sigma^k (Sigma + kappa)^-k / d for k = 1, 2."""
     from mpmath import mp, mpf
 
     with mp.workdps(digits + 10):
@@ -50,14 +50,14 @@ def test_error(
     lam: Number,
     digits: int = 50,  # noqa: PT028  # a physicist's test error, not a test
 ) -> "mpf":
-    """E = kappa (df1 - df2)/((1 - df1)^2 (1 - df2/alpha)), of every coordinate if all are alike."""
+    """Return the error kappa (df1 - df2)/((1 - df1)^2 (1 - df2/alpha)) of every coordinate, where all are alike."""
     return modes(eigenvalues, weights, alpha, lam, digits).test_error
 
 
 def modes(
     eigenvalues: Sequence[Number], weights: Sequence[Number], alpha: Number, lam: Number, digits: int = 50
 ) -> Reference:
-    """The point of a covariance with these eigenvalues in these shares, all coordinates alike."""
+    """Solve the point of a covariance with these eigenvalues in these shares, all coordinates alike."""
     from mpmath import mp
 
     with mp.workdps(_working_digits(lam, digits)):
@@ -65,7 +65,7 @@ def modes(
 
 
 def ar1(correlation: Number, alpha: Number, lam: Number, digits: int = 50) -> Reference:
-    """The point of Sigma_ij = correlation^|i-j|, d -> infinity."""
+    """Solve the point of Sigma_ij = correlation^|i-j| in the limit d -> infinity."""
     from mpmath import mp, mpf
 
     with mp.workdps(_working_digits(lam, digits)):
@@ -76,7 +76,7 @@ def ar1(correlation: Number, alpha: Number, lam: Number, digits: int = 50) -> Re
 
 
 def free_field(mass: Number, alpha: Number, lam: Number, dimension: int = 1, digits: int = 50) -> Reference:
-    """The point of the lattice Gaussian free field, d -> infinity; in dimension 2 by a double integral, slowly."""
+    """Solve the point of the lattice free field for d -> infinity; in dimension 2 by a double integral, slowly."""
     from mpmath import mp, mpf
 
     with mp.workdps(_working_digits(lam, digits)):
@@ -91,7 +91,7 @@ def free_field(mass: Number, alpha: Number, lam: Number, dimension: int = 1, dig
 
 
 def _working_digits(lam: Number, digits: int) -> int:
-    """At alpha = 1 kappa ~ sqrt(lam), and 1 - df1 ~ kappa loses half of the digits of lam."""
+    """Return the digits to work with: at alpha = 1 kappa ~ sqrt(lam), and 1 - df1 ~ kappa loses half those of lam."""
     from mpmath import log10, mpf
 
     if not mpf(lam) > 0:
@@ -124,14 +124,14 @@ def _solve(mean: Mean, alpha: Number, lam: Number, digits: int) -> Reference:
     alpha, lam = mpf(alpha), mpf(lam)
     kappa = _root(mean, alpha, lam, mpf(10) ** -digits)
     df1, df2 = _moments(mean, kappa)
-    # df1 - df2 and 1 - df1 from their own integrals: nothing cancels
+    # df1 - df2 and 1 - df1 have integrals of their own, in which nothing cancels.
     spread, left = mean(lambda s: s * kappa / (s + kappa) ** 2), mean(lambda s: kappa / (s + kappa))
     error = kappa * spread / (left**2 * (1 - df2 / alpha))
     return Reference(kappa, df1, df2, error, (lam / kappa) ** 2 * error)
 
 
 def _root(mean: Mean, alpha: "mpf", lam: "mpf", tol: "mpf") -> "mpf":
-    """phi(kappa) = 1 - df1/alpha - lam/kappa increases and is concave: Newton's method from below rises to its root."""
+    """Find kappa by Newton's method from below: phi(kappa) = 1 - df1/alpha - lam/kappa increases and is concave."""
     from mpmath import sqrt
 
     low, high = lam, lam + mean(lambda s: s) / alpha  # phi < 0 and > 0, as 0 < kappa df1 < tr Sigma/d

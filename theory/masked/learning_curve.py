@@ -12,6 +12,7 @@ from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.blocks import in_blocks
 from theory.models.conventions import sample_ratio
 from theory.models.frames import table
 from theory.models.results import SolverResult
@@ -19,6 +20,8 @@ from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ri
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ENTRIES = 2_000_000  # numbers of a temporary array (points x modes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,19 +44,19 @@ class LearningCurve(SolverResult):
 
     @cached_property
     def test_error(self) -> Array:
-        """Test error of each coordinate, (n_lams, n_alphas, d); one entry a class of coordinates for d -> infinity."""
+        """The test error of each coordinate, (n_lams, n_alphas, d); for d -> infinity of each class of coordinates."""
         kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
-        errors = [population_errors(spectrum, block) for block in _blocks(kappa, len(spectrum.weights))]
+        errors = [population_errors(spectrum, block) for block in in_blocks(kappa, len(spectrum.weights), ENTRIES)]
         errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factor[..., None]
         return per_coordinate(self.covariance, errors_grid)
 
     @property
     def train_error(self) -> Array:
-        """Train error of each coordinate, shaped as `test_error`."""
+        """The train error of each coordinate, shaped as `test_error`."""
         return np.asarray((self.lams[:, None] / self.effective_ridge)[..., None] ** 2 * self.test_error)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each point: lam, alpha, effective_ridge, df1, df2 and the two mean errors."""
+        """Tabulate a row for each point: lam, alpha, effective_ridge, df1, df2 and the two mean errors."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
         return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
@@ -79,8 +82,8 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     ridge = solve_effective_ridge(spectrum, alpha, lam)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
     factor = variance_factor(at, alpha)
-    blocks = _blocks(ridge.value, len(spectrum.weights))
-    means = [spectrum.coordinate_mean(population_errors(spectrum, kappa)) for kappa in blocks]
+    pieces = in_blocks(ridge.value, len(spectrum.weights), ENTRIES)
+    means = [spectrum.coordinate_mean(population_errors(spectrum, kappa)) for kappa in pieces]
     test = np.concatenate(means) * factor
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)
@@ -99,11 +102,6 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
         iterations=ridge.iterations,
         converged=ridge.converged,
     )
-
-
-def _blocks(kappa: Array, modes: int, budget: int = 2_000_000) -> list[Array]:
-    """The points in pieces whose temporaries (points x modes) stay below `budget` numbers."""
-    return np.array_split(kappa, max(1, -(-kappa.size * modes // budget)))
 
 
 def _grid(name: str, values: ArrayLike) -> Array:

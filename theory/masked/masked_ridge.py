@@ -13,7 +13,7 @@ from theory.random_matrix import minor_moments, ridge_moments, solve_effective_r
 
 
 def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolution:
-    """The errors of `MaskedRidge` by the equations of `theory.masked.solve`."""
+    """Compute the errors of `MaskedRidge` by the equations of `theory.masked.solve`."""
     return _solve_exact_size(model) if exact_size else _solve(model)
 
 
@@ -78,10 +78,11 @@ def _solution(
 
 @checked
 def predictor(model: MaskedRidge) -> Array:
-    """Deterministic equivalent of the joint predictor, (d, d): row k predicts coordinate k; its diagonal is zero.
+    """Compute the deterministic equivalent of the joint predictor, (d, d), whose row k predicts coordinate k.
 
     It is I - diag(R)^-1 R with R = (Sigma + kappa)^-1, the population masked ridge predictor at the effective ridge
-    kappa (arXiv:2601.23208). ValueError in the limit d -> infinity, which has no matrix. Raises ConvergenceError.
+    kappa (arXiv:2601.23208), with a zero diagonal. ValueError in the limit d -> infinity, which has no matrix. Raises
+    ConvergenceError where the equation for kappa is not solved.
 
     >>> from theory.models import AR1
     >>> predictor(MaskedRidge(AR1(d=3, correlation=0.5), alpha=100.0, lam=1e-9)).round(3) + 0.0  # no negative zeros

@@ -12,8 +12,8 @@ from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.blocks import in_blocks
 from theory.models.results import SolverResult
-from theory.numerics.blocks import in_blocks
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
@@ -42,9 +42,9 @@ def optimal_ridge(covariance: MaskedRegression) -> OptimalRidge: ...
 def optimal_ridge(covariance: Covariance, alpha: float) -> OptimalRidge: ...
 @checked
 def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> OptimalRidge:
-    """Ridge lam of least mean test error of masked regression at alpha, over all lam in (0, inf).
+    """Find the ridge lam in (0, inf) at which the mean test error of masked regression is least.
 
-    Takes the problem as a record, `optimal_ridge(MaskedRegression(covariance, alpha))`, or as its two numbers.
+    The problem is given as a record, `optimal_ridge(MaskedRegression(covariance, alpha))`, or as its two parts.
 
     In terms of kappa, with p = Sigma (Sigma + kappa)^-1 and t = 1 - p,
     d E_k / d log kappa = 2 E_k ((p^2 t)_kk/(p t)_kk - (p t)_kk/t_kk - tr(p^2 t)/(d (alpha - df2))), and lam grows with
@@ -68,12 +68,12 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
     slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
     told = abs(slopes) > rounding
-    if not told.any():  # as with very many samples and nothing to learn: an infinite ridge is as good as any
+    if not told.any():  # with very many samples and nothing to learn an infinite ridge is as good as any
         return _edge(covariance, alpha, floor, grid, slopes, -1)
     grid, slopes = grid[told], slopes[told]
     candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
-    for i in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0)):
-        candidates.append(_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))))
+    rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
+    candidates += [_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))) for i in rising]
     return min(candidates, key=lambda optimum: optimum.mean_test_error)
 
 

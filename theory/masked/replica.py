@@ -52,7 +52,7 @@ class _Regression:
 def replica(
     model: MaskedRidge, coordinate: int = 0, *, tol: float = 1e-12, max_iter: int = 1000, check: bool = True
 ) -> ReplicaSolution:
-    """Replica-symmetric saddle point of the regression of one coordinate, n and d large (arXiv:2304.07235).
+    """Solve for the replica-symmetric saddle point of the regression of one coordinate (arXiv:2304.07235).
 
     With x the other coordinates, y = a.x + noise of variance sigma^2, rho = a^T Sigma_x a and, per unknown, ridge L:
     Vhat = mhat = alpha/(1 + V), qhat = alpha (rho + sigma^2 - 2m + q)/(1 + V)^2, G = (L + Vhat Sigma_x)^-1,
@@ -83,7 +83,7 @@ def replica(
 
 
 def _minor(model: MaskedRidge, k: int) -> _Regression:
-    """The regression of coordinate k of a finite Sigma, from the matrix without row and column k."""
+    """Describe the regression of coordinate k of a finite Sigma, by the matrix without row and column k."""
     matrix = model.covariance.matrix
     d = len(matrix)
     if not 0 <= k < d or d < 2:
@@ -107,12 +107,10 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
-    """The regression in the limit d -> infinity, where the matrix without row and column k has Sigma's spectrum.
+    """Describe the regression for d -> infinity, where the matrix without row and column k has Sigma's spectrum.
 
-    Block inversion gives 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap.
-
-    With c = Sigma_kk and t = kappa (Sigma + kappa)^-1 the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where
-    nothing cancels.
+    Block inversion gives 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap. With c = Sigma_kk and
+    t = kappa (Sigma + kappa)^-1 the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where nothing cancels.
     """
     spectrum = model.covariance.spectrum
     if spectrum.heavy and not spectrum.axes:
@@ -133,7 +131,7 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
         first = signal / ((variance + kappa) * own)
         if first == 0:  # an independent coordinate
             return 0.0, 0.0
-        # the second is the first plus kappa times its derivative
+        # The second overlap is the first plus kappa times the derivative of the first.
         growth = entry((s - variance) ** 2 * p * t) / signal - entry(p * t) / own
         return first, first * (variance / (variance + kappa) + growth)
 
@@ -143,7 +141,7 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 
 
 def _update(regression: _Regression, x: Array) -> Array:
-    """The saddle-point equations for (m, q, V), with the conjugates eliminated."""
+    """Evaluate the saddle-point equations for (m, q, V), with the conjugates eliminated."""
     m, q, V = x
     kappa = regression.lam / regression.alpha * (1 + V)
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
@@ -159,7 +157,7 @@ def _update(regression: _Regression, x: Array) -> Array:
 
 
 def _step(regression: _Regression, x: Array) -> Array:
-    """A better point: V by the tangent hyperbola of df1 at the present kappa = L (1 + V)/alpha; m and q exactly."""
+    """Return a better point: V by the tangent hyperbola of df1 at kappa = L (1 + V)/alpha; m and q exactly there."""
     alpha, lam = regression.alpha, regression.lam
     kappa = np.array([lam * (1 + x[2]) / alpha])
     at = ridge_moments(regression.modes, kappa)

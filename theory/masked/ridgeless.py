@@ -21,14 +21,14 @@ def ridgeless(covariance: MaskedRegression) -> MaskedRidgeSolution: ...
 def ridgeless(covariance: Covariance, alpha: float) -> MaskedRidgeSolution: ...
 @checked
 def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = None) -> MaskedRidgeSolution:
-    """Errors of masked regression as lam -> 0: the minimum-norm interpolator for alpha below the rank of Sigma over d.
+    """Compute the errors of masked regression in the limit lam -> 0.
 
-    Takes the problem as a record, `ridgeless(MaskedRegression(covariance, alpha))`, or as its two numbers.
-
-    alpha < rank/d: kappa_0 > 0 with df1(kappa_0) = alpha and no train error. alpha > rank/d: kappa = 0 and
-    E_k = sigma_k^2/(1 - rank/(d alpha)), sigma_k^2 the conditional variance: the interpolation peak of masked
-    regression is driven by the data's own conditional variance (arXiv:2601.23208, arXiv:2304.07235). At equality the
-    error diverges: ValueError, see `peak_height`.
+    The problem is given as a record, `ridgeless(MaskedRegression(covariance, alpha))`, or as its two parts. For alpha
+    below rank(Sigma)/d the fit interpolates with the minimum norm: there is no train error, and the effective ridge is
+    kappa_0 > 0 with df1(kappa_0) = alpha. Above, the fit is least squares: kappa = 0, and the error of coordinate k is
+    E_k = sigma_k^2/(1 - rank/(d alpha)) with its conditional variance sigma_k^2, so that the data's own conditional
+    variance drives the interpolation peak (arXiv:2601.23208, arXiv:2304.07235). ValueError at alpha = rank/d, where the
+    error diverges; see `peak_height`.
 
     >>> from theory.models import AR1
     >>> f"{ridgeless(AR1(np.inf, correlation=0.7), alpha=2.0).mean_test_error:.6f}"

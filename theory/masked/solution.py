@@ -73,7 +73,10 @@ def per_coordinate(covariance: Covariance, values: Array) -> Array:
 
 
 def masked_regression(covariance: Covariance | MaskedRegression, alpha: float | None) -> MaskedRegression:
-    """The record of a problem that is given as one, or as a covariance and a sample ratio; ValueError for a mixture."""
+    """Return the record of a problem that is given as one, or as a covariance and a sample ratio.
+
+    ValueError for a record together with a sample ratio, and for a covariance without one.
+    """
     if isinstance(covariance, MaskedRegression):
         if alpha is not None:
             raise ValueError(f"alpha must be left out beside a MaskedRegression, which has its own, got {alpha!r}")

@@ -30,7 +30,7 @@ def solve(
     *,
     exact_size: bool = False,
 ) -> MaskedRidgeSolution | RandomMasksSolution | SpanMaskSolution | SpanWindowsSolution | TeacherStudentSolution:
-    """Test and train errors of a masked regression problem, by deterministic equivalents in the limit of large n and d.
+    """Compute test and train errors of a masked regression problem by deterministic equivalents for large n and d.
 
     For `MaskedRidge`, with kappa the effective ridge (the root of lam = kappa (1 - df1(kappa)/alpha)) and
     R = (Sigma + kappa)^-1: E_k = (R Sigma R)_kk / R_kk^2 / (1 - df2/alpha), and a train error of (lam/kappa)^2 E_k

@@ -23,7 +23,7 @@ ANY_NUMBER = (collections.abc.Iterable, collections.abc.Iterator)
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """`function` with arguments that are checked and converted by their annotations before it runs.
+    """Wraps `function` so that its arguments are checked and converted by their annotations before it runs.
 
     Flags, integers, real numbers, one of several literals, records and arrays become what their annotation says; a
     value of another kind raises ValueError naming the argument, the value and what is allowed. Numbers may be infinite
@@ -35,7 +35,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
     @functools.cache
     def tests() -> dict[str, Check]:
-        # Found at the first call: a module may define what it annotates with further below.
+        # They are found at the first call: a module may define what it annotates with further below.
         found = {name: _check(_resolved(parameter, function)) for name, parameter in signature.parameters.items()}
         return {name: check for name, check in found.items() if check is not None}
 
@@ -59,7 +59,7 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
 
 def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
-    """The annotation itself; one that is written as text and known only to type checkers says nothing."""
+    """Returns the annotation itself, or Any for one that is written as text and known only to type checkers."""
     annotation = parameter.annotation
     if not isinstance(annotation, str):
         return annotation
@@ -70,8 +70,8 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
 
 
 def _check(annotation: Any) -> Check | None:
-    """What an annotation asks for, or None where it lets everything pass."""
-    # A class itself in Python 3.11 and later; and `self` of a method has no annotation.
+    """Returns the check that an annotation asks for, or None where it lets everything pass."""
+    # Any is a class in Python 3.11 and later, so it is told before classes; `self` of a method has no annotation.
     if annotation is Any or annotation is inspect.Parameter.empty:
         return None
     if annotation is ArrayLike:  # a union of many, so it is told before unions
@@ -99,8 +99,8 @@ def _check(annotation: Any) -> Check | None:
 
 
 def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
-    tests = [_check(alternative) for alternative in alternatives if alternative is not types.NoneType]
     optional = types.NoneType in alternatives
+    tests = [_check(alternative) for alternative in _with_arrays(alternatives) if alternative is not types.NoneType]
     if any(test is None for test in tests):
         return None
 
@@ -110,7 +110,7 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
         refusals = []
         for test in tests:
             try:
-                return typing.cast(Check, test)(name, value)
+                return typing.cast("Check", test)(name, value)
             except ValueError as refused:
                 refusals.append(str(refused))
         if len(refusals) == 1:
@@ -122,8 +122,20 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
     return check
 
 
+def _with_arrays(alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
+
+    Python flattens unions: ArrayLike | None lists what ArrayLike is a union of, of which some, protocols, say nothing.
+    A number, a truth value and a text are among them, which an array of numbers does not need beside it.
+    """
+    members = set(get_args(ArrayLike))
+    if not members <= set(alternatives):
+        return alternatives
+    return (ArrayLike, *(one for one in alternatives if one not in members))
+
+
 def _merged(allowed: list[str]) -> list[str]:
-    """What several refusals allow; "a record of theory.models (A)" and the same of B become one of "(A or B)"."""
+    """Lists what several refusals allow; two that ask for a record of theory.models become one, "(A or B)"."""
     kinds: dict[str, list[str]] = {}
     for text in dict.fromkeys(allowed):
         what, opened, kind = text.partition(" (")
@@ -150,7 +162,7 @@ def _callable_with(arguments: tuple[Any, ...]) -> Check:
 
 
 def _collection(origin: Any, arguments: tuple[Any, ...]) -> Check:
-    """Every entry is checked where there are finitely many that can be read more than once."""
+    """Returns the check of a collection; its entries are checked where they can be read more than once."""
     fixed = origin is tuple and arguments and arguments[-1] is not Ellipsis
     entry = None if fixed or not arguments else _check(arguments[0])
     each = [_check(argument) for argument in arguments] if fixed else []

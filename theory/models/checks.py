@@ -1,4 +1,4 @@
-"""One place where arguments are checked: every message names the argument, the value and what is allowed."""
+"""The checks of all arguments: every message names the argument, the value and what is allowed."""
 
 import inspect
 import math
@@ -20,7 +20,7 @@ NUMBERS = "iufO"  # kinds of dtype; objects are numbers if float() says so: frac
 
 
 def shown(value: Any) -> str:
-    """`value` as it stands in a message: short, on one line, and never failing whatever the object does."""
+    """Return `value` as it stands in a message: short, on one line, and whatever the object does without failing."""
     if isinstance(value, np.ndarray) and value.size > 4:
         return f"an array of shape {value.shape}"
     try:
@@ -31,32 +31,32 @@ def shown(value: Any) -> str:
 
 
 def instance(name: str, value: Record, kind: type, what: str) -> Record:
-    """`value` itself if it is an instance of `kind`, which the message calls `what`; else ValueError."""
+    """Return `value` itself if it is an instance of `kind`, which the message calls `what`; else ValueError."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be {what}, got {type(value).__name__}")
     return value
 
 
 def record(name: str, value: Record, kind: type) -> Record:
-    """`value` itself if it is one of the records `kind`, else ValueError."""
+    """Return `value` itself if it is one of the records `kind`, else ValueError."""
     return instance(name, value, kind, f"a record of {_home(kind)} ({kind.__name__})")
 
 
 def _home(kind: type) -> str:
-    """Where users find a class: the records of theory live in theory.models, others in the subject's package."""
+    """Return the package in which users find a class: theory.models for its records, else that of the subject."""
     module = kind.__module__
     return "theory.models" if module.startswith("theory.models") else ".".join(module.split(".")[:2])
 
 
 def flag(name: str, value: Any) -> bool:
-    """`value` as True or False; numbers and text are none, since "no" would mean yes."""
+    """Return `value` as True or False; numbers and text are refused, since "no" would mean yes."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
-    """`value` itself if it is one of the `allowed` ones, else ValueError that lists them."""
+    """Return `value` itself if it is one of the `allowed` ones, else raise ValueError that lists them."""
     for one in allowed:
         if type(one) is type(value) and one == value:
             return value
@@ -64,7 +64,7 @@ def choice(name: str, value: Any, allowed: Collection[Any]) -> Any:
 
 
 def function(name: str, value: Function, count: int | None = None) -> Function:
-    """`value` itself if it can be called, with `count` arguments where that is known and its signature tells."""
+    """Return `value` itself if it can be called, with `count` arguments where that is known and its signature tells."""
     if not callable(value):
         raise ValueError(f"{name} must be a function, got {shown(value)}")
     if count is not None:
@@ -78,7 +78,7 @@ def function(name: str, value: Function, count: int | None = None) -> Function:
 
 
 def number(name: str, value: Any) -> float:
-    """`value` as a float that may be infinite but not NaN, or ValueError; text, truth values, complex numbers are none.
+    """Return `value` as a float, which may be infinite but not NaN; ValueError for text, truth values and others.
 
     Objects are numbers if float() says so: fractions, and numbers of mpmath or sympy.
     """
@@ -95,7 +95,7 @@ def number(name: str, value: Any) -> float:
 
 
 def real(name: str, value: Any) -> float:
-    """`value` as a finite float, or ValueError; text, truth values and complex numbers are none."""
+    """Return `value` as a finite float; ValueError for text, truth values and complex numbers."""
     try:
         converted = number(name, value)
     except ValueError as refused:
@@ -108,7 +108,7 @@ def real(name: str, value: Any) -> float:
 
 
 def integer(name: str, value: Any) -> int:
-    """`value` as an int, or ValueError; 3.0 is one, True, 3.5 and text are none."""
+    """Return `value` as an int, which 3.0 is too; ValueError for True, 3.5 and text."""
     converted = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
     if isinstance(converted, bool) or not isinstance(converted, int | float) or converted % 1 != 0:
         raise ValueError(f"{name} must be an integer, got {shown(value)}")
@@ -118,7 +118,7 @@ def integer(name: str, value: Any) -> int:
 def between(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, closed: tuple[bool, bool] = (False, False)
 ) -> float:
-    """`value` as a float in the interval from `low` to `high`; `closed` says which ends belong to it."""
+    """Return `value` as a float in the interval from `low` to `high`; `closed` says which ends belong to it."""
     number = real(name, value)
     if not ((number > low or (closed[0] and number == low)) and (number < high or (closed[1] and number == high))):
         interval = f"{'[' if closed[0] else '('}{low:g}, {high:g}{']' if closed[1] else ')'}"
@@ -127,17 +127,17 @@ def between(
 
 
 def positive(name: str, value: Any) -> float:
-    """`value` as a finite float above zero."""
+    """Return `value` as a finite float above zero, or raise ValueError."""
     return between(name, value, 0.0)
 
 
 def non_negative(name: str, value: Any) -> float:
-    """`value` as a finite float, zero allowed."""
+    """Return `value` as a finite float that is not negative, or raise ValueError."""
     return between(name, value, 0.0, closed=(True, False))
 
 
 def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str = "d") -> float | int:
-    """`value` as an int of at least `least`, or inf where the family has a limit d -> infinity."""
+    """Return `value` as an int of at least `least`, or inf where the family has a limit d -> infinity."""
     number = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
     if isinstance(number, bool) or not isinstance(number, int | float) or number != number:  # NaN equals nothing
         raise ValueError(f"{name} must be an integer, got {shown(value)}")
@@ -152,14 +152,14 @@ def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str =
 
 
 def fits_in_memory(what: str, count: float) -> None:
-    """MemoryError with both sizes, before anything is allocated, if `count` doubles exceed the machine's memory."""
+    """Raise MemoryError with both sizes, before anything is allocated, if `count` doubles exceed the memory."""
     needed, present = 8 * count, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > present:
         raise MemoryError(f"{what} needs {needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB")
 
 
 def finite_array(name: str, value: Any, ndim: int) -> Array:
-    """A read-only float copy of `value` with `ndim` axes, all finite; errors say where one is not."""
+    """Return a read-only float copy of `value` with `ndim` axes; ValueError says where an entry is not finite."""
     array = np.array(real_array(name, value))
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must be a non-empty array with {ndim} axes, got shape {array.shape}")
@@ -171,7 +171,7 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
 
 
 def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> NDArray[np.integer[Any]]:
-    """`value` as integers (..., L) from 0 to n_colors - 1; ValueError names the first that is not. Not copied."""
+    """Return `value` as integers (..., L) from 0 to n_colors - 1, not copied; ValueError names the first other one."""
     array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be integers (colors from 0 to {n_colors - 1}), got dtype {array.dtype}")
@@ -185,7 +185,7 @@ def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> 
 
 
 def real_array(name: str, value: Any) -> Array:
-    """`value` as a float array of any shape, not copied where it is one; masked cells, text and objects are refused."""
+    """Return `value` as a float array of any shape, not copied if it is one; ValueError for masked cells and text."""
     array = _converted(name, value, "real numbers")
     if array.dtype.kind not in NUMBERS:
         _refuse_kind(name, value, array, "real numbers")
@@ -196,7 +196,7 @@ def real_array(name: str, value: Any) -> Array:
 
 
 def integer_array(name: str, value: Any) -> NDArray[Any]:
-    """`value` as an array of integers of any width and shape, not copied where it is one."""
+    """Return `value` as an array of integers of any width and shape, not copied where it is one."""
     array = _converted(name, value, "integers")
     if array.dtype.kind not in "iu":
         _refuse_kind(name, value, array, "integers")
@@ -204,7 +204,7 @@ def integer_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def bool_array(name: str, value: Any) -> NDArray[np.bool_]:
-    """`value` as an array of truth values of any shape, not copied where it is one."""
+    """Return `value` as an array of truth values of any shape, not copied where it is one."""
     array = _converted(name, value, "truth values")
     if array.dtype.kind != "b":
         _refuse_kind(name, value, array, "truth values")

@@ -1,4 +1,4 @@
-"""Covariances made of others or of data: spiked, rescaled, empirical."""
+"""Covariances that are made of other covariances or of data: spiked, rescaled, empirical."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class Spiked(Covariance):
         return np.asarray(self.base.matrix + (self.directions.T * self.strengths) @ self.directions)
 
     def resized(self, d: int | float) -> Self:
-        """Itself at its own size; a direction has no other."""
+        """Return the record itself at its own size; at another, ValueError: the directions are vectors of that size."""
         return _same_size(self, d)
 
 
@@ -157,7 +157,7 @@ class Empirical(Covariance):
         return self.matrix
 
     def resized(self, d: int | float) -> Self:
-        """Itself at its own size."""
+        """Return the record itself at its own size; at another, ValueError: the matrix has no other size."""
         return _same_size(self, d)
 
 

@@ -1,10 +1,11 @@
-"""Where two conventions for the ridge meet.
+"""The two conventions for the ridge, and how one is converted into the other.
 
-Per sample, in the records of the subject `masked`: (1/n) sum_i (y_i - a.x_i)^2 + lam |a|^2. Per unknown, in the records
-of the subject `glm` and in replica calculations: sum_i loss(y_i, w.x_i/sqrt(u)) + (L/2) |w|^2 with u unknowns and the
-square loss (y - h)^2/2. With w = sqrt(u) a both have the same minimum if L u = n lam. With n = alpha d samples the
-unknowns of masked regression are the d - 1 other coordinates: in the limit d -> infinity L = alpha lam. A record
-knows its own number of unknowns: `record.ridge_per_unknown` is L.
+The records of the subject `masked` have a ridge lam per sample: (1/n) sum_i (y_i - a.x_i)^2 + lam |a|^2 is minimized.
+Those of the subject `glm`, like replica calculations, have a ridge L per unknown:
+sum_i loss(y_i, w.x_i/sqrt(u)) + (L/2) |w|^2 with u unknowns and the square loss (y - h)^2/2. With w = sqrt(u) a both
+have the same minimum if L u = n lam. With n = alpha d samples the unknowns of masked regression are the d - 1 other
+coordinates, so that in the limit d -> infinity L = alpha lam. A record knows its own number of unknowns:
+`record.ridge_per_unknown` is L.
 """
 
 import math
@@ -15,12 +16,12 @@ SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alp
 
 
 def sample_ratio(name: str, alpha: float) -> float:
-    """`alpha` as a float in the range in which the equations of this project can be evaluated, or ValueError."""
+    """Return `alpha` as a float in the range in which the equations of this project can be evaluated, or ValueError."""
     return checks.between(name, alpha, SMALLEST_RATIO, LARGEST_RATIO, closed=(True, True))
 
 
 def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
-    """L = n lam/(d - 1), the ridge in the records of `glm`, of a ridge `lam` per sample at n = alpha d.
+    """Convert a ridge `lam` per sample at n = alpha d into L = n lam/(d - 1), the ridge in the records of `glm`.
 
     A finite d counts the d - 1 unknowns of masked regression exactly. ValueError for d < 2.
 
@@ -31,9 +32,9 @@ def ridge_per_unknown(lam: float, alpha: float, d: float = math.inf) -> float:
 
 
 def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
-    """lam = (d - 1) L/n, the ridge in the records of `masked`, of a ridge `L` per unknown at n = alpha d.
+    """Convert a ridge `L` per unknown at n = alpha d into lam = (d - 1) L/n, the ridge in the records of `masked`.
 
-    The inverse of `ridge_per_unknown`.
+    It is the inverse of `ridge_per_unknown`.
 
     >>> ridge_per_sample(0.2, alpha=2.0)
     0.1
@@ -42,6 +43,6 @@ def ridge_per_sample(L: float, alpha: float, d: float = math.inf) -> float:
 
 
 def samples_per_unknown(alpha: float, d: float = math.inf) -> float:
-    """n/(d - 1) at n = alpha d, alpha at d = infinity. ValueError for d < 2: one coordinate has no unknowns."""
+    """Return n/(d - 1) at n = alpha d, and alpha at d = infinity; ValueError for d < 2, which leaves no unknowns."""
     alpha, d = checks.positive("alpha", alpha), checks.dimension(d, infinite=True, least=2)
     return alpha * d / (d - 1) if math.isfinite(d) else alpha

@@ -1,4 +1,4 @@
-"""What every population covariance offers."""
+"""The base class of all population covariances, and what their families share."""
 
 import dataclasses
 import math
@@ -41,19 +41,19 @@ class Covariance(ABC):
 
     @property
     def is_finite(self) -> bool:
-        """False for the limit d -> infinity."""
+        """Whether d is finite: False for the limit d -> infinity."""
         return math.isfinite(self.d)
 
     @property
     def size(self) -> int:
-        """d as an int; ValueError in the limit d -> infinity."""
+        """The dimension d as an int; ValueError in the limit d -> infinity."""
         if not self.is_finite:
             raise ValueError(f"{self!r} is the limit d -> infinity: a matrix needs a finite d, see resized(d)")
         return int(self.d)
 
     @cached_property
     def matrix(self) -> Array:
-        """Sigma, (d, d), symmetric and positive semi-definite."""
+        """The matrix Sigma, (d, d), symmetric and positive semi-definite."""
         checks.fits_in_memory(f"the matrix of {self!r}", self.size**2)
         return frozen(self._matrix())
 
@@ -76,12 +76,12 @@ class Covariance(ABC):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """The distinct modes, of the matrix or of its limit d -> infinity."""
+        """The distinct modes of the matrix, or those of its limit d -> infinity."""
         return self._spectrum() if self.is_finite else self._limit()
 
     @cached_property
     def variances(self) -> Array:
-        """Diagonal of Sigma: (d,), or one entry a class of coordinates in the limit d -> infinity."""
+        """The diagonal of Sigma: (d,), or one entry for each class of coordinates in the limit d -> infinity."""
         if self.is_finite and not self._structured:
             return frozen(np.diagonal(self.matrix))
         diagonal = self.spectrum.diagonal(self.spectrum.eigenvalues)
@@ -105,7 +105,7 @@ def set_checked(record: Any, **checked: Any) -> None:
 
 
 def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13) -> Spectrum:
-    """Modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
+    """Compute the modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
 
     The number of nodes is doubled until the means of s and 1/s, and with them those of all s/(s + kappa), stand still,
     or until all that moves them is rounding in the symbol. ValueError where the symbol is not positive and smooth.
@@ -137,13 +137,13 @@ def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array
 
 
 def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
-    """least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
+    """Return least + 2 |amplitude| + 2 amplitude cos(angle), accurate also where it is close to its minimum `least`."""
     half = np.sin(angle / 2) if amplitude < 0 else np.cos(angle / 2)
     return np.asarray(least + 4 * abs(amplitude) * half * half)
 
 
 def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
-    """Modes of the symbol scale/(least + 4 |amplitude| sin^2(angle/2)) in the limit d -> infinity, least > 0.
+    """Compute the modes of the symbol scale/(least + 4 |amplitude| sin^2(angle/2)) for d -> infinity, least > 0.
 
     Its pole and those of all s/(s + kappa) lie on the imaginary axis, none nearer than sqrt(least/|amplitude|): where
     this is small, near a unit root, panels that shrink towards it replace the equidistant nodes.
@@ -156,7 +156,7 @@ def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
 
 
 def repetitions(what: str, size: int, d: int | float) -> int:
-    """How often a profile of `size` coordinates is repeated to have d of them; ValueError unless d is a multiple."""
+    """Return how often `size` coordinates are repeated to have d of them; ValueError unless d is a multiple."""
     wanted = checks.dimension(d, infinite=True)
     if not math.isfinite(wanted) or wanted % size:
         raise ValueError(f"d must be a multiple of {size} to repeat these {what}, got {d!r}")
@@ -165,7 +165,7 @@ def repetitions(what: str, size: int, d: int | float) -> int:
 
 
 def frozen(array: Array) -> Array:
-    """The array, made read-only."""
+    """Make the array read-only and return it."""
     array = np.asarray(array)
     array.setflags(write=False)
     return array

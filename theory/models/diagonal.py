@@ -47,7 +47,7 @@ class Isotropic(Covariance):
 
 
 class _Axes(Covariance):
-    """A diagonal matrix: every coordinate is a mode."""
+    """The base of covariances that are diagonal matrices, where every coordinate is a mode of its own."""
 
     _structured: ClassVar[bool] = True
 

@@ -39,17 +39,17 @@ class GaussianFreeField(Covariance):
             raise ValueError(f"dimension must be 1 or 2, got {self.dimension!r}")
         if dimension == 2 and math.isfinite(d) and (math.isqrt(int(d)) ** 2 != d or d < 9):
             raise ValueError(f"d must be the square of a side of at least 3 in dimension 2, got {d!r}")
-        # the square of the mass is a precision, its inverse a variance
+        # The square of the mass is a precision and its inverse a variance: both must be numbers.
         mass = checks.between("mass", self.mass, 1e-150, 1e150, closed=(True, True))
         set_checked(self, d=d, mass=mass, dimension=dimension)
 
     @property
     def side(self) -> int:
-        """Sites along one direction of the lattice."""
+        """The number of sites along one direction of the lattice."""
         return self.size if self.dimension == 1 else math.isqrt(self.size)
 
     def mode_grid(self) -> Array:
-        """Eigenvalues on the grid of wave numbers of numpy's fft, shape (side,) or (side, side)."""
+        """The eigenvalues on the grid of wave numbers of numpy's fft, shape (side,) or (side, side)."""
         steps = 2 - 2 * np.cos(2 * np.pi * np.arange(self.side) / self.side)
         energies = steps if self.dimension == 1 else steps[:, None] + steps
         return np.asarray(1 / (self.mass**2 + energies))

@@ -1,4 +1,4 @@
-"""Masked self-supervised regression of Gaussian rows, with a ridge and without one."""
+"""Records of masked self-supervised regression of Gaussian rows, with a ridge and without one."""
 
 import math
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ from theory.models.covariance import Covariance, set_checked
 
 @dataclass(frozen=True)
 class SampledRows:
-    """n = alpha d independent rows x with mean 0 and covariance Sigma: what all records of this subject have in common.
+    """The data of every problem of this subject: n = alpha d independent rows x of mean 0 and covariance Sigma.
 
     ValueError unless `covariance` is a record of theory.models and `alpha` a number from 1e-300 to 1e300.
     """
@@ -36,7 +36,7 @@ class SampledRows:
 
 @dataclass(frozen=True, repr=False)
 class RidgeProblem(SampledRows):
-    """Ridge regression on such rows, whose objective is a *mean* of squares plus lam |a|^2.
+    """The base of ridge regression on Gaussian rows, whose objective is a *mean* of squares plus lam |a|^2.
 
     Records of `theory.models.glm` have a *sum* over samples plus (lam/2) |w|^2 instead, for fields w.x/sqrt(p) of p
     unknowns and the square loss (y - h)^2/2: `ridge_per_unknown` is this record's ridge in their convention.
@@ -56,7 +56,7 @@ class RidgeProblem(SampledRows):
 
     @property
     def terms_per_unknown(self) -> float:
-        """Terms of the mean over coefficients of one regression: n/(d - 1), or alpha in the limit d -> infinity."""
+        """The number of squares over that of coefficients of one regression: n/(d - 1), alpha for d -> infinity."""
         return samples_per_unknown(self.alpha, self.d)
 
     @property

@@ -51,7 +51,7 @@ class RandomMasks(RidgeProblem):
 
     @property
     def terms_per_unknown(self) -> float:
-        """N/(d - 1), N the pairs of a sample and a mask that hide a coordinate; infinite with n_masks = None."""
+        """The ratio N/(d - 1), N the pairs of a sample and a mask that hide a coordinate; infinite for all masks."""
         return math.inf if self.n_masks is None else super().terms_per_unknown * self.n_masks * self.mask_rate
 
 
@@ -93,7 +93,7 @@ class SpanMask(RidgeProblem):
 
     @property
     def terms_per_unknown(self) -> float:
-        """n/(d - b), b the length of the span."""
+        """The ratio n/(d - b), with b the length of the span."""
         return self.n / (self.d - len(self.span))
 
 
@@ -122,10 +122,10 @@ class SpanWindows(RidgeProblem):
 
     @property
     def starts(self) -> range:
-        """First coordinate of every window."""
+        """The first coordinate of every window."""
         return range(0, self.covariance.size - self.length + 1, self.step)
 
     @property
     def terms_per_unknown(self) -> float:
-        """n/(d - length)."""
+        """The ratio n/(d - length)."""
         return self.n / (self.d - self.length)

@@ -29,19 +29,25 @@ class Result:
     converged: bool = True
 
     def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.repr}
-        evidence = [field.name for field in dataclasses.fields(Result)]
-        ordered = [name for name in shown if name not in evidence]
-        ordered += [name for name in evidence if shown.get(name) is not None]
-        return f"{type(self).__name__}({', '.join(f'{name}={_shown(shown[name])}' for name in ordered)})"
+        hidden = {field.name for field in dataclasses.fields(self) if not field.repr}
+        shown = {name: getattr(self, name) for name in self._ordered_names() if name not in hidden}
+        if shown.get("iterations", 0) is None:  # nothing was iterated, and nothing is said of it
+            del shown["iterations"]
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown.items())})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table of one row with the plain numbers of the result, one column each; needs pandas.
+        """Returns a table of one row with the plain numbers of the result, one column each; needs pandas.
 
-        Arrays are left out. Results that are tables themselves, such as learning curves, override this method.
+        The evidence comes last, and arrays are left out. Results that are tables themselves, such as learning curves,
+        override this method.
         """
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        values = {name: getattr(self, name) for name in self._ordered_names()}
         return table(**{name: [value] for name, value in values.items() if _is_plain(value)})
+
+    def _ordered_names(self) -> list[str]:
+        """Returns the names of all fields, those of the evidence last: subclasses inherit them as their first ones."""
+        evidence = [field.name for field in dataclasses.fields(Result)]
+        return [field.name for field in dataclasses.fields(self) if field.name not in evidence] + evidence
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -58,7 +64,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value on one short line: an array of more than a few entries by its shape and range."""
+    """Writes a value on one short line: an array of more than a few entries by its shape and range."""
     if isinstance(value, np.ndarray) and value.size > LONGEST:
         if value.dtype.kind not in "iuf":
             return f"<array {value.shape}>"

@@ -1,4 +1,4 @@
-"""Gaussian rows with one hidden direction, and the method that looks for it."""
+"""The record of Gaussian rows with one hidden direction, and of the method that looks for it."""
 
 import math
 from dataclasses import dataclass, field
@@ -56,7 +56,8 @@ class SpikedData:
 
     def _unit_vector(self, direction: Array) -> Array:
         if not self.noise.is_finite:
-            raise ValueError(f"direction must be None (a delocalized spike) for noise at d = {self.noise.d}")
+            known = f"noise at d = {self.noise.d}: use resized(d)"
+            raise ValueError(f"direction must be None (a delocalized spike) for {known}")
         found = checks.finite_array("direction", direction, 1)
         if found.shape != (self.noise.size,):
             raise ValueError(f"direction must have shape ({self.noise.size},), got {found.shape}")
@@ -68,10 +69,10 @@ class SpikedData:
 
     @property
     def d(self) -> int | float:
-        """Number of coordinates, possibly infinite."""
+        """The number of coordinates, possibly infinite."""
         return self.noise.d
 
     @property
     def n(self) -> float:
-        """Number of rows alpha d; not rounded, possibly infinite."""
+        """The number of rows alpha d; it is not rounded, and possibly infinite."""
         return self.alpha * self.d if math.isfinite(self.d) else math.inf

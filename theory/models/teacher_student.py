@@ -32,5 +32,5 @@ class TeacherStudent(RidgeProblem):
 
     @property
     def terms_per_unknown(self) -> float:
-        """alpha = n/d: all d inputs have a coefficient."""
+        """The ratio alpha = n/d, since all d inputs have a coefficient."""
         return self.alpha

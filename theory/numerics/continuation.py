@@ -1,4 +1,4 @@
-"""Restarts and continuation: what a search does when its first start has failed."""
+"""Restarts and continuation along a path of problems, for searches whose first start has failed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -12,7 +12,7 @@ Problem = TypeVar("Problem")
 
 
 def first_solved(attempts: Iterable[Callable[[], Found]], tol: float) -> Found:
-    """The point of the first attempt whose residual is within `tol`; the best point of all where none is."""
+    """Return the point of the first attempt whose residual is within `tol`; the best point of all where none is."""
     best: Found | None = None
     for attempt in attempts:
         found = attempt()
@@ -26,7 +26,7 @@ def first_solved(attempts: Iterable[Callable[[], Found]], tol: float) -> Found:
 
 
 def follow(path: Sequence[tuple[float, Problem]], at: Callable[[Problem, Array | None], Found]) -> Found:
-    """The point at the end of a path of problems, each started from the line through the last two points.
+    """Return the point at the end of a path of problems, each started from the line through the last two points.
 
     `path` lists (parameter, problem) from the easy end; `at` solves one problem from a guess, None for the first.
     """

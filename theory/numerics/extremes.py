@@ -1,4 +1,4 @@
-"""What happens where numbers leave the range of double precision: one named failure instead of many raw ones."""
+"""A decorator of solvers: where numbers leave the range of double precision it raises one named error."""
 
 import functools
 from collections.abc import Callable

@@ -89,7 +89,7 @@ def _proposal(method: Method, update: Map, jacobian: Map | None, memory: int) ->
     if method == "newton":
         return lambda x, image: x + newton_step(image, x, jacobian(x) if jacobian else differences(update, x))
     if method == "plain":
-        return lambda x, image: np.full_like(x, np.nan)  # leaves the field to the damped step
+        return lambda x, image: np.full_like(x, np.nan)  # never admissible, so that the damped step is taken
     mixing = Anderson(memory + 1)
 
     def propose(x: Array, image: Array) -> Array:
@@ -100,7 +100,7 @@ def _proposal(method: Method, update: Map, jacobian: Map | None, memory: int) ->
 
 
 def _accept(candidates: list[Array], x: Array, admissible: Callable[[Array], bool]) -> Array:
-    """The first admissible candidate; failing that the plain one drawn back towards x."""
+    """Return the first admissible candidate; failing that the plain one, drawn back towards x."""
     for candidate in candidates:
         if np.isfinite(candidate).all() and admissible(candidate):
             return candidate

@@ -15,7 +15,7 @@ def _legendre(order: int) -> tuple[Array, Array]:
 
 
 def panelled_legendre(edges: Sequence[float] | Array, order: int = 16) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights, `order` on each panel [edges[i], edges[i+1]], in ascending order."""
+    """Return Gauss-Legendre nodes and weights, `order` on each panel [edges[i], edges[i+1]], in ascending order."""
     edges = np.asarray(edges, float)
     nodes, weights = _legendre(order)
     middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
@@ -23,7 +23,7 @@ def panelled_legendre(edges: Sequence[float] | Array, order: int = 16) -> tuple[
 
 
 def graded_edges(start: float, stop: float, smallest: float, ratio: float = 2.0) -> Array:
-    """Panel edges from `start` to `stop` growing by `ratio` from `smallest` away from `start`, a near singularity."""
+    """Return edges of panels from `start`, near a singularity, to `stop`, each `ratio` times as long as the last."""
     length = abs(stop - start)
     count = max(1, int(np.ceil(np.log(max(length / smallest, 1.0)) / np.log(ratio))))
     distances = np.concatenate(([0.0], smallest * ratio ** np.arange(count)))
@@ -32,5 +32,5 @@ def graded_edges(start: float, stop: float, smallest: float, ratio: float = 2.0)
 
 
 def half_circle(count: int) -> Array:
-    """The midpoints (j + 1/2) pi / count of (0, pi): with equal weights, geometric for even periodic functions."""
+    """Return the midpoints (j + 1/2) pi/count of (0, pi), which average even periodic functions geometrically fast."""
     return (np.arange(count) + 0.5) * np.pi / count

@@ -1,8 +1,8 @@
-"""The search that gives up last: Anderson acceleration, Newton's method and plain steps in turn, from the best point.
+"""The most patient search: Anderson acceleration, Newton's method and plain steps in turn, from the best point seen.
 
 It is made for saddle points in logarithmic coordinates, whose maps can be stiff, oscillate, or have no value at a
-point: damped steps find the basin, mixing crosses it, Newton ends it, and where Newton stands still a few plain steps
-lead to another slope.
+point. Damped steps find the basin of the solution, mixing of points crosses it, and Newton's method ends in it; where
+Newton's method stands still, a few plain steps lead to a place from which it goes on.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,13 @@ class Counted:
         self.update, self.admissible, self.evaluations = update, admissible, 0
 
     def __call__(self, x: Array) -> Array:
+        """Return update(x) and count the evaluation."""
         self.evaluations += 1
         return np.asarray(self.update(x), float)
 
 
 def search(update: Counted, x: Array, tol: float, budget: float, aim: float | None = None) -> Found:
-    """The best point seen and its residual: within `tol`, or where the budget of evaluations or three turns ended.
+    """Return the best point seen and its residual: within `tol`, or where the budget or three turns ended.
 
     `update` counts its evaluations over its whole life, `budget` is compared with that count. Nothing is raised: the
     caller judges the point. Each part goes on until `aim` (by default `tol`): a smaller one serves a caller who judges
@@ -53,7 +54,7 @@ def search(update: Counted, x: Array, tol: float, budget: float, aim: float | No
 
 
 def newton(update: Counted, x: Array, tol: float) -> Found:
-    """Newton's method with central differences; steps that do not lower the residual are halved."""
+    """Take steps of Newton's method with central differences; those that do not lower the residual are halved."""
     image, residual = _evaluated(update, x)
     for _ in range(25):
         if residual <= tol or not np.isfinite(residual):
@@ -77,14 +78,14 @@ def newton(update: Counted, x: Array, tol: float) -> Found:
 
 
 def _evaluated(update: Counted, x: Array) -> tuple[Array, float]:
-    """The image of x and its residual, infinite where it is not a number."""
+    """Return the image of x and its residual, infinite where it is not a number."""
     image = update(x)
     residual = relative_gap(image, x)
     return image, residual if np.isfinite(residual) else np.inf
 
 
 def _mixed_steps(update: Counted, x: Array, tol: float, patience: int = 12) -> Found:
-    """Damped steps, then mixed ones; a mixed step that leaps or leaves the admissible set clears the memory."""
+    """Take damped steps, then mixed ones; a mixed step that leaps or leaves the admissible set clears the memory."""
     mixing = Anderson(MEMORY)
     best, least, stale, damping = x, np.inf, 0, 0.3
     for iteration in range(80):
@@ -94,7 +95,7 @@ def _mixed_steps(update: Counted, x: Array, tol: float, patience: int = 12) -> F
             best, least = x, residual
         if least <= tol or stale > patience or not np.isfinite(least):
             break
-        if not np.isfinite(residual):  # back to the best point, more carefully
+        if not np.isfinite(residual):  # the search goes back to the best point, with more damping
             x, damping = best, 0.5 + damping / 2
             mixing.clear()
             image = update(x)
@@ -112,7 +113,7 @@ def _mixed_steps(update: Counted, x: Array, tol: float, patience: int = 12) -> F
 
 
 def _plain_steps(update: Counted, x: Array, tol: float) -> Found:
-    """A few damped steps: where Newton stands still they lead to another slope."""
+    """Take a few damped steps: where Newton's method stands still they lead to a place from which it goes on."""
     for _ in range(8):
         image, residual = _evaluated(update, x)
         if residual <= tol or not np.isfinite(residual):

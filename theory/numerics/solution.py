@@ -1,4 +1,4 @@
-"""A solve and the evidence for it."""
+"""The value that a solver found together with the evidence for it, and the error of one that found none."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
@@ -33,12 +33,15 @@ class Solution(Generic[T]):
         return self.status == "converged"
 
     def with_value(self, value: S) -> "Solution[S]":
-        """The same evidence for another form of the value."""
+        """Return the same evidence for another form of the value."""
         return replace(self, value=value)  # type: ignore[arg-type, return-value]  # replace cannot change T in types
 
 
 class ConvergenceError(MaskedSSLError, ArithmeticError):
-    """No verified solution. `.solution` is the last iterate with its residual; `advice` replaces the general one."""
+    """A solver found no verified solution; `.solution` is the last iterate with its residual.
+
+    The message ends in `advice` for the caller, or in a general one.
+    """
 
     def __init__(self, problem: str, solution: Solution[Any], advice: str | None = None) -> None:
         self.problem, self.solution, self.advice = problem, solution, advice
@@ -56,7 +59,7 @@ def _after(solution: Solution[Any]) -> str:
 
 
 def verified(solution: Solution[T], problem: str, check: bool, advice: str | None = None) -> Solution[T]:
-    """The solution itself; unless it converged or `check` is False, ConvergenceError."""
+    """Return the solution itself; ConvergenceError unless it converged or `check` is False."""
     if check and not solution.converged:
         raise ConvergenceError(problem, solution, advice)
     return solution

@@ -12,7 +12,7 @@ DIFFERENCE = 1e-6  # the step of central differences, relative to 1 + |x|
 
 
 def relative_gap(image: Array, x: Array) -> float:
-    """max |image - x|/(1 + |x|), the residual that all searches drive to zero; NaN where an entry is not a number."""
+    """Return max |image - x|/(1 + |x|), the residual that all searches drive to zero; NaN for entries that are NaN."""
     with np.errstate(invalid="ignore", over="ignore"):
         return float(np.max(abs(image - x) / (1 + abs(x))))
 
@@ -27,7 +27,7 @@ class Anderson:
         self.points: deque[tuple[Array, Array]] = deque(maxlen=memory)
 
     def propose(self, x: Array, image: Array) -> Array | None:
-        """The next point, or None where there is nothing to combine yet."""
+        """Return the next point, or None where there is nothing to combine yet."""
         self.remember(x, image)
         if len(self.points) == 1:
             return None
@@ -46,7 +46,7 @@ class Anderson:
 
 
 def newton_step(image: Array, x: Array, jacobian: Array) -> Array:
-    """The move from x to the fixed point of the linearized map; the shortest such move where the map is neutral."""
+    """Return the move from x to the fixed point of the linearized map, the shortest such one where it is neutral."""
     matrix, gap = np.eye(len(x)) - jacobian, image - x
     if not np.isfinite(matrix).all():
         return np.full_like(x, np.nan)
@@ -54,7 +54,7 @@ def newton_step(image: Array, x: Array, jacobian: Array) -> Array:
 
 
 def differences(update: Map, x: Array) -> Array:
-    """The Jacobian d update_i/d x_j by central differences, (len(x), len(x)); 2 len(x) evaluations of the map."""
+    """Return the Jacobian d update_i/d x_j by central differences, (len(x), len(x)), from 2 len(x) evaluations."""
     columns = []
     for k, h in enumerate(DIFFERENCE * (1 + abs(x))):
         e = np.zeros(len(x))
@@ -64,7 +64,7 @@ def differences(update: Map, x: Array) -> Array:
 
 
 def drawn_back(admissible: Callable[[Array], bool], x: Array, proposal: Array, halvings: int) -> Array:
-    """`proposal`, or the first point on the way from it back to x, halved each time, that is admissible."""
+    """Return `proposal`, or the first admissible point on the way from it back to x, halved each time."""
     for _ in range(halvings):
         if admissible(proposal):
             break

@@ -8,7 +8,7 @@ import numpy as np
 from theory.models import Potts, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.potts.batches import blocks
+from theory.models.blocks import blocks
 from theory.models.results import Result
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of

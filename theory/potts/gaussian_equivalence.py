@@ -15,13 +15,14 @@ from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.models.results import SolverResult
-from theory.numerics import Solution
 from theory.potts.contrasts import ring_correlation
 from theory.potts.predictors import LinearPredictors
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from theory.numerics import Solution
 
 
 BOUNDS = (1e-150, 1e150)  # of alpha and of a positive lam

@@ -57,6 +57,7 @@ class Factored(Parameterization):
 
     @property
     def n_parameters(self) -> int:
+        """The number of entries of (A, V, h): L(L - 1) + C^2, and L C for the fields."""
         return int(self._pairs.shape[1]) + self.n_colors**2 + self.fields * self.n_sites * self.n_colors
 
     @property
@@ -64,6 +65,7 @@ class Factored(Parameterization):
         return np.stack(np.nonzero(~np.eye(self.n_sites, dtype=bool)))
 
     def slopes(self, states: States) -> Array:
+        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
         L, C, n, (i, j) = self.n_sites, self.n_colors, len(states), self._pairs
         x = np.eye(C)[states]
         by_A = np.zeros((n, L, C, len(i)))
@@ -74,6 +76,7 @@ class Factored(Parameterization):
 
     @property
     def signal(self) -> float:
+        """The squared norm |A|^2 |V'|^2 of the couplings, with V' the identifiable part of V."""
         return float(np.sum(self.A**2) * np.sum(identifiable_colors(self.V, self.fields) ** 2))
 
     @property
@@ -98,6 +101,7 @@ class Full(Parameterization):
 
     @property
     def n_parameters(self) -> int:
+        """The number of contrasts: (C - 1)^2 for each block, and L (C - 1) for the fields."""
         blocks, contrasts = self._blocks, self.n_colors - 1
         return len(blocks) * contrasts**2 + self.fields * self.n_sites * contrasts
 
@@ -106,6 +110,7 @@ class Full(Parameterization):
         return [(i, j) for i in range(self.n_sites) for j in range(self.n_sites) if i != j]
 
     def slopes(self, states: States) -> Array:
+        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
         n, basis, blocks = len(states), helmert(self.n_colors), self._blocks
         x = basis[states]
         by_W = np.zeros((n, self.n_sites, self.n_colors, len(blocks), (self.n_colors - 1) ** 2))
@@ -123,6 +128,7 @@ class Full(Parameterization):
 
     @property
     def signal(self) -> float:
+        """The squared norm of the couplings, all of which are identifiable in the zero-sum gauge."""
         return float(np.sum(self.couplings**2))
 
     @property
@@ -144,6 +150,7 @@ class Symmetric(Full):
 
     @property
     def symmetric(self) -> bool:
+        """Whether W_ij(a, b) = W_ji(b, a), as it is here."""
         return True
 
 

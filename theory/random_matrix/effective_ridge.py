@@ -1,7 +1,8 @@
-"""The one scalar equation behind every deterministic equivalent of the sample covariance."""
+"""The effective ridge: the one scalar equation behind every deterministic equivalent of the sample covariance."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range
-from theory.numerics.solution import Status
 from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
 
@@ -107,7 +110,7 @@ def solve_ridge_equation(
     if max_iter < 1 or not tol > 0:
         raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter} and {tol}")
     rank = _moments_at(np.array([scale or 1.0]), moments).rank if np.any(lam == 0) else 1.0
-    active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes: kappa = 0 exactly
+    active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes, and kappa = 0 exactly
     kappa = np.where(active, lam + scale, 0.0)
     residual, iteration = 0.0, 0
     close: tuple[Array, float] | None = None
@@ -120,7 +123,7 @@ def solve_ridge_equation(
             kappa, residual = close
         if close or residual != residual or iteration == max_iter:
             break
-        # one step more: convergence is quadratic, and kappa can be off by more than the residual
+        # One step more is taken: convergence is quadratic, and kappa can be off by more than the residual.
         close = (kappa.copy(), residual) if residual <= tol else None
         kappa[active] = proposal
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
@@ -166,7 +169,7 @@ def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tu
     errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
     per_spread = np.divide(1.0, at.spread, out=np.zeros_like(kappa), where=at.spread > 1e-300)
     b = kappa * (at.df2 * per_spread)
-    # b - c/alpha, arranged so that nothing large cancels at a small kappa and nothing overflows at a large one
+    # This is b - c/alpha, arranged so that nothing large cancels at a small kappa and nothing overflows at a large one.
     large = b - kappa * (at.df1 / alpha) * (at.df1 * per_spread)
     small = (alpha - at.rank) / alpha * at.df2 + (at.rank * (at.left - at.spread) - at.left**2) / alpha
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # in the alternatives that are not taken

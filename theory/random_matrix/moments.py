@@ -7,7 +7,7 @@ import numpy as np
 from theory.models import Spectrum, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.numerics.blocks import in_blocks
+from theory.models.blocks import in_blocks
 from theory.numerics.extremes import within_range
 
 
@@ -106,7 +106,7 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
     df1 = d * spectrum.mean(p) - ratio
     df2 = d * spectrum.mean(p * p) - 2 * of(p * p * share) + ratio**2
     left = d * spectrum.mean(t) - unresolved
-    # one expression written twice: in powers of what is small
+    # Both are the same expression, each in powers of what is small where it is used.
     large = of(p * (p - t) * share) - ratio**2
     small = 2 * of(t * t * share) - unresolved - unresolved**2
     spread = d * spectrum.mean(p * t) + np.where(ratio < unresolved, large, small)
@@ -114,12 +114,13 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
 
 
 class CoordinateDiagonal:
-    """The diagonal of f(Sigma) where f differs from coordinate to coordinate: values (c, r) to (c,)."""
+    """A function that takes the diagonal of f(Sigma) where f differs between coordinates: values (c, r) to (c,)."""
 
     def __init__(self, spectrum: Spectrum) -> None:
         self.spectrum = spectrum
 
     def __call__(self, values: Array) -> Array:
+        """Return (d,) diagonal entries from the values of f, one row for each coordinate."""
         if self.spectrum.loadings is not None:
             return np.asarray(np.einsum("kj,kj->k", self.spectrum.loadings, values))
         return np.diagonal(values) if self.spectrum.axes else self.spectrum.mean(values)

@@ -1,4 +1,4 @@
-"""Stage 1 under cross-entropy, no bias: the D x D flow reduces to two numbers, the gap and y0.
+"""Stage 1 under cross-entropy without a bias, where the flow of D x D numbers reduces to that of two, the gap and y0.
 
 y0 is the amplitude of row 0 along E xbar; every word row has y_w = -y0/(T v). The loss has no finite minimizer.
 """
@@ -91,7 +91,7 @@ def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> Bl
 
 @dataclass(frozen=True, eq=False)
 class _Reduced:
-    """The numbers that the two equations need; x = (gap, y0) throughout."""
+    """Holds the numbers that the two equations need; x = (gap, y0) throughout."""
 
     model: TopicModel
     masking: Masking
@@ -101,7 +101,7 @@ class _Reduced:
 
     @classmethod
     def of(cls, model: Topics, masking: Masking) -> "_Reduced":
-        """ValueError unless documents have tau topics in equal shares."""
+        """Makes the numbers of a model and a masking; ValueError unless documents have tau topics in equal shares."""
         require(model, masking, TopicModel)
         assert isinstance(model, TopicModel)
         same_topic_gap(model, masking)
@@ -112,7 +112,7 @@ class _Reduced:
         return cls(model, masking, counts, logits, np.array([v**2 * (T - 1), mean * (1 + 1 / words)], float))
 
     def slopes(self, x: Array) -> Array:
-        """d(gap)/dt and d(y0)/dt: minus the gradient, in the metric of the flow."""
+        """Returns d(gap)/dt and d(y0)/dt, minus the gradient in the metric of the flow."""
         z = self.logits @ x
         weights = np.exp(z - z.max())
         p_in, p_out, p_mask = weights / (self.counts @ weights)
@@ -121,16 +121,16 @@ class _Reduced:
         return np.array([pull * self.masking.true_fraction * (T - tau) / (T * (T - 1) * v), -p_mask])
 
     def curvature(self, x: Array) -> Array:
-        """Second derivatives of the loss, (2, 2): the covariance of the logits' slopes under the softmax."""
+        """Returns the second derivatives of the loss, (2, 2): covariances of the logits' slopes under the softmax."""
         p = softmax(self.logits @ x + np.log(self.counts))
         return np.asarray(self.logits.T @ (np.diag(p) - np.outer(p, p)) @ self.logits)
 
     def loss(self, x: Array) -> float:
-        """-log softmax of a true word, in nats."""
+        """Returns the loss, -log softmax of a true word in nats."""
         z = self.logits @ x
         return float(logsumexp(z, b=self.counts) - z[0])
 
     def matrix(self, x: Array) -> BlockMatrix:
-        """The value matrix."""
+        """Returns the value matrix."""
         gap, y0 = float(x[0]), float(x[1])
         return mean_and_gap(self.model, self.masking, -y0 / self.model.n_words, gap, mask_row=y0)

@@ -39,7 +39,7 @@ class Stage1Flow(Result):
     matrices: tuple[BlockMatrix, ...] = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each time and the columns time, gap and loss; needs pandas."""
+        """Returns a table with a row for each time and the columns time, gap and loss; needs pandas."""
         return table(time=self.times, gap=self.gap, loss=self.loss)
 
 
@@ -101,7 +101,7 @@ def _squared(model: Topics, masking: Masking, t: Array, step: float | None, bias
 
 
 def _left(rate: float, t: Array, step: float | None, limit: float) -> Array:
-    """The part of a mode that is not learned yet."""
+    """Returns the part of a mode that is not learned yet."""
     if step is None:
         return np.exp(-(2 * rate) * np.minimum(t, 1e300))  # the product of large times would overflow
     if not 0 < step < limit:

@@ -111,7 +111,10 @@ def stage2_optimum(
 
 
 def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """Attention is a share 1 - y uniform, where the output is exactly mu_S, and a share y on the query's own topic."""
+    """Returns the optimum at mask weight 1, where the loss is convex in y.
+
+    Attention is then a share 1 - y uniform, where the output is exactly mu_S, and a share y on the query's own topic.
+    """
     slope = ConvexSlope.of(setting)
     x = slope.root()
     A = 1 + x / setting.masses[0]
@@ -124,7 +127,7 @@ def _found(A: float, mask_weight: float, loss: float, residual: float, iteration
 
 
 def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
-    """The best of all stationary points and of both ends; its residual is not judged here."""
+    """Returns the best of all stationary points and of both ends; its residual is not judged here."""
     candidates = [*stationary_weights(terms, mask_weight), 0.0, math.inf]
     if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT:
         candidates = [1.0, *candidates]
@@ -139,7 +142,7 @@ def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
 
 
 def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """Both slopes vanish, found from the optimum at mask weight 1; or [MASK] is excluded, mask weight 0."""
+    """Returns the optimum in both weights: where both slopes vanish, or [MASK] is excluded with mask weight 0."""
     start = _convex(setting, terms)
     if start.topic_weight in (1.0, math.inf) or setting.seen.mask_fraction == 0:
         return start
@@ -154,7 +157,10 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 
 def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
-    """Where both slopes vanish, near the given logarithms of the weights, or the loss is not convex; and the steps."""
+    """Returns both weights where their slopes vanish, near the given logarithms, and the steps that were taken.
+
+    The steps end early where the loss is not convex.
+    """
     for taken in range(1, MOST_STEPS + 1):  # noqa: B007  the count is returned
         slopes, curvature = terms.log_slopes(*np.exp(logs))[0], terms.log_curvature(*np.exp(logs))
         if not curvature[0, 0] > 0 < np.linalg.det(curvature):
@@ -167,7 +173,7 @@ def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
 
 
 def _copied(setting: Setting) -> Stage2Optimum:
-    """The optimum without random words, where a query that shows a word shows the true one.
+    """Returns the optimum without random words, where a query that shows a word shows the true one.
 
     As A and the mask weight grow together, at shares kappa on the own topic and 1 - kappa on [MASK], the output becomes
     the true word's topic exactly.
@@ -177,7 +183,7 @@ def _copied(setting: Setting) -> Stage2Optimum:
 
 
 def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """The best mask weight of a grid, then the root of its slope, the topic weight following."""
+    """Returns the best mask weight of a grid, refined as a root of its slope, with the best topic weight at each."""
     grid = [0.0, *map(float, np.geomspace(1e-4, 1e8, 49))]
     best = int(np.argmin([_tied(terms, weight).loss for weight in grid]))
     if best == 0:
@@ -196,7 +202,7 @@ def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 
 def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:
-    """The optimum itself, or ConvergenceError where its slope does not vanish."""
+    """Returns the optimum itself; ConvergenceError where its slope does not vanish."""
     if not found.residual < TOLERANCE:
         solution = Solution(found, "unverified", found.residual, TOLERANCE, 0)
         advice = "take a mask_weight or rates of masking that are less extreme"

@@ -1,4 +1,4 @@
-"""Stationary points of the stage-2 loss: all are roots of a quartic."""
+"""The stationary points of the stage-2 loss, all of which are roots of a quartic."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ConvexSlope:
 
     @classmethod
     def of(cls, setting: Setting) -> "ConvexSlope":
-        """The coefficients of a setting.
+        """Makes the coefficients of a setting.
 
         They follow from N1 = E|g - mu_S|^2 where g is the output of attention to the query's topic alone and this topic
         is in S, and from N2, the same where it is not in S (a random word from elsewhere).
@@ -49,10 +49,11 @@ class ConvexSlope:
         return cls(masking.kept * excess + near * (excess + pull), masking.kept * pull, rho, far)
 
     def __call__(self, x: float) -> float:
+        """Return dL/dx up to a positive factor."""
         return (self.excess * x - self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
 
     def root(self) -> float:
-        """The only root x >= 0; infinite where nothing limits the attention."""
+        """Returns the only root x >= 0, infinite where nothing limits the attention."""
         if self.pull <= 0:
             return 0.0
         if self.excess <= NEVER * self.pull:
@@ -63,7 +64,7 @@ class ConvexSlope:
         return float(brentq(self, 0, ceiling, xtol=1e-300, rtol=1e-15))
 
     def residual(self, x: float) -> float:
-        """The absolute slope at x, relative to what cancels in it."""
+        """Returns the absolute slope at x, relative to the terms that cancel in it."""
         size = (self.excess * x + self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
         return abs(self(x)) / size if 0 < size < math.inf else 0.0
 
@@ -89,7 +90,7 @@ def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
 
 
 def _polished(A: float, near: Array, far: Array, below: Array) -> float:
-    """A root after Newton steps on the factors, since the expanded quartic has lost digits."""
+    """Returns a root after Newton steps on the factors, since the expanded quartic has lost digits."""
     (near_0, near_1), (far_0, far_1) = near, far
     (z1, slope_1), (z2, slope_2) = below[0], below[-1]
     for _ in range(3):

@@ -39,7 +39,7 @@ class Setting:
 
     @cached_property
     def outputs(self) -> tuple[float, float, float]:
-        """Numbers of the value matrix of stage 1.
+        """Three numbers of the value matrix of stage 1.
 
         They are its gap delta, its output for an unrelated word (bias included), and how much more [MASK] gives.
         """
@@ -48,7 +48,7 @@ class Setting:
 
     @cached_property
     def masses(self) -> tuple[float, float, float]:
-        """Shares of uniform attention: on a topic of the document, on one that is not in it, and on [MASK]."""
+        """The shares of uniform attention on a topic of the document, on one that is not in it, and on [MASK]."""
         outside = self.seen.random_fraction / self.model.n_topics
         inside = self.seen.true_fraction / self.model.topics_per_document + outside
         return inside, outside, self.seen.mask_fraction
@@ -64,7 +64,7 @@ class Terms:
     totals: Array
 
     def loss(self, A: float, mask_weight: float) -> float:
-        """The loss at weights A (at inf its limit) and mask_weight; infinite where a query is left without keys."""
+        """Returns the loss at A (at inf its limit) and mask_weight; infinite where a query is left without keys."""
         x = np.array([1.0, 0.0, 0.0]) if math.isinf(A) else np.array([A, mask_weight, 1.0])
         above, below = self.numerators @ x, self.totals @ x
         if math.isinf(A) and not below.all():  # keys of a topic that nothing visible has: A does not matter
@@ -76,13 +76,13 @@ class Terms:
         return self.constant + float(self.weights[some] @ (above[some] / below[some]) ** 2)
 
     def log_slopes(self, A: float, mask_weight: float) -> tuple[Array, Array]:
-        """dL/dlog A and dL/dlog mask_weight, and the sizes of what cancels in them."""
+        """Returns dL/dlog A and dL/dlog mask_weight, and the sizes of the terms that cancel in them."""
         ratio, change, _ = self._ratios(A, mask_weight)
         parts = (2 * self.weights * ratio)[:, None] * change
         return parts.sum(axis=0), abs(parts).sum(axis=0)
 
     def log_curvature(self, A: float, mask_weight: float) -> Array:
-        """Second derivatives in (log A, log mask_weight), (2, 2)."""
+        """Returns the second derivatives in (log A, log mask_weight), (2, 2)."""
         ratio, change, share = self._ratios(A, mask_weight)
         pull = 2 * self.weights * ratio
         mixed = change.T @ (pull[:, None] * share)
@@ -90,7 +90,7 @@ class Terms:
         return np.asarray(squares - mixed - mixed.T + np.diag(pull @ change))
 
     def _ratios(self, A: float, mask_weight: float) -> tuple[Array, Array, Array]:
-        """Fractions (9,), their logarithmic slopes (9, 2), and the shares of both weights in the totals (9, 2)."""
+        """Returns fractions (9,), their logarithmic slopes (9, 2), and shares of both weights in the totals (9, 2)."""
         x = np.array([A, mask_weight, 1.0])
         below = self.totals @ x
         ratio, share = self.numerators @ x / below, self.totals[:, :2] * x[:2] / below[:, None]
@@ -98,7 +98,10 @@ class Terms:
 
 
 def stage2_terms(setting: Setting, *, mask_query_weight: float = 1.0) -> Terms:
-    """`mask_query_weight`: of the [MASK] keys for [MASK] queries, 1 on words; 1 is best and has no excess loss."""
+    """Returns the terms of the loss; [MASK] queries put `mask_query_weight` on [MASK] keys and 1 on words.
+
+    A `mask_query_weight` of 1 is best and has no excess loss.
+    """
     T, v, tau = setting.model.n_topics, setting.model.words_per_topic, setting.model.topics_per_document
     (delta, base, extra), (inside, outside, mask) = setting.outputs, setting.masses
     kept, randomized, h = setting.masking.kept, setting.masking.randomized, 1 / (tau * v)

@@ -32,7 +32,7 @@ def documents(model: TopicModel, masking: Masking) -> Documents:
     """Returns all topic sets of the model; ValueError where there are more than 200 000, with their number."""
     require(model, masking, TopicModel)
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
-    # Above, the binomial coefficient itself may have millions of digits: a bound on its logarithm comes first.
+    # The binomial coefficient may have millions of digits, so that a bound on the number of topics comes first.
     if min(tau, T - tau) > 20 or comb(T, tau) > MOST_SETS:
         count = f"{comb(T, tau)}" if min(tau, T - tau) <= 20 else "many more"
         raise ValueError(f"model must have at most {MOST_SETS} sets, n_topics over topics_per_document, got {count}")

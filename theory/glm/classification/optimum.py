@@ -1,4 +1,4 @@
-"""The ridge that predicts best."""
+"""The ridge at which a trained classifier predicts fresh samples best."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -15,10 +15,10 @@ from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BestRidge(Result):
+class OptimalRidge(Result):
     """Hold the ridge `lam` with the least mean loss of a fresh sample, that `loss`, and the saddle `point` there.
 
-    `at_bound`: the least loss lies at an end of the interval searched.
+    `at_bound` says that the least loss lies at an end of the interval that was searched.
     """
 
     lam: float
@@ -28,12 +28,14 @@ class BestRidge(Result):
 
 
 @checked
-def best_ridge(
+def optimal_ridge(
     model: GaussianMixture, bounds: tuple[float, float] = (1e-3, 1e3), *, tol: float = 1e-11, max_iter: int = 2000
-) -> BestRidge:
-    """Find the ridge that predicts best, by a bounded search in log lam, where the fresh loss has one minimum.
+) -> OptimalRidge:
+    """Find the ridge lam within `bounds` at which the mean loss of a fresh sample is least.
 
-    `tol` and `max_iter` are those of `solve` at each ridge. ConvergenceError where one of them is not solved.
+    The search is a bounded one in log lam, in which this loss has one minimum; the ridge of `model` has no part in it.
+    `tol` and `max_iter` are those of `solve` at each ridge. Raises ValueError for bounds that do not increase, and
+    ConvergenceError where the saddle point of one ridge is not solved.
     """
     low, high = (checks.positive("bounds", bound) for bound in bounds)
     if not low < high:
@@ -50,7 +52,7 @@ def best_ridge(
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-4})
     at = float(found.x)
     near_end = min(at - ends[0], ends[1] - at) < 1e-3
-    return BestRidge(
+    return OptimalRidge(
         lam=math.exp(at),
         loss=float(found.fun),
         point=points[at],
@@ -58,3 +60,8 @@ def best_ridge(
         residual=points[at].residual,
         iterations=int(found.nfev),
     )
+
+
+# Other names of the same, which callers use too.
+BestRidge = OptimalRidge
+best_ridge = optimal_ridge

@@ -14,11 +14,13 @@ RESOLVED = 1e-13  # eigenvalues below this share of the largest are rounding
 
 @checked
 def masked_regression_problem(model: MaskedRidge, coordinate: int = 0) -> GeneralizedLinearModel:
-    """Coordinate y given the others x, p = d - 1: teacher field a.x with Var(a.x) = c.S^-1.c, the rest of y is noise.
+    """Make the problem of predicting one coordinate y from the p = d - 1 others x, as a linear teacher with noise.
 
-    S = Cov(x), c = Cov(x, y); the signal is sqrt(p) c. (1/n) |y - X a|^2 + lam_masked |a|^2 is 2/n times the sum here
-    with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions). Test errors are equal; the training
-    loss here is half the masked one. ValueError for a covariance of infinite dimension: give it a size.
+    With S = Cov(x) and c = Cov(x, y) the teacher's field is a.x, a = S^-1 c, of variance c.S^-1.c; the rest of y is
+    label noise, and the signal is sqrt(p) c. The masked objective (1/n) |y - X a|^2 + lam_masked |a|^2 is 2/n times the
+    sum that is minimized here with w = sqrt(p) a, so that lam = n lam_masked/p (theory.models.conventions). Test errors
+    are equal; the training loss here is half the masked one. ValueError for a covariance of infinite dimension, to
+    which `resized` gives a size.
     """
     if not model.covariance.is_finite or model.d < 2:
         raise ValueError(f"model must have a covariance of finite dimension d >= 2, got {model.covariance}")

@@ -3,13 +3,14 @@
 In a dense model at high temperature the other sites, given the masked one, are nearly Gaussian: its value moves their
 mean and, to leading order, leaves their covariance. Logistic regression of a spin, or softmax regression of a color,
 is one site of the pseudo-likelihood fit, so that its learning curve is that of a mixture (arXiv:2106.03791 for the
-mixture, arXiv:1705.05403 for dense Ising models). The picture
-is exact for dense models in the paramagnet as p grows, with corrections of order 1/p; on a graph of mean degree c the
-mixture's own floor is too low by a share of order 1/c that no size removes (`random_graph_floors`: 0.1, 1.8 and 8 % at
-c = 3 and 0.3, 0.6 and 0.9 of the critical inverse temperature).
+mixture, arXiv:1705.05403 for dense Ising models). The picture is exact for dense models in the paramagnet as the
+number p of inputs grows, with corrections of order 1/p. On a graph of mean degree c the mixture's own floor is too low
+by a share of order 1/c that no size removes (`random_graph_floors`: 0.1, 1.8 and 8 % at c = 3 and 0.3, 0.6 and 0.9 of
+the critical inverse temperature).
 
-The ridge: sum over samples of the loss + (lam/2) |w|^2, fields h = w.x/sqrt(p). In couplings J = w/sqrt(p), the
-pseudo-likelihood that takes the mean over n samples and a penalty l2 |J|^2 has l2 = lam p/(2 n) = lam/(2 alpha).
+Training minimizes the sum of the loss over samples + (lam/2) |w|^2 with the fields h = w.x/sqrt(p). In terms of the
+couplings J = w/sqrt(p), a pseudo-likelihood that takes the mean over n samples and a penalty l2 |J|^2 has the same
+minimum at l2 = lam p/(2 n) = lam/(2 alpha).
 Contrasts are orthonormal, hence |J|^2 is that of the zero-sum blocks. Two colors as contrasts (+-1/sqrt 2, softmax) and
 as spins (+-1, logistic) are the same problem at the same lam.
 """
@@ -165,7 +166,7 @@ def _center(mean: Any, p: int) -> Array:
 
 
 def _modes(within: Array, means: Any) -> Modes:
-    """Signals sqrt(p) mean in the eigenbasis of the covariance within the clusters."""
+    """Make the modes of the signals sqrt(p) mean, in the eigenbasis of the covariance within the clusters."""
     try:
         return Modes.of_matrix((within + within.T) / 2, np.sqrt(len(within)) * np.asarray(means))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the mixture misses on sparse graphs: a spin with few neighbors does not see Gaussian inputs."""
+"""The error of the Gaussian mixture on sparse graphs, where a spin with few neighbors does not see Gaussian inputs."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ COLDEST = 18.0  # beyond it 1 - tanh(beta)^2 is zero in double precision
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeFloors(Result):
-    """Hold H(spin | others) in nats, `true` and of the `mixture` with the same means and covariance."""
+    """Hold H(spin | others) in nats: the `true` entropy, and that of the `mixture` of the same means and covariance."""
 
     true: float
     mixture: float
@@ -25,11 +25,11 @@ class TreeFloors(Result):
 
 @checked
 def star_floors(n_neighbors: int, beta: float) -> TreeFloors:
-    """Compute the floors of a spin with k neighbors on a tree without fields and with couplings +-1.
+    """Compute the floors of a spin with k = `n_neighbors` neighbors x on a tree without fields, with couplings J = +-1.
 
-    Only the neighbors tell of it.
-    Given the spin y they are independent, J x = y with probability (1 + t)/2, t = tanh(beta): the true log-odds are
-    2 beta sum J x. The mixture has means y t J and the variance 1 - t^2, hence k t^2/(1 - t^2) = mu.Omega^-1.mu.
+    Only its neighbors tell of a spin y. Given y they are independent, and J x = y with probability (1 + t)/2,
+    t = tanh(beta): the true log-odds are 2 beta sum J x. The mixture has the means y t J and the variance 1 - t^2, so
+    that mu.Omega^-1.mu = k t^2/(1 - t^2).
     """
     k, b = int(checks.dimension(n_neighbors, least=0, name="n_neighbors")), checks.non_negative("beta", beta)
     if k > MOST_NEIGHBORS:

@@ -1,11 +1,12 @@
-"""From matrix overlaps to their conjugates, in a basis of the classes.
+"""The step from matrix overlaps to their conjugates, in a basis of the classes.
 
-h = M_c + b + Q_c^(1/2) z in cluster c. Softmax depends on differences of h alone: it is solved in K - 1 orthonormal
+The K outputs of a sample of cluster c are h = M_c + b + Q_c^(1/2) z with the overlaps M_c of its mean, the bias b, the
+covariance Q_c and z standard normal. Softmax depends on differences of h alone: it is solved in K - 1 orthonormal
 zero-sum contrasts, square loss in all K outputs; `basis` (D, K) has either as rows.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -20,9 +21,20 @@ NEWTON_STEPS = 200
 DECREMENT = 1e-22  # of the convex objective: twice what another Newton step would gain
 
 
+@dataclass
+class Progress:
+    """Holds where the last proximal operators of each label were found, and how much work all of them have cost."""
+
+    prox: dict[int, Array] = field(default_factory=dict)
+    evaluations: int = 0  # of the objective of one sample
+
+
 @dataclass(frozen=True)
 class ClassAverages:
-    """Of one cluster: E f (D,), E f f^T and -E df/dh (D, D), and the mean loss of the prox."""
+    """Hold averages over one cluster: E f (D,), E f f^T and -E df/dh (D, D), and the mean loss at the prox.
+
+    f = V^-1 (prox(h) - h) is the force that a sample exerts on its outputs h.
+    """
 
     force: Array
     square: Array
@@ -32,7 +44,10 @@ class ClassAverages:
 
 @cache
 def gaussian_nodes(dimension: int) -> tuple[Array, Array]:
-    """z (N, dimension) and weights that sum to 1: Gauss-Hermite products up to 3 dimensions, else 2^14 Sobol points."""
+    """Return z (N, dimension) and weights (N,) that sum to 1, for averages over a standard normal vector.
+
+    They are Gauss-Hermite products up to 3 dimensions, and 2^14 scrambled Sobol points in more.
+    """
     if dimension in PER_AXIS:
         z, weights = np.polynomial.hermite_e.hermegauss(PER_AXIS[dimension])
         grid = np.stack(np.meshgrid(*[z] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
@@ -48,7 +63,7 @@ def gaussian_nodes(dimension: int) -> tuple[Array, Array]:
 
 
 def contrasts(K: int) -> Array:
-    """Orthonormal zero-sum rows, (K - 1, K), of Helmert's kind."""
+    """Return the rows of Helmert's matrix without its constant one: (K - 1, K), orthonormal, each of sum zero."""
     rows = np.tril(np.ones((K - 1, K)), 0)
     for k in range(K - 1):
         rows[k, k + 1] = -(k + 1)
@@ -57,7 +72,7 @@ def contrasts(K: int) -> Array:
 
 
 def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAverages:
-    """(1/2) |target - h|^2: f = (1 + V)^-1 (target - h), linear in h."""
+    """Average the forces of the loss (1/2) |target - h|^2: f = (1 + V)^-1 (target - h) is linear in h."""
     shrink = np.asarray(np.linalg.inv(np.eye(len(V)) + V), float)
     gap = target - mean
     square: Array = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
@@ -65,17 +80,18 @@ def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAver
 
 
 def softmax_averages(
-    mean: Array, V: Array, Q: Array, label: int, basis: Array, nodes: Nodes, memory: dict[int, Array] | None = None
+    mean: Array, V: Array, Q: Array, label: int, basis: Array, nodes: Nodes, progress: Progress | None = None
 ) -> ClassAverages:
-    """Cross-entropy -log softmax(h)[label], h = basis^T of D contrasts; `memory` keeps the prox of each label.
+    """Average the forces of the cross entropy -log softmax(basis^T h)[label] over h of this mean and covariance Q.
 
-    The minimization of the next call starts there: it is convex, so that only its time depends on the start.
+    `progress` keeps the prox of each label, where the minimization of the next call starts; the problem is convex, so
+    that only its time depends on the start.
     """
     z, weights = nodes
     values, vectors = np.linalg.eigh((Q + Q.T) / 2)
     h = mean + z @ (vectors * np.sqrt(np.maximum(values, 0))).T
-    memory = {} if memory is None else memory
-    prox = memory[label] = softmax_prox(h, V, label, basis, memory.get(label))
+    progress = Progress() if progress is None else progress
+    prox = progress.prox[label] = softmax_prox(h, V, label, basis, progress)
     p = softmax(prox @ basis, axis=1)
     f = basis[:, label] - p @ basis.T
     S = _covariance(p, basis)
@@ -84,11 +100,14 @@ def softmax_averages(
     return ClassAverages(weights @ f, np.einsum("n,ni,nj->ij", weights, f, f), (response + response.T) / 2, loss)
 
 
-def softmax_prox(h: Array, V: Array, label: int, basis: Array, start: Array | None = None) -> Array:
-    """argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(x)[label] for rows h (N, D): damped Newton, convex."""
+def softmax_prox(h: Array, V: Array, label: int, basis: Array, progress: Progress | None = None) -> Array:
+    """Return argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(basis^T x)[label] for rows h (N, D), by Newton steps."""
     e, inverse = basis[:, label], np.linalg.inv(V)
+    progress = Progress() if progress is None else progress
+    start = progress.prox.get(label)
 
     def objective(x: Array, center: Array) -> Array:
+        progress.evaluations += len(x)
         gap = x - center
         return np.asarray(0.5 * np.einsum("ni,ij,nj->n", gap, inverse, gap) + logsumexp(x @ basis, axis=1) - x @ e)
 
@@ -118,6 +137,6 @@ def softmax_prox(h: Array, V: Array, label: int, basis: Array, start: Array | No
 
 
 def _covariance(p: Array, basis: Array) -> Array:
-    """basis (diag p - p p^T) basis^T for rows p, (N, D, D)."""
+    """Return basis (diag p - p p^T) basis^T for rows p of probabilities, (N, D, D)."""
     mean = p @ basis.T
     return np.asarray(np.einsum("nk,ik,jk->nij", p, basis, basis) - mean[:, :, None] * mean[:, None, :])

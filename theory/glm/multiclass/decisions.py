@@ -1,4 +1,4 @@
-"""Which of K jointly normal outputs is the largest: exact where one integral does it, with an error estimate elsewhere.
+"""Probabilities that each of K jointly normal outputs is the largest, with an estimate of their error.
 
 Only differences of the outputs count, so that K outputs need a normal law of K - 1 dimensions. Two of them are one
 error function and three a bivariate normal law (Owen's T). From four on, outputs whose differences have the covariance
@@ -21,10 +21,10 @@ SCRAMBLES, POINTS = 8, 100_000  # of the quasi-Monte Carlo rule: its spread over
 
 
 def decision_probabilities(mean: Array, covariance: Array) -> tuple[Array, float]:
-    """P(output k is the largest), (K,), for outputs of this `mean` (K,) and `covariance` (K, K), and its error.
+    """Return P(output k is the largest), (K,), for outputs of this `mean` (K,) and `covariance` (K, K), and its error.
 
-    The error is an estimate for the largest entry: rounding for exact forms, the change with twice the nodes for
-    integrals, three standard errors for quasi-Monte Carlo.
+    The error is an estimate of the largest error of an entry: rounding for exact forms, the change with twice the nodes
+    for integrals, three standard errors for quasi-Monte Carlo.
     """
     K = len(mean)
     own = _independent_variances(covariance) if K > 3 else None
@@ -37,13 +37,13 @@ def decision_probabilities(mean: Array, covariance: Array) -> tuple[Array, float
 
 
 def _by_order(chances: Callable[[int], Array]) -> tuple[Array, float]:
-    """The values at twice the nodes, and what that changed."""
+    """Return the probabilities at twice the nodes, and the largest change that doubling the nodes made."""
     coarse, fine = chances(ORDER), chances(2 * ORDER)
     return fine, max(float(abs(fine - coarse).max()), 1e-15)
 
 
 def _differences(mean: Array, covariance: Array, k: int) -> tuple[Array, Array]:
-    """Mean and covariance of h_k - h_j over the other j: output k is the largest where all are positive."""
+    """Return mean and covariance of h_k - h_j over the other j: output k is the largest where all are positive."""
     K = len(mean)
     D = np.delete(np.eye(K)[k] - np.eye(K), k, axis=0)
     spread = D @ covariance @ D.T
@@ -51,7 +51,7 @@ def _differences(mean: Array, covariance: Array, k: int) -> tuple[Array, Array]:
 
 
 def _independent_variances(covariance: Array) -> Array | None:
-    """Variances of independent outputs whose differences have the same law, or None.
+    """Return the variances of independent outputs whose differences have the same law, or None if there are none.
 
     A part u_i that is added to the covariances with all others, C_ij + u_i + u_j, changes no difference. The u that
     cancels all covariances is sought by least squares; it must leave no misfit and no negative variance.
@@ -69,7 +69,7 @@ def _independent_variances(covariance: Array) -> Array | None:
 
 
 def _largest_of_independent(mean: Array, variances: Array, k: int, order: int) -> float:
-    """int phi(z) prod_j Phi((m_k + s_k z - m_j)/s_j) dz."""
+    """Return int phi(z) prod_j Phi((m_k + s_k z - m_j)/s_j) dz, P(output k is the largest) of independent outputs."""
     gap, others = np.delete(mean[k] - mean, k), np.sqrt(np.delete(variances, k))
     own = math.sqrt(float(variances[k]))
     if own == 0:
@@ -79,13 +79,16 @@ def _largest_of_independent(mean: Array, variances: Array, k: int, order: int) -
 
 
 def _below(gap: Array, spread: Array) -> Array:
-    """Phi(gap/spread), a step where the spread is zero."""
+    """Return Phi(gap/spread), which is a step where the spread is zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(spread > 0, ndtr(gap / spread), np.heaviside(gap, 0.5))
 
 
 def _largest_of_four(mean: Array, covariance: Array, k: int, order: int) -> float:
-    """One to three differences: exact forms, or the bivariate law averaged over the difference that varies least."""
+    """Return P(output k is the largest) of two to four outputs, which have one to three differences.
+
+    Exact forms serve for one and two, and for three the bivariate law, averaged over the difference that varies least.
+    """
     gap, spread = _differences(mean, covariance, k)
     size = np.sqrt(np.diag(spread))
     if size.min() <= 1e-150:  # a difference that does not vary is decided by its mean

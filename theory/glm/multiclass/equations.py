@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.glm.multiclass.channel import ClassAverages, Nodes, softmax_averages, square_averages
+from theory.glm.multiclass.channel import ClassAverages, Nodes, Progress, softmax_averages, square_averages
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A model in D coordinates of its K outputs; a point x lists V (C, D, D), q (C, D, D), r (D, K) and b (D,).
+    """Hold a model in D coordinates of its K outputs; a point x lists V (C, D, D), q (C, D, D), r (D, K) and b (D,).
 
     `basis` (D, K) has the coordinates as rows: all outputs for square loss, zero-sum contrasts for softmax, which needs
     `nodes` for its averages over D dimensions.
@@ -20,7 +20,7 @@ class Classes:
     model: MulticlassMixture
     basis: Array
     nodes: Nodes | None = None
-    memory: dict[int, Array] = field(default_factory=dict)  # where the last proximal operators were found
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def D(self) -> int:
@@ -38,29 +38,29 @@ class Classes:
         return [k if self.C > 1 else 0 for k in range(self.model.n_classes)]
 
     def start(self) -> Array:
-        """A point to begin with: V = 1, q = 1/2, and outputs that lean slightly to their classes."""
+        """Return a point to begin with: V = 1, q = 1/2, and outputs that lean slightly to their classes."""
         one = np.tile(np.eye(self.D), (self.C, 1, 1))
         return np.concatenate((one.ravel(), 0.5 * one.ravel(), 0.01 * self.basis.ravel(), np.zeros(self.D)))
 
     def split(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """V, q, r and b of a point."""
+        """Return V, q, r and b of a point."""
         block = self.C * self.D**2
         V, q = (x[k * block : (k + 1) * block].reshape(self.C, self.D, self.D) for k in (0, 1))
         return V, q, x[2 * block : 2 * block + self.D * self.model.n_classes].reshape(self.D, -1), x[len(x) - self.D :]
 
     def averages(self, x: Array) -> list[ClassAverages]:
-        """What the samples of each cluster exert on the weights."""
+        """Average the forces that the samples of each cluster exert on the weights."""
         V, q, r, b = self.split(x)
         found = []
         for k, c in enumerate(self.own):
             if self.nodes is None:
                 found.append(square_averages(r[:, k] + b, V[c], q[c], self.basis[:, k]))
             else:
-                found.append(softmax_averages(r[:, k] + b, V[c], q[c], k, self.basis, self.nodes, self.memory))
+                found.append(softmax_averages(r[:, k] + b, V[c], q[c], k, self.basis, self.nodes, self.progress))
         return found
 
     def image(self, x: Array) -> Array:
-        """Channel and prior, and for the biases a Newton step, whose fixed point balances the forces."""
+        """Return the image of a point: overlaps by way of conjugates, and biases one Newton step nearer to balance."""
         b, model, D = self.split(x)[3], self.model, self.D
         Vhat, qhat, rhat = np.zeros((self.C, D, D)), np.zeros((self.C, D, D)), np.zeros((D, model.n_classes))
         for k, (share, mean) in enumerate(zip(model.probabilities, self.averages(x), strict=True)):
@@ -74,7 +74,7 @@ class Classes:
         return np.concatenate((V.ravel(), q.ravel(), r.ravel(), b))
 
     def prior(self, Vhat: Array, qhat: Array, rhat: Array) -> tuple[Array, Array, Array]:
-        """Overlaps from conjugates: G = (lam + sum_c Vhat_c om_c)^-1 is a matrix over outputs in each mode."""
+        """Return overlaps from conjugates: G = (lam + sum_c Vhat_c om_c)^-1 is a matrix over outputs in each mode."""
         modes = self.model.modes
         om, w = modes.covariances, modes.weights
         G = np.linalg.inv(self.model.lam * np.eye(self.D) + np.einsum("cij,cm->mij", Vhat, om))
@@ -84,7 +84,7 @@ class Classes:
         return V, np.einsum("cm,mij->cij", om, core), np.einsum("mij,jl,klm->ik", G, rhat, modes.gram)
 
     def admissible(self, x: Array) -> bool:
-        """V is positive definite and q positive semi-definite, to rounding."""
+        """Tell whether V is positive definite and q positive semi-definite, to rounding."""
         if not np.isfinite(x).all():
             return False
         V, q, _, _ = self.split(x)

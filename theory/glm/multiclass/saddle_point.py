@@ -1,4 +1,4 @@
-"""What is known at the saddle point of K classes."""
+"""The overlaps and observables at the saddle point of K classes."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,26 +40,26 @@ class MulticlassSaddlePoint(SolverResult):
 
     @property
     def confusion(self) -> Array:
-        """P(prediction = k | class c) at [c, k], (K, K)."""
+        """The confusion matrix P(prediction = k | class c) at [c, k], (K, K)."""
         return self._decisions[0]
 
     @property
     def test_error(self) -> float:
-        """P(prediction != class) of a fresh sample."""
+        """The probability P(prediction != class) of a fresh sample."""
         return 1 - float(np.array(self.model.probabilities) @ np.diag(self.confusion))
 
     @property
     def test_error_uncertainty(self) -> float:
-        """Estimate of the numerical error of `test_error` at these overlaps, and of any entry of `confusion`.
+        """An estimate of the numerical error of `test_error` at these overlaps, and of any entry of `confusion`.
 
-        Near rounding for up to four classes and wherever all outputs have independent or equally correlated
-        fluctuations; three standard errors of quasi-Monte Carlo otherwise.
+        It is near rounding for up to four classes and wherever all outputs have independent or equally correlated
+        fluctuations, and three standard errors of quasi-Monte Carlo otherwise.
         """
         return self._decisions[1]
 
 
 def observables(classes: Classes, solution: Solution[Array]) -> MulticlassSaddlePoint:
-    """The point in all K outputs, with its losses."""
+    """Return the solved point in all K outputs, with its losses."""
     model, basis = classes.model, classes.basis
     V, q, r, b = classes.split(solution.value)
     shares = np.array(model.probabilities)

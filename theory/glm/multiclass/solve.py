@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +17,17 @@ from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 from theory.numerics import Counted, Solution, first_solved, follow, search, verified
 from theory.numerics.search import Found
-from theory.numerics.solution import Status
 from theory.numerics.steps import relative_gap
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 RANGE = 100.0  # of the logarithms of V and q
 AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search
 LEAST = 1e-300  # an eigenvalue at or below it has no logarithm
+MOST_WORK = 1000  # evaluations of the objective of one sample for each node and class: about 3 s for three classes
 ADVICE = "raise max_iter, or take a less extreme alpha or lam"
+EXTREME = "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
 
 
 def solve_multiclass(
@@ -34,8 +39,9 @@ def solve_multiclass(
     logistic loss, and solved as such. Softmax of more is searched for in the matrix logarithms of V and q, from a cold
     start and, failing that, by continuation in lam from lam = 10 down. Then `residual` is that of the full equations,
     max |update(x) - x|/(1 + |x|) over the entries of V, q, r and the bias at the point returned. `max_iter` bounds the
-    evaluations of the cold start. ConvergenceError where no point with a residual within `tol` is found; with
-    check=False the best point is returned as not converged.
+    evaluations of the cold start, and `MOST_WORK` all work, since the proximal operators of softmax converge slowly
+    where means are about a hundred standard deviations apart. ConvergenceError where no point with a residual within
+    `tol` is found; with check=False the best point is returned as not converged.
     """
     checks.record("model", model, MulticlassMixture)
     tol = checks.positive("tol", tol)
@@ -54,7 +60,14 @@ def solve_multiclass(
     if status == "converged" and not classes.admissible(x):
         status = "inadmissible"
     name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
-    return observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, ADVICE))
+    advice = EXTREME if _is_exhausted(classes) else ADVICE
+    return observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, advice))
+
+
+def _is_exhausted(classes: Classes) -> bool:
+    """Tell whether a search has done as much work as it may; it then ends at the best point that it has seen."""
+    nodes = 0 if classes.nodes is None else len(classes.nodes[1])
+    return classes.progress.evaluations > MOST_WORK * nodes * classes.model.n_classes
 
 
 def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
@@ -73,7 +86,7 @@ def _along_ridges(update: "_Logarithmic", tol: float) -> Found:
     classes = update.classes
 
     def at(model: MulticlassMixture, guess: Array | None) -> Found:
-        step = _Logarithmic(Classes(model, classes.basis, classes.nodes))
+        step = _Logarithmic(Classes(model, classes.basis, classes.nodes, classes.progress))
         found = search(step, step.pack(step.classes.start()) if guess is None else guess, tol, 200, AIM * tol)
         update.evaluations += step.evaluations
         return found
@@ -82,7 +95,7 @@ def _along_ridges(update: "_Logarithmic", tol: float) -> Found:
 
 
 class _Logarithmic(Counted):
-    """The equations in coordinates in which they are well behaved.
+    """The saddle-point equations in coordinates in which they are well behaved.
 
     V and q enter by the upper triangles of their matrix logarithms, which keeps them positive definite; r and the bias
     by the inverse hyperbolic sine of their ratio to the root mean square sqrt(tr q/D) of an output, averaged over the
@@ -113,6 +126,8 @@ class _Logarithmic(Counted):
         return float(np.sqrt(np.trace(q, axis1=1, axis2=2).mean() / self.classes.D))
 
     def _image(self, y: Array) -> Array:
+        if _is_exhausted(self.classes):
+            return np.full_like(y, np.nan)
         with np.errstate(all="ignore"):
             try:
                 return self.pack(self.classes.image(self.unpack(y)))
@@ -121,7 +136,7 @@ class _Logarithmic(Counted):
 
 
 def _of_eigenvalues(function: Callable[[Array], Array], matrix: Array) -> Array:
-    """A function of a symmetric matrix by its eigenvalues."""
+    """Return a function of a symmetric matrix, applied to its eigenvalues."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if function is np.log:
         values = np.maximum(values, LEAST)

@@ -8,7 +8,7 @@ from theory.numerics import solve_fixed_point
 
 
 def solve_square(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
-    """The point of `Classes` with square loss, and the evaluations of its scalar equations.
+    """Return the solved point of `Classes` with square loss, and the evaluations of its scalar equations.
 
     Outputs do not interact: V_c and Vhat_c = alpha p_c/(1 + V_c) are multiples of the identity, p_c the share of the
     clusters of covariance c, and V alone solves V_c = sum_m w om_c G with G = 1/(lam + sum_c Vhat_c om_c) in mode m.

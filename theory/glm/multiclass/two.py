@@ -10,10 +10,11 @@ from theory.models.glm import GaussianMixture, MulticlassMixture
 
 
 def solve_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool) -> MulticlassSaddlePoint:
-    """Rows w_1 = -w_2 = w/2 of the weights have |W|^2 = |w|^2/2: with w = w_1 - w_2 the ridge is lam/2.
+    """Solve softmax of two classes as the logistic loss of w = w_1 - w_2, at the ridge lam/2.
 
-    The outputs are +-h/2. A matrix over them is a quarter of the binary number times (1, -1; -1, 1); V is a response
-    to the ridge lam instead of lam/2, which takes the factor into account: the prox of h has the response 4 V_11.
+    At the minimum the rows of the weights are w_1 = -w_2 = w/2, so that |W|^2 = |w|^2/2, and the outputs are +-h/2. A
+    matrix over the outputs is a quarter of the binary number times (1, -1; -1, 1). V is a response to the ridge lam
+    instead of lam/2, which takes the factor into account: the prox of h has the response 4 V_11.
     """
     binary = GaussianMixture(
         modes=model.modes,

@@ -1,4 +1,4 @@
-"""Which rows a number of masks a sample makes, and how strongly they answer to the noise of the fit."""
+"""The rows that a number of masks makes of each sample, in classes, and how strongly the fit follows each class."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from theory.models.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """Sums over the classes of rows at one point of the first-order equations; see `RowClasses`.
+    """Hold sums over the classes of rows at one point of the first-order equations; see `RowClasses`.
 
     `first` (2,) weighs a Sigma and b diag Sigma in the equivalent of the Gram matrix. Its derivative to the two
     self-consistent traces is -`second` (2, 2). `rows` (2,) weighs them in the train error.
@@ -34,7 +34,7 @@ class RowClasses:
     share: Array = field(repr=False)  # (c,), rows of the class over n pairs; sums to 1
 
     def response(self, traces: Array) -> Response:
-        """The sums over classes at traces (2,) = (tr a Sigma G, tr b Delta G)/n.
+        """Return the sums over classes at traces (2,) = (tr a Sigma G, tr b Delta G)/n.
 
         The rows of class c, of covariance T_c, are damped by the factor K_c = 1 + tr T_c G/(n pairs): the fit follows
         its own rows, the more so the fewer there are.
@@ -49,7 +49,7 @@ class AllMasks:
     """The limit of infinitely many masks: a sample is one row of covariance a Sigma, and b Delta is a fixed ridge."""
 
     def response(self, traces: Array) -> Response:
-        """The limit n_masks -> infinity of `RowClasses.response`."""
+        """Return the limit n_masks -> infinity of `RowClasses.response`."""
         damping = 1 / (1 + float(traces[0]))
         second = np.zeros((2, 2))
         second[0, 0] = damping**2
@@ -57,7 +57,7 @@ class AllMasks:
 
 
 def row_classes(n_masks: int, mask_rate: float) -> RowClasses:
-    """The classes of rows whose weight is above rounding: about sqrt(n_masks) of them where there are many masks."""
+    """Make the classes of rows whose weight is above rounding, about sqrt(n_masks) of them where masks are many."""
     count, probability = _binomial(n_masks, mask_rate)
     masked = count > 0
     count, probability = count[masked], probability[masked]
@@ -67,7 +67,10 @@ def row_classes(n_masks: int, mask_rate: float) -> RowClasses:
 
 
 def _binomial(n: int, rate: float) -> tuple[Array, Array]:
-    """Values and probabilities of a binomial around its mode, by ratios of neighbors: factorials would lose digits."""
+    """Return values and probabilities of a binomial law around its mode.
+
+    They come from ratios of neighbors, since factorials would lose digits.
+    """
     mode = int((n + 1) * rate)
     reach = int(40 * (n * rate * (1 - rate)) ** 0.5) + 40  # beyond it less than exp(-700)
     low, high = max(0, mode - reach), min(n, mode + reach)

@@ -1,4 +1,4 @@
-"""Errors over mask rates and sample ratios: one population, and one spectrum a mask rate, serve all points."""
+"""Errors over mask rates and sample ratios, whose points share one population and one spectrum for each mask rate."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ class MaskCurve(SolverResult):
     mean_train_error: Array = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""
+        """Tabulate a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""
         rate, alpha = (grid.ravel() for grid in np.meshgrid(self.mask_rates, self.alphas, indexing="ij"))
         return table(
             mask_rate=rate,

@@ -1,4 +1,4 @@
-"""First- and second-order equations of random masks."""
+"""The equations of random masks: first-order ones for the resolvent, second-order ones for the errors."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """The solved equations at one sample ratio, with the evidence for them.
+    """Hold the solved equations at one sample ratio, with the evidence for them.
 
     `first` (2,) are the weights S and W in the equivalent G = (S a Sigma + W b Delta + lam)^-1 of the resolvent.
     """
@@ -28,7 +28,7 @@ class Point:
 
 
 def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n_masks: int | None) -> list[Point]:
-    """The solved equations at every sample ratio; ConvergenceError where a number leaves the floating-point range."""
+    """Solve the equations at every sample ratio; ConvergenceError where a number leaves the floating-point range."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what that leaves behind is refused below
         if n_masks is None:
             points = all_masks(of, alphas, lam, mask_rate)
@@ -43,7 +43,7 @@ def solved_points(of: Population, alphas: Array, lam: float, mask_rate: float, n
 
 
 def rates(mask_rate: float) -> tuple[float, float]:
-    """The weights (a, b) in E z z' = a Sigma + b Delta for inputs z of which a fraction mask_rate is set to zero."""
+    """Return (a, b) in E z z' = a Sigma + b Delta, for inputs z of which a fraction mask_rate is set to zero."""
     return (1 - mask_rate) ** 2, mask_rate * (1 - mask_rate)
 
 
@@ -116,7 +116,7 @@ def _problem(alpha: float, lam: float, mask_rate: float) -> str:
 
 
 def _point(first: Array, at: Resolvent, raised: Array, mask_rate: float, evidence: tuple[float, int, bool]) -> Point:
-    """The errors at a solved point; `raised` (2, 2) are the weights of a Sigma and b Delta in the equivalent of G B G.
+    """Compute the errors at a solved point; `raised` (2, 2) weighs a Sigma and b Delta in the equivalent of G B G.
 
     Their first column is for the B of the test error, the second for that of the train error.
     """

@@ -34,7 +34,7 @@ class CommutingPopulation:
     delta: Array = field(repr=False)  # (r,) at the modes
 
     def whitened(self, x: float, y: float, lam: float) -> Spectrum:
-        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        """Return the spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
         return Spectrum(x * self.spectrum.eigenvalues / (y * self.delta + lam), self.spectrum.weights)
 
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
@@ -64,10 +64,11 @@ class DensePopulation:
 
     @cached_property
     def variances(self) -> Array:
+        """The variance of each coordinate, (d,)."""
         return np.diagonal(self.matrix).copy()
 
     def whitened(self, x: float, y: float, lam: float) -> Spectrum:
-        """Spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
+        """Return the spectrum of (y Delta + lam)^-1/2 x Sigma (y Delta + lam)^-1/2."""
         root = np.sqrt(x / (y * self.variances + lam))
         eigenvalues = np.linalg.eigvalsh(root[:, None] * self.matrix * root)
         d = len(eigenvalues)
@@ -94,7 +95,7 @@ Population = CommutingPopulation | DensePopulation
 
 
 def population(covariance: Covariance) -> Population:
-    """The cheapest form of a population: by modes where Delta commutes with Sigma, else by dense matrices."""
+    """Choose the cheapest form of a population: modes where Delta commutes with Sigma, else dense matrices."""
     spectrum = covariance.spectrum
     if spectrum.axes:
         return CommutingPopulation(spectrum, spectrum.eigenvalues)
@@ -104,13 +105,13 @@ def population(covariance: Covariance) -> Population:
     if spectrum.homogeneous or np.ptp(variances) <= 1e-12 * variances.max():
         variance = float(variances[0])
         if isinstance(covariance, Equicorrelated) and not covariance.is_finite:
-            variance = 1.0  # its limit leaves out the common factor, which every variance contains
+            variance = 1.0  # its limit leaves out the common factor, which is a part of every variance
         return CommutingPopulation(spectrum, np.full_like(spectrum.eigenvalues, variance))
     return DensePopulation(covariance.matrix)
 
 
 def inverse(matrix: Array, x: float, y: float, lam: float) -> Array:
-    """The inverse (d, d) of x Sigma + y Delta + lam; ConvergenceError where it is not positive definite."""
+    """Compute the inverse (d, d) of x Sigma + y Delta + lam; ConvergenceError where it is not positive definite."""
     system = x * matrix
     diagonal = np.einsum("ii->i", system)
     diagonal += y * np.diagonal(matrix) + lam

@@ -42,7 +42,7 @@ class RandomMasksSolution(SolverResult):
 
     @property
     def rows_per_coordinate(self) -> float:
-        """Rows of each regression over d, alpha n_masks mask_rate: pairs of a sample and a mask; the peak is near 1."""
+        """The rows (pairs of sample and mask) of a regression over d, alpha n_masks mask_rate; errors peak near 1."""
         return math.inf if self.n_masks is None else self.alpha * self.n_masks * self.mask_rate
 
     @property
@@ -68,7 +68,7 @@ class RandomMasksSolution(SolverResult):
 
     @cached_property
     def predictor(self) -> Array:
-        """Deterministic equivalent (d, d) of the predictor of masked inputs, with a zero diagonal."""
+        """The deterministic equivalent (d, d) of the predictor of masked inputs, with a zero diagonal."""
         G = inverse(self.covariance.matrix, 1.0, self.diagonal_ridge, self.effective_ridge)
         rows = -G / np.diagonal(G)[:, None] / (1 - self.mask_rate)
         np.fill_diagonal(rows, 0.0)
@@ -79,7 +79,7 @@ class RandomMasksSolution(SolverResult):
 def random_masks(
     covariance: Covariance, alpha: float, lam: float, mask_rate: float, n_masks: int | None = None
 ) -> RandomMasksSolution:
-    """Errors of masked regression whose inputs are masked at random too: `solve` of `RandomMasks` of the arguments.
+    """Compute the errors of masked regression whose inputs are masked too: `solve` of the record `RandomMasks`.
 
     Every coordinate is masked with probability `mask_rate` in [0, 1), masked inputs are set to 0; d may be infinite.
     Coordinate k is regressed on the masked inputs z of the samples and masks that hide it: the mean of (x_k - a.z)^2
@@ -100,7 +100,7 @@ def random_masks(
 
 
 def solve_random_masks(model: RandomMasks) -> RandomMasksSolution:
-    """The errors of `RandomMasks` by the equations of `random_masks`."""
+    """Compute the errors of `RandomMasks` by the equations of `random_masks`."""
     of, alphas = population(model.covariance), np.array([model.alpha])
     point = solved_points(of, alphas, model.lam, model.mask_rate, model.n_masks)[0]
     return _solution(model, point)
@@ -127,5 +127,5 @@ def _solution(model: RandomMasks, point: Point) -> RandomMasksSolution:
 
 
 def mean_over_coordinates(covariance: Covariance, errors: Array) -> float:
-    """Mean of errors per coordinate, or per class of coordinates for d -> infinity."""
+    """Return the mean over coordinates of errors per coordinate, or per class of coordinates for d -> infinity."""
     return float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))

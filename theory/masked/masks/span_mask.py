@@ -59,7 +59,7 @@ class SpanMaskSolution(SolverResult):
 
     @cached_property
     def predictor(self) -> Array:
-        """Deterministic equivalent (b, d) of the predictor of the span, zero on the span itself."""
+        """The deterministic equivalent (b, d) of the predictor of the span, zero on the span itself."""
         span, vectors = list(self.span), self.covariance.eigenvectors
         rows = (vectors[span] / (self.covariance.eigenvalues + self.effective_ridge)) @ vectors.T
         predictor = -np.asarray(np.linalg.solve(rows[:, span], rows), float)
@@ -92,7 +92,7 @@ class SpanWindowsSolution(SolverResult):
 def span_mask(
     covariance: Covariance, alpha: float, lam: float, span: Iterable[int], *, exact_size: bool = False
 ) -> SpanMaskSolution:
-    """Errors of the coordinates of `span`, masked together: `solve` of `SpanMask` of the arguments.
+    """Compute the errors of the coordinates of `span`, masked together: `solve` of the record `SpanMask`.
 
     Every coordinate of the span is regressed with ridge lam on the coordinates outside it, n = alpha d samples. With
     kappa the effective ridge and R = (Sigma + kappa)^-1, block inversion gives the predictor -(R_BB)^-1 R_B,outside
@@ -110,7 +110,7 @@ def span_mask(
 
 
 def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
-    """The errors of `SpanMask` by the equations of `span_mask`."""
+    """Compute the errors of `SpanMask` by the equations of `span_mask`."""
     kappa, matrices, evidence = _errors(model, np.array([model.span]), exact_size)
     train = (model.lam / kappa[0]) ** 2 * np.diagonal(matrices[0])
     residual, iterations, converged = evidence
@@ -130,16 +130,16 @@ def solve_span_mask(model: SpanMask, exact_size: bool) -> SpanMaskSolution:
 
 @checked
 def span_windows(covariance: Covariance, alpha: float, lam: float, length: int, *, exact_size: bool = False) -> Array:
-    """Mean test errors, (d - length + 1,), of every window of `length` consecutive coordinates, each masked by itself.
+    """Compute the mean test errors, (d - length + 1,), of every window of `length` coordinates, each masked by itself.
 
-    The `test_error` of `solve` of `SpanWindows` of the arguments: the formulas of `span_mask` for all windows at once.
+    They are the `test_error` of `solve` of the record `SpanWindows`: the formulas of `span_mask` for all windows.
     Their mean is the error of a window placed at random.
     """
     return solve_span_windows(SpanWindows(covariance, alpha, lam, length), exact_size).test_error
 
 
 def solve_span_windows(model: SpanWindows, exact_size: bool) -> SpanWindowsSolution:
-    """The mean errors of every window by the equations of `span_mask`, in blocks of bounded memory."""
+    """Compute the mean errors of every window by the equations of `span_mask`, in blocks of bounded memory."""
     windows = np.array(model.starts)[:, None] + np.arange(model.length)
     blocks = np.array_split(windows, -(-windows.size * model.covariance.size // ENTRIES))
     found = [_errors(model, block, exact_size) for block in blocks]
@@ -161,7 +161,7 @@ def solve_span_windows(model: SpanWindows, exact_size: bool) -> SpanWindowsSolut
 def _errors(
     model: SpanMask | SpanWindows, spans: NDArray[np.intp], exact_size: bool
 ) -> tuple[Array, Array, tuple[float, int, bool]]:
-    """Effective ridges (spans,), error matrices (spans, b, b), and the evidence for them."""
+    """Compute effective ridges (spans,) and error matrices (spans, b, b), and return them with their evidence."""
     covariance = model.covariance
     of = Spans.of(covariance, spans)
     alpha, lam = np.full(len(spans), model.alpha), np.full(len(spans), model.lam)

@@ -19,17 +19,17 @@ class Spans:
 
     @classmethod
     def of(cls, covariance: Covariance, spans: NDArray[np.intp]) -> "Spans":
-        """The spans whose coordinates are the rows of `spans`, (spans, b)."""
+        """Make the spans whose coordinates are the rows of `spans`, (spans, b)."""
         d = covariance.size
         modes = Spectrum(covariance.eigenvalues, np.full(d, 1 / d))
         return cls(modes, covariance.eigenvectors[spans])
 
     def block(self, values: Array) -> Array:
-        """The blocks (spans, b, b) of f(Sigma), from f at the eigenvalues, (d,) or (spans, d)."""
+        """Return the blocks (spans, b, b) of f(Sigma), from f at the eigenvalues, (d,) or (spans, d)."""
         return np.asarray((self.rows * values[..., None, :]) @ self.rows.transpose(0, 2, 1))
 
     def complement_moments(self, kappa: Array) -> RidgeMoments:
-        """Moments at kappa (spans,) of Sigma restricted to the complement of each span, per dimension of it.
+        """Compute moments at kappa (spans,) of Sigma restricted to the complement of each span, per dimension of it.
 
         By block inversion the complement's resolvent has the trace tr R - tr (R_BB)^-1 (R^2)_BB with the full
         R = (Sigma + kappa)^-1; everything else follows by differentiation, as for a single coordinate.

@@ -13,7 +13,7 @@ LAWS = ("linear", "sign", "random", "cluster")
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """Samples x = mean + Gaussian of covariance Omega_c, of a share `probability` of all samples.
+    """One cluster: samples x = mean + Gaussian of covariance Omega_c, a share `probability` of all samples.
 
     The mean is `mean_sign` times the mean that belongs to the signal `mean_signal`. The teacher field nu belongs to the
     signal `teacher_signal`, has mean `teacher_mean` and variance `teacher_variance` within the cluster. Labels:
@@ -42,15 +42,10 @@ class Cluster:
         label = checks.integer("label", self.label)
         if label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
-        weights = numbers("loss_weights", self.loss_weights, 2)
-        if min(weights) < 0 or max(weights) == 0:
-            raise ValueError(f"loss_weights must be two non-negative numbers, not both zero, got {weights!r}")
         signals = {
             name: None if index is None else int(checks.dimension(index, least=0, name=name))
             for name, index in (("mean_signal", self.mean_signal), ("teacher_signal", self.teacher_signal))
         }
-        if self.labels == "linear" and weights[0] != weights[1]:
-            raise ValueError(f"loss_weights must be equal for linear labels, which have no sign, got {weights!r}")
         set_checked(
             self,
             **signals,
@@ -62,12 +57,26 @@ class Cluster:
             teacher_variance=checks.non_negative("teacher_variance", self.teacher_variance),
             teacher_mean=checks.real("teacher_mean", self.teacher_mean),
             noise=checks.non_negative("noise", self.noise),
-            loss_weights=weights,
+            loss_weights=label_weights(self.loss_weights, self.labels),
         )
 
 
+def label_weights(value: Any, labels: LabelLaw) -> tuple[float, float]:
+    """Returns the checked weights by which the loss is multiplied where y = +1 and where y = -1.
+
+    ValueError for a negative weight, for two zeros, and for unequal weights of linear labels: these have no sign, so
+    that a weight for each sign would weigh samples by the sign of a real number.
+    """
+    plus, minus = numbers("loss_weights", value, 2)
+    if min(plus, minus) < 0 or max(plus, minus) == 0:
+        raise ValueError(f"loss_weights must be two non-negative numbers, not both zero, got {(plus, minus)!r}")
+    if labels == "linear" and plus != minus:
+        raise ValueError(f"loss_weights must be equal for linear labels, which have no sign, got {(plus, minus)!r}")
+    return plus, minus
+
+
 def numbers(name: str, value: Any, count: int) -> tuple[float, ...]:
-    """`value` as a tuple of `count` finite floats; ValueError names the argument otherwise."""
+    """Returns `value` as a tuple of `count` finite floats; ValueError names the argument otherwise."""
     array = checks.real_array(name, value)
     if array.shape != (count,):
         raise ValueError(f"{name} must be {WORDS.get(count, count)} numbers, got {checks.shown(value)}")

@@ -13,11 +13,13 @@ from theory.models.glm.objective import SumObjective, checked_loss
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class GaussianCovariateModel(SumObjective):
-    """Teacher field nu = theta.u/sqrt(k) and student v in R^p, (u, v) jointly Gaussian (arXiv:2102.08127).
+    """A teacher and a student that see different features of the same Gaussian latent (arXiv:2102.08127).
 
-    `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu), `covariance` Omega = E v v^T (p, p); made from Psi, Phi,
-    Omega and theta by `from_blocks`, from data by `from_data`. Labels "sign" or "linear" with noise variance `noise`.
-    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    The teacher's field is nu = theta.u/sqrt(k) of features u in R^k, the student sees v in R^p; (u, v) are jointly
+    Gaussian. Only `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu) and `covariance` Omega = E v v^T (p, p) matter:
+    `from_blocks` makes them from Psi, Phi, Omega and theta, `from_data` from data. `labels` are "sign" or "linear", of
+    nu with a noise of variance `noise`. alpha = n/p; training minimizes sum loss + (lam/2) |w|^2 as in
+    `GeneralizedLinearModel`.
     ValueError for blocks that are no covariances, or a teacher with less power than the features explain.
     """
 
@@ -55,7 +57,7 @@ class GaussianCovariateModel(SumObjective):
 
     @classmethod
     def from_blocks(cls, Psi: Any, Phi: Any, Omega: Any, teacher: Any, **options: Any) -> Self:
-        """Psi = E u u^T (k, k), Phi = E u v^T (k, p), Omega = E v v^T (p, p), `teacher` theta (k,)."""
+        """Make the record of Psi = E u u^T (k, k), Phi = E u v^T (k, p), Omega = E v v^T (p, p) and `teacher` (k,)."""
         Psi, Omega = covariance_matrix("Psi", Psi), covariance_matrix("Omega", Omega)
         Phi, theta = checks.finite_array("Phi", Phi, 2), checks.finite_array("teacher", teacher, 1)
         k, p = len(Psi), len(Omega)
@@ -68,9 +70,10 @@ class GaussianCovariateModel(SumObjective):
 
     @classmethod
     def from_data(cls, features: Any, targets: Any, **options: Any) -> Self:
-        """Second moments, not centered, of features (n, p) and real targets (n,): all that square loss needs.
+        """Make the record of the second moments, not centered, of features (n, p) and real targets (n,).
 
-        Labels "linear" by default. With "sign" the targets are the teacher's field: ValueError where they are +-1.
+        These are all that the square loss needs. Labels are "linear" by default. With "sign" the targets are the
+        teacher's field: ValueError where they are +-1.
         """
         v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
         if len(v) != len(y):
@@ -89,5 +92,5 @@ class GaussianCovariateModel(SumObjective):
 
     @property
     def p(self) -> int:
-        """Number of the student's features."""
+        """The number of the student's features."""
         return len(self.covariance)

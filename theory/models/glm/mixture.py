@@ -14,10 +14,10 @@ from theory.models.glm.objective import SumObjective, checked_loss
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class GaussianMixture(SumObjective):
-    """K clusters x ~ N(mu_c, Omega_c) with labels y_c = +-1 (arXiv:2106.03791).
+    """A Gaussian mixture of K clusters x ~ N(mu_c, Omega_c), each with a label y_c = +-1 (arXiv:2106.03791).
 
-    `modes`: signal c is sqrt(p) mu_c, with covariances one for all clusters or one for each. Biases are trained by
-    default. alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    `modes` hold the signals sqrt(p) mu_c and one covariance for all clusters or one for each. The bias is trained by
+    default. alpha = n/p; training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 
     modes: Modes | DenseModes = field(repr=False)
@@ -60,7 +60,8 @@ class GaussianMixture(SumObjective):
     ) -> Self:
         """Make two clusters with means +-mu, |mu|^2 = `mean_power` spread evenly; `probability` is that of label 1.
 
-        `variances`: one number; (M,) blocks of shares `weights`; or (2, M), for the clusters +1 and -1.
+        `variances` are one number, or those of M blocks of inputs, of shares `weights` (M,): (M,) for both clusters,
+        (2, M) for the clusters +1 and -1.
         """
         table = checks.finite_array("variances", np.atleast_2d(checks.real_array("variances", variances)), 2)
         if table.shape[0] > 2 or table.min() < 0:
@@ -80,10 +81,11 @@ class GaussianMixture(SumObjective):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MulticlassMixture(SumObjective):
-    """K clusters x ~ N(mu_c, Omega_c), each a class; W (K, p) is trained on one-hot targets (arXiv:2106.03791).
+    """A mixture of K clusters x ~ N(mu_c, Omega_c), each a class y, on which K outputs are trained (arXiv:2106.03791).
 
-    `loss` "square": (1/2) |e_y - h|^2, or "softmax": cross-entropy of softmax(h); penalty (lam/2) |W|^2 and free biases
-    (K,). `modes` as in GaussianMixture. The prediction is the largest h.
+    The outputs are h = W x/sqrt(p) + b with W (K, p). `loss` is "square", (1/2) |e_y - h|^2 with the one-hot e_y, or
+    "softmax", the cross entropy of softmax(h); the sum over samples + (lam/2) |W|^2 is minimized, and the biases b (K,)
+    are not penalized. `modes` are those of `GaussianMixture`. The prediction is the largest h.
     """
 
     modes: Modes = field(repr=False)
@@ -114,7 +116,7 @@ class MulticlassMixture(SumObjective):
 
 
 def mixture_shares(probabilities: Any, modes: Modes | DenseModes) -> tuple[float, ...]:
-    """Positive probabilities that sum to 1, one for each mean in `modes`."""
+    """Check that there is a positive probability for each mean in `modes`, and that they sum to 1."""
     shares = checks.finite_array("probabilities", probabilities, 1)
     if shares.min() <= 0 or shares.max() > 1 + 1e-9 or abs(shares.sum() - 1) > 1e-9:
         raise ValueError(f"probabilities must be positive and sum to 1, got {shares.tolist()}")

@@ -16,9 +16,10 @@ ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding
 class Modes:
     """Hold commuting covariances in their common eigenbasis, and the Gram matrix of the signals in each mode.
 
-    `weights` (M,): share of the p dimensions in each mode, summing to 1. `covariances` (C, M): eigenvalues Omega_c.
-    `gram` (A, A, M): (1/p) sum over the dimensions of a mode of s_a s_b, of A signal vectors with entries O(1); a
-    cluster mean mu has the signal sqrt(p) mu, a teacher field nu the signal sqrt(p) Cov(x, nu).
+    `weights` (M,) are the shares of the p dimensions in each mode, summing to 1, and `covariances` (C, M) the
+    eigenvalues of each Omega_c. `gram` (A, A, M) is (1/p) times the sum of s_a s_b over the dimensions of a mode, for A
+    signal vectors s with entries O(1): a cluster mean mu has the signal sqrt(p) mu, a teacher field nu the signal
+    sqrt(p) Cov(x, nu).
     """
 
     weights: Any = field(repr=False)
@@ -84,7 +85,7 @@ class DenseModes:
 
 
 def covariance_matrix(name: str, value: Any) -> Array:
-    """A symmetric positive semi-definite matrix (p, p); ValueError names the least eigenvalue otherwise."""
+    """Check that this is a symmetric positive semi-definite matrix (p, p); ValueError names the least eigenvalue."""
     matrix = checks.finite_array(name, value, 2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name} must be square, got shape {matrix.shape}")
@@ -97,7 +98,7 @@ def covariance_matrix(name: str, value: Any) -> Array:
 
 
 def signal_array(signals: Any, p: int) -> Array:
-    """Signals as (A, p), possibly none."""
+    """Return the signals as an array (A, p), of which there may be none."""
     given = checks.real_array("signals", signals)
     if given.size == 0:
         return np.zeros((0, p))

@@ -1,4 +1,4 @@
-"""What all records of generalized linear models minimize, said in their repr, and the losses they may name."""
+"""The objective that all records of generalized linear models minimize, and the losses that they may name."""
 
 import dataclasses
 from typing import Any
@@ -12,7 +12,7 @@ METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an ow
 
 
 class SumObjective:
-    """Base of records whose `lam` is that of a sum over samples, sum loss + (lam/2) |w|^2, not of a mean.
+    """The base of records whose `lam` is that of a sum over samples, sum loss + (lam/2) |w|^2, and not of a mean.
 
     `theory.models.ridge_per_unknown` and `ridge_per_sample` convert to and from the ridge of
     `theory.models.MaskedRidge`, which belongs to (1/n) sum + lam |w|^2 of the loss (y - h)^2 without its half.
@@ -25,7 +25,7 @@ class SumObjective:
 
 
 def checked_loss(loss: Any) -> Any:
-    """The name of a known loss, or an object with the methods of a loss; ValueError otherwise."""
+    """Return the name of a known loss, or an object with the methods of a loss; ValueError otherwise."""
     if isinstance(loss, str):
         return checks.choice("loss", loss, LOSSES)
     if isinstance(loss, type) or not all(hasattr(loss, name) for name in METHODS):

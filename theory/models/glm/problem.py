@@ -116,7 +116,7 @@ def _require_own_covariances(clusters: tuple[Cluster, ...]) -> None:
 
 
 def _require_both_labels(clusters: tuple[Cluster, ...]) -> None:
-    """A bias that is not penalized runs to infinity, or fits all alone, where one label has all the weight."""
+    """Refuse one label with all the weight: a bias, which is not penalized, would run to infinity or fit all alone."""
     seen: dict[int, set[int]] = {}
     for cluster in clusters:
         possible = (cluster.label,) if cluster.labels == "cluster" else (1, -1)
@@ -129,7 +129,7 @@ def _require_both_labels(clusters: tuple[Cluster, ...]) -> None:
 
 
 def _require_explained(modes: Modes | DenseModes, cluster: Cluster) -> None:
-    """A teacher cannot have less variance than the inputs explain of it: s.Omega^-1.s/p."""
+    """Refuse a teacher that has less variance than the inputs explain of it, s.Omega^-1.s/p for its signal s."""
     if not isinstance(modes, Modes) or (a := cluster.teacher_signal) is None:
         return
     om, gram = modes.covariances[cluster.covariance], modes.gram[a, a]

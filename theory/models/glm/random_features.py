@@ -30,11 +30,12 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RandomFeatures(SumObjective):
-    """Features v = f(F c) of c ~ N(0, I_d), labels from nu = theta.c/sqrt(d), |theta|^2 = d (arXiv:2002.09339).
+    """Random features v = f(F c) of inputs c ~ N(0, I_d), with the labels of a linear teacher of c (arXiv:2002.09339).
 
-    F (p, d) has rows of unit norm on average: "gaussian" entries of variance 1/d, or "orthogonal": a Haar matrix times
-    sqrt(max(1, p/d)). f is centered. samples_per_input = n/d, features_per_input = p/d. Hidden manifolds are the same.
-    `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    The teacher's field is nu = theta.c/sqrt(d), |theta|^2 = d. F (p, d) has rows of unit norm on average: it is
+    "gaussian", with entries of variance 1/d, or "orthogonal", a Haar matrix times sqrt(max(1, p/d)). The activation f
+    is centered. samples_per_input = n/d and features_per_input = p/d. Hidden manifolds are the same model. Training
+    minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 
     activation: str | Callable[[Array], Array] = "sign"
@@ -64,7 +65,7 @@ class RandomFeatures(SumObjective):
 
     @property
     def alpha(self) -> float:
-        """Samples per feature, n/p."""
+        """The number of samples per feature, n/p."""
         return self.samples_per_input / self.features_per_input
 
     @property
@@ -74,7 +75,10 @@ class RandomFeatures(SumObjective):
 
     @cached_property
     def moments(self) -> tuple[float, float, float]:
-        """(E f, E z f, sqrt(E f^2 - (E f)^2 - (E z f)^2)) for standard normal z; f may have a kink or jump at zero."""
+        """The moments E f, E z f and sqrt(E f^2 - (E f)^2 - (E z f)^2) of f(z) at standard normal z.
+
+        f may have a kink or a jump at zero.
+        """
         z, weights = panelled_legendre(np.linspace(-12, 12, 25), 32)
         weights = weights * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
         f = _values(self.function, z)
@@ -83,7 +87,7 @@ class RandomFeatures(SumObjective):
 
 
 def _values(function: Callable[[Array], Array], z: Array) -> Array:
-    """The activation at the nodes; ValueError where a user's function does not map arrays to finite real ones."""
+    """Evaluate the activation at nodes z; ValueError where a user's function does not map arrays to finite ones."""
     try:
         f = np.asarray(function(z))
     except Exception as failed:

@@ -1,4 +1,4 @@
-"""Labels that know nothing of the inputs."""
+"""The record of labels that are independent of the inputs."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -16,13 +16,14 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TeacherMixture(SumObjective):
-    """Groups c = +-: x = c v/sqrt(d) + sqrt(Delta_c) z, labels sign(W_c.x/sqrt(d) + b_c) (arXiv:2205.15935).
+    """A mixture of two groups of samples, each labeled by a teacher of its own (arXiv:2205.15935).
 
-    |v|^2 = |W_c|^2 = d. `group_fraction`: share of group +; pairs list + then -: `variances` Delta_c, `mean_overlaps`
-    W_c.v/d, `teacher_biases` b_c; `teacher_overlap` = W_+.W_-/d. One student with a bias, or, with `coupling` not None,
-    two students trained each on its own group with the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights`: for each
-    group the weights of its samples with y = +1 and y = -1 (reweighing). alpha = n/d; `loss`, `lam` as in
-    GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    Group c = +- has the inputs x = c v/sqrt(d) + sqrt(Delta_c) z with z standard normal, and the labels
+    sign(W_c.x/sqrt(d) + b_c); |v|^2 = |W_c|^2 = d. `group_fraction` is the share of group +. Pairs list group + before
+    group -: `variances` Delta_c, `mean_overlaps` W_c.v/d, `teacher_biases` b_c; `teacher_overlap` is W_+.W_-/d. One
+    student with a bias learns both groups, or, with a `coupling`, two students are trained each on its own group with
+    the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights` hold for each group the weights of its samples with y = +1
+    and y = -1 (reweighing). alpha = n/d; training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 
     group_fraction: float
@@ -59,7 +60,7 @@ class TeacherMixture(SumObjective):
 
     @property
     def overlap_matrix(self) -> Array:
-        """Gram matrix over d of v, W_+, W_-."""
+        """The Gram matrix, over d, of v, W_+ and W_-."""
         plus, minus = self.mean_overlaps
         return np.array([[1, plus, minus], [plus, 1, self.teacher_overlap], [minus, self.teacher_overlap, 1]], float)
 

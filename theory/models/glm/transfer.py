@@ -16,7 +16,9 @@ from theory.models.glm.objective import SumObjective, checked_loss
 
 @dataclass(frozen=True, eq=False)
 class HiddenManifold:
-    """Inputs x = erf(F c) of c ~ N(0, I_D), labels sign(theta.c/sqrt(D)), |theta|^2 = D (arXiv:2106.05418).
+    """A task on a hidden manifold: inputs x = erf(F c) of c ~ N(0, I_D) with labels of c (arXiv:2106.05418).
+
+    The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D.
 
     `input_map` F (N, D) has rows of unit norm on average, `teacher` theta is (D,).
     """
@@ -34,12 +36,12 @@ class HiddenManifold:
 
     @classmethod
     def random(cls, n_inputs: int, n_latent: int, rng: Generator) -> Self:
-        """F (n_inputs, n_latent) with entries N(0, 1/n_latent) and a teacher of random direction."""
+        """Draw F (n_inputs, n_latent) with entries N(0, 1/n_latent) and a teacher of random direction."""
         F = rng.standard_normal((n_inputs, n_latent)) / math.sqrt(n_latent)
         return cls(F, rng.standard_normal(n_latent))
 
     def correlated(self, feature_correlation: float, teacher_correlation: float, rng: Generator) -> "HiddenManifold":
-        """F_t = r F + sqrt(1 - r^2) F', and theta likewise, with theta.theta_t/D exact."""
+        """Draw a task with F_t = r F + sqrt(1 - r^2) F', and theta likewise, for which theta.theta_t/D is exact."""
         r = checks.between("feature_correlation", feature_correlation, -1, 1, closed=(True, True))
         s = checks.between("teacher_correlation", teacher_correlation, -1, 1, closed=(True, True))
         n, d = self.input_map.shape
@@ -102,9 +104,10 @@ class TransferModel(SumObjective):
 
 
 def erf_covariance(covariance: Array) -> tuple[Array, Array]:
-    """E erf(a_i) erf(a_j) of centered Gaussians a, and the slopes k_i in Cov(erf(a_i), b) = k_i Cov(a_i, b).
+    """Return E erf(a_i) erf(a_j) of centered Gaussians a, and the slopes k_i in Cov(erf(a_i), b) = k_i Cov(a_i, b).
 
-    With S the covariance: (2/pi) arcsin(2 S_ij/sqrt((1 + 2 S_ii)(1 + 2 S_jj))) and (2/sqrt(pi))/sqrt(1 + 2 S_ii).
+    With S the covariance of a they are (2/pi) arcsin(2 S_ij/sqrt((1 + 2 S_ii)(1 + 2 S_jj))) and
+    k_i = (2/sqrt(pi))/sqrt(1 + 2 S_ii).
     """
     scale = 1 / np.sqrt(1 + 2 * np.diag(covariance))
     return 2 / np.pi * np.arcsin(2 * covariance * np.outer(scale, scale)), 2 / math.sqrt(np.pi) * scale

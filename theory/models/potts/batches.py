@@ -1,6 +1,5 @@
-"""Batches of states: their shape, their weights, and the blocks in which large ones are worked through."""
+"""Batches of states: their shape and their weights; `blocks` are those in which large ones are worked through."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,11 +7,12 @@ from numpy.typing import NDArray
 
 from theory.models import checks
 from theory.models.arrays import Array
+from theory.models.blocks import blocks
+
+__all__ = ["States", "blocks", "checked_samples", "normalized_weights"]
 
 States = NDArray[np.integer[Any]]
 """Colors of sites as integers; the last axis of a batch runs over the sites."""
-
-BLOCK = 2**22  # numbers of an intermediate array: 32 MB, so that a large batch never needs much more memory than itself
 
 
 def checked_samples(name: str, states: Any, n_colors: int, n_sites: int | None = None, *, least: int = 1) -> States:
@@ -45,12 +45,3 @@ def normalized_weights(weights: Any, n_samples: int) -> Array:
     # The largest weight becomes one first: the sum of weights near the largest float would overflow.
     scaled = checked / checked.max()
     return np.asarray(scaled / scaled.sum())
-
-
-def blocks(count: int, numbers_each: int, most: int | None = None) -> Iterator[slice]:
-    """Yields slices that cover range(count) in order, for items that need `numbers_each` numbers of memory each.
-
-    A slice has as many items as fit into `most` numbers (2^22 where None), and at least one.
-    """
-    size = max(1, (BLOCK if most is None else most) // numbers_each)
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))

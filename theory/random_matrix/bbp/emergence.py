@@ -1,9 +1,10 @@
-"""Every outlier right of the bulk: where it lies, and what its eigenvectors keep of the spikes.
+"""Every outlier right of the bulk: its place, and the overlaps of its eigenvectors with the spikes.
 
-Points right of the bulk are parameterized by h = 1/K: x(h) falls from infinity at h = 1 to the edge. With the strengths
-Theta and the directions U of the spikes an outlier lies where B(h) = h Theta^1/2 U^T R U Theta^1/2 has an eigenvalue 1,
-R = (x scale - shift - h Sigma_0)^-1 the resolvent of the noise. Along the branch from h = 1 to the edge B increases, so
-each of its eigenvalues passes 1 at most once: the spikes that left the bulk are the eigenvalues above 1 at the edge.
+Points right of the bulk are parameterized by h = 1/K, the factor by which a sample changes the population: x(h) falls
+from infinity at h = 1 to the edge. With the strengths Theta and the directions U of the spikes an outlier lies where
+B(h) = h Theta^1/2 U^T R U Theta^1/2 has an eigenvalue 1, R = (x scale - shift - h Sigma_0)^-1 being the resolvent of
+the noise. Along the branch from h = 1 to the edge B increases, so that each of its eigenvalues passes 1 at most once:
+the spikes that left the bulk are the eigenvalues above 1 at the edge.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variance
 
 @dataclass(frozen=True, eq=False)
 class Emerged:
-    """One outlier at (h, x), with the squared cosines of its eigenvectors with every spike."""
+    """Holds one outlier at (h, x), with the squared cosines of its eigenvectors with every spike."""
 
     x: float
     h: float
@@ -67,9 +68,7 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         solution = Solution(
             best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
         )
-        found.append(
-            _measure(bulk, normalization, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count)
-        )
+        found.append(_measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count))
     return found
 
 
@@ -84,7 +83,7 @@ def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, pla
     return _Trial(float(np.log(value)), float(derivative) * bulk.branch.stretch(place) / value, point, forms, vector)
 
 
-def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, trial: _Trial, count: int) -> Emerged:
+def _measure(bulk: SpikedBulk, strengths: Array, trial: _Trial, count: int) -> Emerged:
     """Compute overlaps from the residue of the resolvent at the outlier.
 
     z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either
@@ -99,7 +98,7 @@ def _measure(bulk: SpikedBulk, normalization: Normalization, strengths: Array, t
 
 @dataclass(frozen=True)
 class Residue:
-    """The deterministic part of a right or left eigenvector: its products with every u_j, and its squared length."""
+    """Holds the deterministic part of an eigenvector: its products with every u_j, and its squared length."""
 
     cosines: Array
     norm: float

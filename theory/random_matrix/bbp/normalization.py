@@ -28,7 +28,7 @@ from theory.random_matrix.moments import ridge_moments
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """The numbers shift and scale of every coordinate, (d,) each, or (1,) where all are alike."""
+    """Holds the numbers shift and scale of every coordinate, (d,) each, or (1,) where all are alike."""
 
     shift: Array = field(repr=False)
     scale: Array = field(repr=False)

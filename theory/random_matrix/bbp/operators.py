@@ -16,7 +16,7 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsem
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """The quadratic forms U^T . U of the spikes' directions U (d, k), for the operators written beside them.
+    """Holds the quadratic forms U^T . U of the spikes' directions U (d, k), for the operators written beside them.
 
     R U is the deterministic part of left eigenvectors of a method's matrix, scale R U that of right ones.
     """
@@ -31,7 +31,7 @@ class Forms:
 
 @dataclass(frozen=True)
 class Traces:
-    """The traces tr . / n of the operators written beside them, for the noise alone."""
+    """Holds the traces tr . / n of the operators written beside them, for the noise alone."""
 
     left: float  # Sigma_0 R R
     middle: float  # Sigma_0 R scale R
@@ -39,9 +39,10 @@ class Traces:
 
 
 class Diagonal:
-    """Sigma_0 = diag(sigma) on coordinates, or modes, of given weights; `directions` (k, r), None if delocalized.
+    """A noise Sigma_0 = diag(sigma) on coordinates, or modes, of given weights, with spikes of `directions` (k, r).
 
-    `heavy` says that the weights are a quadrature of variances without a mean.
+    The directions are None for a delocalized spike. `heavy` says that the weights are a quadrature of variances without
+    a mean.
     """
 
     def __init__(self, sigma: Array, weights: Array, directions: Array | None, heavy: bool = False) -> None:
@@ -70,7 +71,7 @@ class Diagonal:
 
 
 class Dense:
-    """Sigma_0 a matrix that commutes with nothing."""
+    """A noise whose matrix Sigma_0 does not commute with the scales of its coordinates."""
 
     def __init__(self, matrix: Array, directions: Array | None) -> None:
         self.matrix, self.directions = matrix, directions

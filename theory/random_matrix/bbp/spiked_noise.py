@@ -1,28 +1,28 @@
-"""What is asked about spikes: their directions, the noise that hides them, and the method that looks for them."""
+"""The noise that hides spikes, their directions, and the method that looks for them, checked for the solvers here."""
 
 from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import Covariance, Isotropic, checks
+from theory.models import Covariance, Isotropic, SpikedData, checks
 from theory.models.arrays import Array
-
-Method = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
+from theory.models.spiked_data import SpikeMethod
 
 
 @dataclass(frozen=True, eq=False)
 class SpikedNoise:
-    """n = alpha d rows x ~ N(0, noise + sum_i strength_i u_i u_i^T) with unit u_i; the strengths are given later.
+    """The rows x ~ N(0, noise + sum_i strength_i u_i u_i^T) that a method sees, n = alpha d of them.
 
-    `directions` (k, d), or None for one delocalized spike: of random direction, in the limit d -> infinity.
+    `directions` (k, d) holds the unit vectors u_i in rows; None stands for one delocalized spike, of random direction
+    in the limit d -> infinity. The strengths are no part of it: the bulk does not depend on them.
     """
 
     noise: Covariance
     directions: Array | None = field(repr=False)
     alpha: float
-    method: Method
+    method: SpikeMethod
     lam: float | None
 
     @property
@@ -41,55 +41,61 @@ class SpikedNoise:
         return divided or not self.noise.spectrum.unbounded
 
 
-def spiked_noise(
-    noise: Covariance,
-    directions: ArrayLike | None,
-    alpha: float,
-    method: str,
-    lam: float | None,
-    *,
-    name: str = "direction",
-) -> SpikedNoise:
-    """Check the arguments and store them; ValueError says what is wrong, calling the directions by `name`.
+def noise_of(data: SpikedData) -> SpikedNoise:
+    """Return what the record says of the noise and of its one spike, less the strength of the spike.
 
-    `directions` is one unit vector (d,) for the name "direction", and several in rows (k, d) for "directions".
+    ValueError for a record of the method "ssr" that leaves its ridge open, and for a noise that is not positive
+    definite.
     """
-    checks.choice("method", method, get_args(Method))
+    direction = None if data.direction is None else data.direction[None]
+    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam))
+
+
+def spiked_noise(noise: Covariance, directions: ArrayLike, alpha: float, method: str, lam: float | None) -> SpikedNoise:
+    """Check the arguments of a noise with several spikes, whose `directions` (k, d) are unit vectors in rows."""
+    checks.choice("method", method, get_args(SpikeMethod))
     alpha = checks.positive("alpha", alpha)
     if method == "ssr":
-        if lam is None:
-            raise ValueError("lam is needed for method 'ssr', got None")
-        lam = checks.non_negative("lam", lam)
+        lam = None if lam is None else checks.non_negative("lam", lam)
     elif lam is not None:
         raise ValueError(f"lam is for method 'ssr' only, got lam = {lam!r} with method {method!r}")
-    least = float(noise.spectrum.eigenvalues.min())
-    if least <= 0:
-        raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
-    found = None if directions is None else _unit_rows(directions, noise, name)
-    return SpikedNoise(noise, found, alpha, cast(Method, method), lam)
+    return _verified(SpikedNoise(noise, _unit_rows(directions, noise), alpha, cast("SpikeMethod", method), lam))
 
 
-def strength_array(strengths: ArrayLike, spiked: SpikedNoise, name: str = "strength") -> Array:
-    """Check that there is one positive strength for each direction: (k,)."""
-    count = 1 if spiked.directions is None else len(spiked.directions)
-    found = checks.finite_array(name, np.atleast_1d(checks.real_array(name, strengths)), 1)
+def strength_array(strengths: ArrayLike, count: int) -> Array:
+    """Check that there is one positive strength for each of `count` directions: (k,)."""
+    found = checks.finite_array("strengths", np.atleast_1d(checks.real_array("strengths", strengths)), 1)
     if len(found) != count:
-        raise ValueError(f"{name} must have one entry for each of {count} directions, got {len(found)}")
+        raise ValueError(f"strengths must have one entry for each of {count} directions, got {len(found)}")
     if found.min() <= 0:
-        raise ValueError(f"{name} must be positive, got {found.min()}")
+        raise ValueError(f"strengths must be positive, got {found.min()}")
     return found
 
 
-def _unit_rows(directions: ArrayLike, noise: Covariance, name: str) -> Array:
+def spike_strength(data: SpikedData) -> Array:
+    """Return the strength of the record's spike as an array, (1,); ValueError for a record that leaves it open."""
+    if data.strength is None:
+        raise ValueError("strength must be a positive number for an outlier, got None: `threshold` needs none")
+    return np.array([data.strength])
+
+
+def _verified(spiked: SpikedNoise) -> SpikedNoise:
+    if spiked.method == "ssr" and spiked.lam is None:
+        raise ValueError("lam is needed for method 'ssr', got None: `optimal_ridge` finds one")
+    least = float(spiked.noise.spectrum.eigenvalues.min())
+    if least <= 0:
+        raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
+    return spiked
+
+
+def _unit_rows(directions: ArrayLike, noise: Covariance) -> Array:
     if not noise.is_finite:
-        raise ValueError(f"{name} must be None (a delocalized spike) for noise at d = {noise.d}: use resized(d)")
-    several = name == "directions"
-    found = checks.finite_array(name, directions, 2 if several else 1)
-    shape = ("k", noise.size) if several else (noise.size,)
+        raise ValueError(f"noise must be finite where spikes have directions, got d = {noise.d}: use resized(d)")
+    found = checks.finite_array("directions", directions, 2)
     if found.shape[-1] != noise.size:
-        raise ValueError(f"{name} must have shape {shape}, got {found.shape}")
+        raise ValueError(f"directions must have shape ('k', {noise.size}), got {found.shape}")
     with np.errstate(over="ignore"):  # a norm that overflows is not 1
-        norms = np.linalg.norm(np.atleast_2d(found), axis=1)
+        norms = np.linalg.norm(found, axis=1)
     if np.any(abs(norms - 1) > 1e-8):
-        raise ValueError(f"{name} must be of unit length, got norm {norms[np.argmax(abs(norms - 1))]:.12g}")
-    return np.atleast_2d(found)
+        raise ValueError(f"directions must be of unit length, got norm {norms[np.argmax(abs(norms - 1))]:.12g}")
+    return found

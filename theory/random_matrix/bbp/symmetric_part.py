@@ -13,22 +13,25 @@ H^-1/theta + u^T G u is singular, and its overlap is the residue there.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from theory.models import Covariance, checks
+from theory.models import Covariance, SpikedData, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
-from theory.numerics.solution import Status
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
-from theory.random_matrix.bbp.spiked_noise import spiked_noise, strength_array
+from theory.random_matrix.bbp.spiked_noise import noise_of, spike_strength
 from theory.random_matrix.spectral.real_branch import ADVICE
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 ACCURATE = 1e-10  # residual below which the equations for H count as solved
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -38,7 +41,7 @@ ENTRIES = ((0, 0, 1), (0, 1, 1))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SymmetricOutlier(SolverResult):
-    """The top of the spectrum of (A + A^T)/2; below the threshold the edge of the bulk, and no overlap.
+    """The top of the spectrum of (A + A^T)/2: an outlier, or the edge of the bulk and no overlap below the threshold.
 
     `overlap` is (u . v)^2 of the normalized eigenvector v; `residual` is that of the equations for H. `edge` is
     infinite where the noise has no largest variance.
@@ -61,19 +64,19 @@ class _Point:
 
 @checked
 @within_range
-def symmetric_part_outlier(
-    noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
-) -> SymmetricOutlier:
-    """Compute the outlier of the symmetric part of the joint masked predictor, and the overlap of its eigenvector.
+def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
+    """Compute the outlier of the symmetric part (A + A^T)/2 of the joint predictor A, and its eigenvector's overlap.
 
-    Arguments as for `spike_outlier`, with lam > 0. Coordinates of large variance have rows of large entries, which the
-    symmetric part keeps: without a largest variance its bulk has no edge, and nothing is detected. Raises ValueError
-    for bad input and for a noise that does not commute with the coordinates (correlated, and with a direction or of
-    unequal coordinates), ConvergenceError where the equations are not met.
+    Coordinates of large variance have rows of large entries, which the symmetric part keeps: without a largest variance
+    its bulk has no edge, and nothing is detected. Raises ValueError for a record without a strength, for another method
+    than "ssr", for lam = 0, and for a noise that does not commute with the coordinates (correlated, and with a
+    direction or of unequal coordinates); ConvergenceError where the equations are not met.
     """
-    checks.positive("lam", lam)
-    spikes = SpikedBulk(spiked_noise(noise, direction, alpha, "ssr", lam))
-    theta = float(strength_array(strength, spikes.spiked)[0])
+    theta = float(spike_strength(data)[0])
+    if data.method != "ssr":
+        raise ValueError(f"method must be 'ssr' for the symmetric part of the predictor, got {data.method!r}")
+    noise, spikes = data.noise, SpikedBulk(noise_of(data))
+    checks.positive("lam", data.lam)
     if not isinstance(spikes.operator, Diagonal):
         raise ValueError("noise must be independent (or homogeneous, for direction None) for the symmetric part")
     if noise.spectrum.unbounded:
@@ -103,8 +106,20 @@ def symmetric_part_outlier(
     return _top(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point)
 
 
+@checked
+def symmetric_part_outlier(
+    noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
+) -> SymmetricOutlier:
+    """Compute the outlier of the symmetric part of the joint predictor: `symmetric_outlier` of the record made here.
+
+    The arguments are those of `spike_outlier`, with lam > 0. Raises ValueError for bad input, else as
+    `symmetric_outlier`.
+    """
+    return symmetric_outlier(SpikedData(noise, direction, strength=strength, alpha=alpha, lam=lam))  # type: ignore[arg-type]  # the record makes it an array
+
+
 def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: _Point | None) -> SymmetricOutlier:
-    """The record of a solved point, None where the bulk has no edge; ConvergenceError for one that is not solved."""
+    """Make the record of a point, None where the bulk has no edge; ConvergenceError for one that is not solved."""
     residual = point.residual if point else 0.0
     converged = residual < ACCURATE
     found = SymmetricOutlier(

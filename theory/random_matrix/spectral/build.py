@@ -1,4 +1,4 @@
-"""The law of an ensemble: edges first, then the bulks between them, then the checks."""
+"""The law of an ensemble, built in three steps: the edges, the bulks between them, and the checks of both."""
 
 import numpy as np
 

@@ -19,7 +19,7 @@ WIDE = 30.0  # ratio of the ends beyond which the logarithm is the better coordi
 
 @dataclass(frozen=True)
 class Interval:
-    """From `low` to `high`, with the angle phi running from pi to 0."""
+    """An interval from `low` to `high` in which positions have an angle phi, running from pi to 0."""
 
     low: float
     high: float
@@ -48,7 +48,7 @@ class Interval:
         return np.asarray(2 * np.arctan2(np.sqrt(np.maximum(down, 0)), np.sqrt(np.maximum(up, 0))))
 
     def stretch(self, phi: Array) -> Array:
-        """-dnu/dphi."""
+        """Return -dnu/dphi at the angle phi."""
         if self.logarithmic:
             half = np.log((self.high - self.anchor) / (self.low - self.anchor)) / 2
             return np.asarray(half * np.sin(phi) * (self.position(phi) - self.anchor))
@@ -131,7 +131,7 @@ class Bulk:
 
 
 def semicircle(interval: Interval, mass: float) -> Bulk:
-    """The limit of a bulk that is narrow beside its distance from the offset; Marchenko-Pastur's own shape."""
+    """Make the limit of a bulk that is narrow beside its distance from the offset: a semicircle of this mass."""
     phi = (np.arange(16) + 0.5) * np.pi / 16
     values = np.sin(phi) ** 2 / (interval.position(phi) - interval.anchor)
     return Bulk(interval, phi, np.zeros(16, complex), values * mass / (np.pi * values.mean()), narrow=True)
@@ -145,12 +145,12 @@ def _resampled(coefficients: Array, count: int) -> Array:
 
 
 def cosines(a: Array, phi: Array) -> Array:
-    """sum_k a_k cos(k phi), k from 0."""
+    """Return sum_k a_k cos(k phi) with k from 0."""
     return np.asarray(np.polynomial.chebyshev.chebval(np.cos(phi), a))
 
 
 def sines(b: Array, phi: Array) -> Array:
-    """sum_k b_k sin(k phi), k from 1, by Clenshaw's recurrence."""
+    """Return sum_k b_k sin(k phi) with k from 1, by Clenshaw's recurrence."""
     twice, now, before = 2 * np.cos(phi), np.zeros_like(phi), np.zeros_like(phi)
     for coefficient in b[::-1]:
         now, before = coefficient + twice * now - before, now

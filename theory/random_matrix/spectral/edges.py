@@ -16,7 +16,7 @@ from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Indices
 
 @dataclass(frozen=True, eq=False)
 class ExactEdges:
-    """Both ends and the mass of every bulk, in ascending order."""
+    """Holds both ends and the mass of every bulk, in ascending order."""
 
     bulks: Array  # (k, 2)
     masses: Array  # (k,), shares of eigenvalues: those of the sigma_j between two gaps, less an atom at the offset

@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ScalarEquation:
-    """The coefficients of the scalar equation at every nu (points,), and of the trace tr G/d = <c/(h + a)> + rest."""
+    """Holds the coefficients of the scalar equation at every nu (points,), and of tr G/d = <c/(h + a)> + rest."""
 
     a: Numbers  # (points, r)
     c: Numbers  # (points or 1, r), -da/dnu
@@ -34,7 +34,10 @@ class ScalarEquation:
 
 @dataclass(frozen=True, eq=False)
 class CommutingEnsemble:
-    """n = alpha d rows X ~ N(0, Sigma), D and Lam fixed, where D^1/2 Sigma D^1/2 and Lam D commute: atoms are all."""
+    """An ensemble S whose matrices D^1/2 Sigma D^1/2 and Lam D commute, so that it depends on atoms alone.
+
+    The rows X ~ N(0, Sigma) are n = alpha d, and D and Lam are fixed; an atom is a common eigenvector.
+    """
 
     alpha: float
     sigma: Array = field(repr=False)  # (r,), eigenvalues of Sigma_D = D^1/2 Sigma D^1/2
@@ -43,7 +46,7 @@ class CommutingEnsemble:
 
     @cached_property
     def distinct(self) -> "CommutingEnsemble":
-        """The same ensemble with atoms that agree to rounding put together, ascending in sigma."""
+        """Return the ensemble with atoms that agree to rounding put together, ascending in sigma."""
         order = np.lexsort((self.offset, self.sigma))
         sigma, offset = self.sigma[order], self.offset[order]
         new = np.ones(len(sigma), bool)
@@ -88,7 +91,7 @@ class CommutingEnsemble:
 
 @dataclass(frozen=True, eq=False)
 class DenseEnsemble:
-    """The same where nothing commutes: one eigendecomposition for every nu."""
+    """An ensemble S in which nothing commutes, so that every nu costs an eigendecomposition."""
 
     alpha: float
     covariance: Array = field(repr=False)  # (d, d), Sigma_D = D^1/2 Sigma D^1/2
@@ -97,7 +100,7 @@ class DenseEnsemble:
     common_offset = None
 
     def rounded(self, tolerance: float = 1e-5) -> "DenseEnsemble":
-        """The same with offsets that differ by less than `tolerance`, relatively, put to one; S moves by no more."""
+        """Make one of offsets that differ by less than `tolerance`, relatively; S moves by no more than that."""
         order = np.argsort(self.offset)
         offset = self.offset[order].copy()
         first = 0
@@ -114,7 +117,7 @@ class DenseEnsemble:
 
     @cached_property
     def _modes(self) -> tuple[Array, Array, Array, Array]:
-        """Lam D in the whitened range of Sigma_D and from there to its null space; the whitening; null levels."""
+        """The blocks of Lam D in the whitened range of Sigma_D and to its null space; the whitening; null levels."""
         values, vectors = np.linalg.eigh(self.covariance)
         seen = values > len(values) * np.finfo(float).eps * values[-1]
         white, null = vectors[:, seen] / np.sqrt(values[seen]), vectors[:, ~seen]
@@ -164,7 +167,7 @@ Ensemble = CommutingEnsemble | DenseEnsemble
 
 
 def _clusters(ascending: Array) -> tuple[Array, Indices]:
-    """Values that differ by more than rounding, and the number of its own for each."""
+    """Return the values that differ by more than rounding, and for each entry the number of its value."""
     new = np.ones(len(ascending), bool)
     new[1:] = ~np.isclose(ascending[1:], ascending[:-1], 1e-13, 0)
     return ascending[new], np.cumsum(new) - 1

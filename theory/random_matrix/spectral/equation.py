@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.numerics.blocks import in_blocks
+from theory.models.blocks import in_blocks
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, ScalarEquation
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
@@ -19,7 +19,7 @@ ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """The roots h (points,), with their residuals relative to the terms of the equation and their certificates."""
+    """Holds the roots h (points,), their residuals relative to the terms of the equation, and their certificates."""
 
     h: ComplexArray
     residual: Array
@@ -128,7 +128,7 @@ def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
 
 
 def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
-    """Newton's method on the real line, and m at its end."""
+    """Return the end of Newton's method on the real line, and m there."""
     with np.errstate(all="ignore"):
         for _ in range(40):
             t = 1 / (h[:, None] + equation.a)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def density(ensemble: CommutingEnsemble, nu: Any, digits: int = 30) -> "mpmath.mpf":
-    """At a real nu inside a bulk."""
+    """Compute the density of the eigenvalues at a real nu inside a bulk."""
     import mpmath
 
     with mpmath.workdps(digits + 10):
@@ -17,7 +17,7 @@ def density(ensemble: CommutingEnsemble, nu: Any, digits: int = 30) -> "mpmath.m
 
 
 def stieltjes(ensemble: CommutingEnsemble, nu: Any, digits: int = 30) -> "mpmath.mpc":
-    """tr (S - nu)^-1/d at Im nu >= 0: continued in small steps from far above the real line down to nu."""
+    """Compute tr (S - nu)^-1/d at Im nu >= 0, continued in small steps from far above the real line down to nu."""
     import mpmath
 
     with mpmath.workdps(digits + 10):
@@ -33,7 +33,7 @@ def stieltjes(ensemble: CommutingEnsemble, nu: Any, digits: int = 30) -> "mpmath
 
 
 def edge(ensemble: CommutingEnsemble, nu: float, h: float, digits: int = 30) -> "mpmath.mpf":
-    """The edge near nu where the double root is near h: F = F_h = 0."""
+    """Compute the edge near nu, where the scalar equation F has a double root near h: F = F_h = 0."""
     import mpmath
 
     with mpmath.workdps(digits + 10):

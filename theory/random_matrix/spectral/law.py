@@ -103,7 +103,7 @@ class SpectralLaw(SolverResult):
 
     @property
     def total_mass(self) -> float:
-        """Bulks and atoms together: 1 to rounding, or to `residual`."""
+        """The mass of bulks and atoms together, which is 1 to rounding or to `residual`."""
         return float(self.masses.sum() + self.atoms[:, 1].sum())
 
     def to_frame(self) -> "pd.DataFrame":
@@ -128,7 +128,7 @@ class SpectralLaw(SolverResult):
         density = np.zeros(nu.shape)
         lows = np.array([bulk.interval.low for bulk in self.bulks])
         which = np.searchsorted(lows, nu, side="right") - 1
-        # a dense ensemble pays an eigendecomposition a point, which the series saves
+        # With a dense ensemble each point costs an eigendecomposition, which the series saves.
         polished = isinstance(self.ensemble, CommutingEnsemble) or len(nu) * self.ensemble.size**3 < 1e9
         starts: list[tuple[Indices, ComplexArray]] = []
         for number in np.unique(which[which >= 0]):
@@ -144,7 +144,7 @@ class SpectralLaw(SolverResult):
         if starts:
             places = np.concatenate([place for place, _ in starts])
             found = resolvent(self.ensemble, nu[places], np.concatenate([h for _, h in starts]))
-            # within rounding of an edge no complex root is left: there the series stays
+            # Within rounding of an edge no complex root is left, and the value of the series is kept.
             sure = found.inside & found.certified
             density[places[sure]] = found.trace[sure].imag / np.pi
         return density

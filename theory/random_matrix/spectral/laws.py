@@ -1,4 +1,4 @@
-"""The laws by name: sample covariance, sample correlation, joint predictor."""
+"""The limiting laws of the eigenvalues of three matrices: sample covariance, sample correlation, joint predictor."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,23 +1,25 @@
 """The real branches nu(h) of the scalar equation beyond both ends of the support, and these ends themselves.
 
-h = 1/K. Right of everything nu(h) is the root above all poles sigma h + offset, for h in (1, inf); left of everything
-it is the root below them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave, for matrices
-as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1, is the edge,
-and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
+With h = 1/K, nu(h) right of the support is the root above all poles sigma h + offset, for h in (1, inf), and left of
+the support the root below all of them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave,
+for matrices as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1,
+is the edge, and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import Solution, verified
-from theory.numerics.solution import Status
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 Side = Literal["right", "left"]
 TOLERANCE = 1e-9  # of |m - 1|; what is reached is rounding

@@ -13,7 +13,7 @@ Moments = tuple[float, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Poles of the resolvent at one h with their residues in <Sigma_D G>, G = (h Sigma_D + Lam D - nu)^-1."""
+    """Holds poles of the resolvent at one h with their residues in <Sigma_D G>, G = (h Sigma_D + Lam D - nu)^-1."""
 
     poles: Array = field(repr=False)  # (r,)
     residues: Array = field(repr=False)  # (r,)

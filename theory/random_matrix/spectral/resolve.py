@@ -40,7 +40,7 @@ def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
     residual, count, active = 0.0, FEWEST, list(range(len(intervals)))
     last: dict[int, float] = {}
     while active and count <= most:
-        rounds = [_fresh(intervals[i], bulks[i], count) for i in active]
+        rounds = [_fresh(bulks[i], count) for i in active]
         nu = np.concatenate([intervals[i].position(phi) for i, (phi, _) in zip(active, rounds, strict=True)])
         start = None if count == FEWEST else np.concatenate([guess for _, guess in rounds])
         found = resolvent(ensemble, nu, start)
@@ -57,7 +57,7 @@ def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
     return Resolved(tuple(bulk for bulk in bulks if bulk is not None), residual)
 
 
-def _fresh(interval: Interval, bulk: Bulk | None, count: int) -> tuple[Array, ComplexArray]:
+def _fresh(bulk: Bulk | None, count: int) -> tuple[Array, ComplexArray]:
     """Choose the nodes among `count` that are new, with guesses of h there: tripling keeps all old nodes."""
     number = np.arange(count)
     if bulk is not None:

@@ -10,12 +10,12 @@ class Rising(Protocol):
 
     @property
     def value(self) -> float:
-        """Negative left of the root, positive right of it."""
+        """The value of the function, negative left of the root and positive right of it."""
         ...
 
     @property
     def derivative(self) -> float:
-        """That of the value."""
+        """The derivative of the value by the place."""
         ...
 
 

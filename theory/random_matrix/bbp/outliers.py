@@ -1,27 +1,29 @@
-"""The outlier of a spike, or of several: public records and functions."""
+"""Where the eigenvalue of a spike, or of several, lies outside the bulk, and how its eigenvectors point to them."""
 
 import math
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import Covariance
+from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
+from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
 from theory.random_matrix.bbp.left_emergence import emerged_left
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
-from theory.random_matrix.bbp.spiked_noise import SpikedNoise, spiked_noise, strength_array
-from theory.random_matrix.bbp.threshold import no_threshold, threshold_of
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of, spike_strength, spiked_noise, strength_array
+from theory.random_matrix.bbp.transition import no_threshold, threshold_of
 from theory.random_matrix.spectral.real_branch import Side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpikeOutlier(SolverResult):
-    """What a method sees of one spike; below the threshold and at it the edge of the bulk, and no overlap.
+    """The outlier that one spike makes; at the threshold and below it, the edge of the bulk and no overlap.
 
     `eigenvalue` and `edge` (the right end of the bulk) are eigenvalues of the method's matrix: of the joint masked
     predictor for ssr, else of the sample matrix. `overlap` is (u . v)^2 with the normalized right eigenvector v, the
@@ -63,48 +65,40 @@ class SpikeOutliers(SolverResult):
 
     @property
     def detected(self) -> int:
-        """Number of outliers m."""
+        """The number m of outliers."""
         return len(self.eigenvalues)
 
 
 @checked
 @within_range
-def spike_outlier(
-    noise: Covariance,
-    direction: ArrayLike | None,
-    *,
-    strength: float,
-    alpha: float,
-    method: str = "ssr",
-    lam: float | None = None,
-) -> SpikeOutlier:
-    """Compute the outlier of noise + strength u u^T at n = alpha d samples, and the overlap of its eigenvectors with u.
+def outlier(data: SpikedData) -> SpikeOutlier:
+    """Compute the outlier of the spike of `data`, and the overlap of its eigenvectors with the spike's direction.
 
-    Arguments as for `spike_threshold`; `strength` is in the units of a variance. The right eigenvector of the joint
-    predictor is D^-1/2 w, the left one D^1/2 w, for the eigenvector w of D^1/2 (C + lam) D^1/2, D = diag (C + lam)^-1;
-    that of correlation_pca is D^-1/2 w with D = 1/diag C, carried back to the coordinates of the data. Overlaps are
-    inflated on coordinates of small D, also where nothing is detected: the 0 below the threshold is what vanishes as
-    d -> infinity for a delocalized spike. In a noise without a largest variance (see `spike_threshold`) nothing is
-    detected, and the edge is that of an infinite nu.
+    The right eigenvector of the joint predictor is D^-1/2 w, the left one D^1/2 w, for the eigenvector w of
+    D^1/2 (C + lam) D^1/2 with C = X'X/n and D = diag (C + lam)^-1; that of correlation_pca is D^-1/2 w with
+    D = 1/diag C, carried back to the coordinates of the data. Overlaps are inflated on coordinates of small D, also
+    where nothing is detected: the 0 below the threshold is what vanishes as d -> infinity for a delocalized spike. In a
+    noise without a largest variance (see `threshold`) nothing is detected, and the edge is that of an infinite nu.
 
-    Raises ValueError for bad input and ConvergenceError where the outlier is not met.
+    Raises ValueError for a record without a strength, or as `threshold`, and ConvergenceError where the equation of the
+    outlier is not met.
 
     >>> from theory.models import Isotropic
-    >>> found = spike_outlier(Isotropic(float("inf")), None, strength=2.5, alpha=1.0, method="pca")
-    >>> round(found.eigenvalue, 6), round(found.overlap, 6)  # (1 + s)(1 + 1/s) and (1 - 1/s^2)/(1 + 1/s) at alpha = 1
-    (4.9, 0.6)
+    >>> found = outlier(SpikedData(Isotropic(float("inf")), strength=1.0, alpha=4.0, method="pca"))
+    >>> f"{found.eigenvalue:.4f} {found.overlap:.4f}"  # (1 + s)(1 + d/(n s)) and (1 - d/(n s^2))/(1 + d/(n s)), s = 1
+    '2.5000 0.6000'
     """
-    spiked = spiked_noise(noise, direction, alpha, method, lam)
-    strengths = strength_array(strength, spiked)
+    strengths = spike_strength(data)
+    spiked = noise_of(data)
     if not spiked.has_edge:
         return _unseen(float(strengths[0]), spiked)
     bulk = SpikedBulk(spiked)
     threshold, found = threshold_of(bulk), emerged(bulk, strengths)
     best = found[0] if found else _at_edge(bulk, len(strengths))
-    contraction = bulk.normalizations.contraction if method == "ssr" else 1.0
+    contraction = bulk.normalizations.contraction if data.method == "ssr" else 1.0
     return SpikeOutlier(
         strength=float(strengths[0]),
-        method=method,
+        method=data.method,
         detected=bool(found),
         eigenvalue=bulk.normalizations.eigenvalue(best.x),
         overlap=float(best.overlaps[0]),
@@ -117,6 +111,30 @@ def spike_outlier(
         iterations=best.iterations + bulk.edge.iterations,
         converged=True,
     )
+
+
+@checked
+def spike_outlier(
+    noise: Covariance,
+    direction: ArrayLike | None,
+    *,
+    strength: float,
+    alpha: float,
+    method: str = "ssr",
+    lam: float | None = None,
+) -> SpikeOutlier:
+    """Compute the outlier of noise + strength u u^T at n = alpha d samples: `outlier` of the record made here.
+
+    The arguments are those of `spike_threshold`, and `strength` is in the units of a variance. Raises ValueError for
+    bad input, else as `outlier`.
+
+    >>> from theory.models import Isotropic
+    >>> found = spike_outlier(Isotropic(float("inf")), None, strength=2.5, alpha=1.0, method="pca")
+    >>> round(found.eigenvalue, 6), round(found.overlap, 6)  # (1 + s)(1 + 1/s) and (1 - 1/s^2)/(1 + 1/s) at alpha = 1
+    (4.9, 0.6)
+    """
+    kind = cast(SpikeMethod, method)
+    return outlier(SpikedData(noise, direction, strength=strength, alpha=alpha, method=kind, lam=lam))  # type: ignore[arg-type]  # the record makes it an array
 
 
 @checked
@@ -138,8 +156,9 @@ def spike_outliers(
     scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
     joint predictor. They cost dense eigendecompositions. Raises ValueError and ConvergenceError.
     """
-    bulk = SpikedBulk(spiked_noise(noise, directions, alpha, method, lam, name="directions"))
-    given = strength_array(strengths, bulk.spiked, "strengths")
+    spiked = spiked_noise(noise, directions, alpha, method, lam)
+    given = strength_array(strengths, len(np.atleast_2d(directions)))
+    bulk = SpikedBulk(spiked)
     found = emerged(bulk, given) if side == "right" else emerged_left(bulk, given)
     edge = bulk.edge if side == "right" else bulk.left_branch.edge()
     empty = np.zeros((0, len(given)))

@@ -1,19 +1,19 @@
-"""The ridge of masked regression that sees a spike best: least threshold, or largest overlap."""
+"""The choice of the ridge with which masked regression sees a spike best: by the threshold, or by the overlap."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from theory.models import Covariance
+from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
 from theory.numerics.extremes import within_range
-from theory.random_matrix.bbp.outlier import spike_outlier
-from theory.random_matrix.bbp.threshold import spike_threshold
+from theory.random_matrix.bbp.outliers import outlier
+from theory.random_matrix.bbp.transition import threshold
 
 GRID = 25  # ridges compared before the best one is refined
 WIDTH = 1e-9  # of the interval of log lam in which the optimum lies in the end
@@ -37,24 +37,26 @@ class SpikeRidge(SolverResult):
 
 @checked
 @within_range
-def optimal_spike_ridge(
-    noise: Covariance, direction: ArrayLike | None, *, alpha: float, strength: float | None = None
-) -> SpikeRidge:
-    """Find the ridge lam of the least threshold, or, with a `strength`, of the largest right overlap, over [0, inf].
+def optimal_ridge(data: SpikedData) -> SpikeRidge:
+    """Find the ridge lam in [0, inf] at which masked regression sees the spike of `data` best.
 
-    Arguments as for `spike_outlier`. The ends count as ridges: lam = 0 is the ridgeless limit, lam = inf the
+    A record with a strength asks for the largest overlap of the right eigenvector with the spike, one without a
+    strength for the least threshold. The ends count as ridges: lam = 0 is the ridgeless limit, lam = inf the
     diagonal-deleted PCA. A grid over 10 decades around the mean variance (the geometric mean where that is infinite)
     brackets the optimum, which is then refined by golden sections and parabolas; it is the global one up to features
-    narrower than the grid. Where no ridge sees the spike the threshold is inf (overlap 0). Raises ValueError and
-    ConvergenceError.
+    narrower than the grid. Where no ridge sees the spike the threshold is inf (overlap 0). Raises ValueError for
+    another method than "ssr", for a record with a ridge of its own and for a singular noise, and ConvergenceError.
     """
-    objective: Literal["threshold", "overlap"] = "threshold" if strength is None else "overlap"
-    cost = _threshold(noise, direction, alpha) if strength is None else _overlap(noise, direction, alpha, strength)
-    modes = noise.spectrum
+    if data.method != "ssr" or data.lam is not None:
+        given = f"method {data.method!r} and lam = {data.lam}"
+        raise ValueError(f"data must leave the ridge open, with method 'ssr' and lam = None, got {given}")
+    objective: Literal["threshold", "overlap"] = "threshold" if data.strength is None else "overlap"
+    cost = _cost(data)
+    modes = data.noise.spectrum
     scale = modes.geometric_mean if modes.heavy else float(modes.mean(modes.eigenvalues))
     lams = np.array([0.0, *(scale * np.geomspace(1e-5, 1e5, GRID - 2)), np.inf])
     costs = np.array([cost(lam) for lam in lams])
-    # equal to rounding (a stationary noise: every ridge alike) is no reason to prefer an interior one
+    # Costs that are equal to rounding, as all are for a stationary noise, are no reason to prefer an interior ridge.
     best = int(np.flatnonzero(costs <= costs.min() + 1e-9 * abs(costs.min()))[0]) if np.isfinite(costs).any() else 0
     bracket = (float(lams[max(best - 1, 0)]), float(lams[min(best + 1, GRID - 1)]))
     value, lam, evaluations, width = float(costs[best]), float(lams[best]), GRID, 0.0
@@ -76,18 +78,24 @@ def optimal_spike_ridge(
     )
 
 
-def _threshold(noise: Covariance, direction: ArrayLike | None, alpha: float) -> Callable[[float], float]:
+@checked
+def optimal_spike_ridge(
+    noise: Covariance, direction: ArrayLike | None, *, alpha: float, strength: float | None = None
+) -> SpikeRidge:
+    """Find the ridge that sees a spike best: `optimal_ridge` of the record made here.
+
+    The arguments are those of `spike_outlier`; without a `strength` the threshold is minimized, with one the overlap
+    maximized. Raises ValueError for bad input, else as `optimal_ridge`.
+    """
+    return optimal_ridge(SpikedData(noise, direction, strength=strength, alpha=alpha))  # type: ignore[arg-type]  # the record makes it an array
+
+
+def _cost(data: SpikedData) -> Callable[[float], float]:
+    """Return what is minimized over the ridge: the threshold, or minus the overlap where the strength is known."""
+
     def cost(lam: float) -> float:
-        if np.isinf(lam):
-            return spike_threshold(noise, direction, alpha=alpha, method="diagonal_deleted_pca").value
-        return spike_threshold(noise, direction, alpha=alpha, lam=lam).value
-
-    return cost
-
-
-def _overlap(noise: Covariance, direction: ArrayLike | None, alpha: float, strength: float) -> Callable[[float], float]:
-    def cost(lam: float) -> float:
-        method, ridge = ("diagonal_deleted_pca", None) if np.isinf(lam) else ("ssr", lam)
-        return -spike_outlier(noise, direction, strength=strength, alpha=alpha, method=method, lam=ridge).overlap
+        deleted = np.isinf(lam)
+        at = replace(data, method="diagonal_deleted_pca" if deleted else "ssr", lam=None if deleted else lam)
+        return threshold(at).value if data.strength is None else -outlier(at).overlap
 
     return cost

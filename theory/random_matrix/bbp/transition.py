@@ -1,19 +1,24 @@
-"""The least strength at which a spike leaves the bulk: a root that is unique, by concavity."""
+"""The transition of Baik, Ben Arous and Peche: the least strength at which a spike leaves the bulk.
+
+It is a root that is unique, since the strength that is needed is a concave function of the strength that is there.
+"""
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from theory.models import Covariance
+from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
+from theory.models.spiked_data import SpikeMethod
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
-from theory.random_matrix.bbp.spiked_noise import SpikedNoise, spiked_noise
+from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
 
 LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
@@ -42,6 +47,30 @@ class SpikeThreshold(SolverResult):
 
 @checked
 @within_range
+def threshold(data: SpikedData) -> SpikeThreshold:
+    """Compute the strength theta_c above which the spike of `data` leaves the bulk of its noise to the right.
+
+    It depends on the noise, the direction u, alpha = n/d, the method and its ridge; the strength of the record has no
+    part in it and may be left out. theta_c solves theta h u^T R u = 1 with R = (x scale - shift - h Sigma_0)^-1, at the
+    edge (h, x) of the bulk of the noise Sigma_0 (Baik, Ben Arous and Peche, arXiv:math/0403022; for the predictor
+    arXiv:2601.23208). Here x is an eigenvalue, h = 1/K the factor by which n samples change the population, and scale
+    and shift are those by which the method normalizes the coordinates, which depend on theta themselves. The root is
+    unique. It is infinite where the scales outgrow the spike (one coordinate alone at a moderate ridge, or two for a
+    correlation matrix at alpha = 1) or where the bulk has no end (variances without an upper bound at d = infinity,
+    unless the method divides them out).
+
+    Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, and ConvergenceError where
+    the root is not met.
+
+    >>> from theory.models import Isotropic
+    >>> f"{threshold(SpikedData(Isotropic(float('inf')), alpha=4.0, method='pca')).value:.6f}"  # sqrt(d/n)
+    '0.500000'
+    """
+    spiked = noise_of(data)
+    return threshold_of(SpikedBulk(spiked)) if spiked.has_edge else no_threshold(spiked)
+
+
+@checked
 def spike_threshold(
     noise: Covariance,
     direction: ArrayLike | None,
@@ -50,19 +79,12 @@ def spike_threshold(
     method: str = "ssr",
     lam: float | None = None,
 ) -> SpikeThreshold:
-    """Compute the strength theta_c above which noise + theta u u^T has an outlier right of the bulk.
+    """Compute the strength above which noise + strength u u^T has an outlier: `threshold` of the record made here.
 
-    `direction` u: (d,), of unit length, or None for a delocalized spike (of random direction, d -> infinity).
-    `alpha` = n/d counts the samples. `method`: "ssr" (the joint masked predictor at the ridge `lam`, 0 for its limit),
-    "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr).
-
-    theta_c solves theta h u^T R u = 1, R = (x scale - shift - h Sigma_0)^-1, at the edge (h, x) of the noise Sigma_0
-    (Baik, Ben Arous and Peche, arXiv:math/0403022; predictor: arXiv:2601.23208), with the scales of the method, which
-    depend on theta themselves. It is unique, and infinite where the scales outgrow the spike (one coordinate alone at a
-    moderate ridge, or two for a correlation matrix at alpha = 1) or where the bulk has no end (variances without an
-    upper bound at d = infinity, unless the method divides them out).
-
-    Raises ValueError for bad input and ConvergenceError where the root is not met.
+    `direction` u is a vector (d,) of unit length, or None for a delocalized spike (of random direction, d -> infinity).
+    `alpha` = n/d counts the samples. `method` is "ssr" (the joint masked predictor at the ridge `lam`, 0 for its
+    limit), "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr). Raises
+    ValueError for bad input, else as `threshold`.
 
     >>> from theory.models import TwoLevel
     >>> noise = TwoLevel(d=float("inf"), low=0.3, high=4.0, high_fraction=0.2)
@@ -71,8 +93,7 @@ def spike_threshold(
     >>> round(float(spike_threshold(noise, None, alpha=1.0, method="ssr", lam=0.05)), 4)
     0.4788
     """
-    spiked = spiked_noise(noise, direction, alpha, method, lam)
-    return threshold_of(SpikedBulk(spiked)) if spiked.has_edge else no_threshold(spiked)
+    return threshold(SpikedData(noise, direction, alpha=alpha, method=cast(SpikeMethod, method), lam=lam))  # type: ignore[arg-type]  # the record makes it an array
 
 
 def no_threshold(spiked: SpikedNoise) -> SpikeThreshold:
