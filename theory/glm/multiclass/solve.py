@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RANGE = 100.0  # of the logarithms of V and q
 AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search
 LEAST = 1e-300  # an eigenvalue at or below it has no logarithm
-MOST_WORK = 1000  # evaluations of the objective of one sample for each node and class: about 3 s for three classes
+MOST_WORK = 2000  # evaluations of the objective of one sample for each node and class: about 5 s for three classes
 ADVICE = "raise max_iter, or take a less extreme alpha or lam"
 EXTREME = "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
 
