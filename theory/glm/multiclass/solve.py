@@ -66,8 +66,9 @@ def solve_multiclass(
 
 def _is_exhausted(classes: Classes) -> bool:
     """Tell whether a search has done as much work as it may; it then ends at the best point that it has seen."""
-    nodes = 0 if classes.nodes is None else len(classes.nodes[1])
-    return classes.progress.evaluations > MOST_WORK * nodes * classes.model.n_classes
+    nodes, K = 0 if classes.nodes is None else len(classes.nodes[1]), classes.model.n_classes
+    # More classes have several times as many unknowns, and a Newton step costs two evaluations for each of them.
+    return classes.progress.evaluations > MOST_WORK * (1 if K == 3 else 10) * nodes * K
 
 
 def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:
