@@ -1,5 +1,8 @@
 """K classes: two of them are a binary problem, exchanges of classes, node counts, simulation."""
 
+import dataclasses
+import time
+
 import numpy as np
 import pytest
 
@@ -113,6 +116,31 @@ def test_softmax_of_three_classes_against_fits(agrees):
         norms.append(0.4 * (v[:p] ** 2).sum() / p)
     agrees(Estimate.of(losses), theory.train_loss, resolves=0.15, bias=1.0 * theory.train_loss / p)
     agrees(Estimate.of(norms), theory.q[0, 0, 0], resolves=0.15, bias=2.0 * theory.q[0, 0, 0] / p)
+
+
+def test_a_search_that_takes_too_much_work_says_so(monkeypatch):
+    monkeypatch.setattr("theory.glm.multiclass.solve.MOST_WORK", 20)
+    with pytest.raises(ConvergenceError, match="the means are too far apart, or alpha or lam too extreme"):
+        glm.solve(three())
+    assert not glm.solve(three(), check=False).converged
+
+
+@pytest.mark.slow
+def test_means_a_hundred_standard_deviations_apart_are_given_up_in_bounded_work():
+    modes = Modes([1.0], [[1.0]], (100.0**2 / 2 * np.eye(3))[:, :, None])
+    far = MulticlassMixture(modes=modes, probabilities=(1 / 3,) * 3, alpha=2.0, lam=1e-3, loss="softmax")
+    begun = time.process_time()
+    with pytest.raises(ConvergenceError, match="took too long"):
+        glm.solve(far)
+    assert time.process_time() - begun < 30  # it was minutes
+
+
+def test_the_quadrature_of_the_equations_is_judged_by_other_nodes():
+    point = glm.solve(three())
+    assert 0 < point.equation_uncertainty < 1e-6
+    assert glm.solve(three("square")).equation_uncertainty == 0
+    coarse = dataclasses.replace(point, q=1.01 * point.q)  # a point that solves no equations, whatever the nodes
+    assert coarse.equation_uncertainty > 1e-3
 
 
 def test_bad_input():

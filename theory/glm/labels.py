@@ -24,7 +24,7 @@ class LabelLaw:
         self.width = float(np.sqrt(max(total - self.tilt**2, LEAST * total)))
 
     def occurs(self, y: int) -> bool:
-        """Whether the label y can arise."""
+        """Tell whether the label y can arise."""
         return self.cluster.labels != "cluster" or y == self.cluster.label
 
     def bends(self) -> list[tuple[float, float]]:

@@ -15,7 +15,7 @@ BARE = np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST)))
 
 
 def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes on panels, and weights that hold the density; `bends` are (place, width), width 0 a kink.
+    """Return Gauss-Legendre nodes on panels and weights that hold the density; a bend is (place, width), 0 a kink.
 
     Around a bend of a finite width the panels grow geometrically from that width.
     """

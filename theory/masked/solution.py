@@ -54,7 +54,7 @@ class MaskedRidgeSolution(SolverResult):
         return self.covariance.d * self.mean_train_error if self.mean_train_error else 0.0
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
+        """Return a table of test and train errors with a row for each coordinate, or class of them for d = infinity."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )

@@ -123,7 +123,7 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
 
 
 def _with_arrays(alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
+    """Returns the alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
 
     Python flattens unions: ArrayLike | None lists what ArrayLike is a union of, of which some, protocols, say nothing.
     A number, a truth value and a text are among them, which an array of numbers does not need beside it.

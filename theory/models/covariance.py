@@ -28,7 +28,7 @@ class Covariance(ABC):
 
     @abstractmethod
     def _matrix(self) -> Array:
-        """The dense matrix of a finite family."""
+        """Compute the dense matrix of a finite family."""
 
     def _limit(self) -> Spectrum:
         raise ValueError(f"{type(self).__name__} has no limit d -> infinity")

@@ -81,7 +81,7 @@ def correlations(matrix: Array) -> Array:
 
 
 def rounding(eigenvalues: Array) -> float:
-    """Size of what rounding leaves of zero eigenvalues of a matrix (d, d), from all its eigenvalues (d,)."""
+    """Return the size of what rounding leaves of zero eigenvalues of a matrix (d, d), from all its eigenvalues (d,)."""
     return float(len(eigenvalues) * np.finfo(float).eps * abs(eigenvalues).max())
 
 

@@ -63,7 +63,7 @@ class ContrastRegression(SolverResult):
         return 1 - self.noise / self.variance
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with one row for each site; needs pandas."""
+        """Return a table with one row for each site; needs pandas."""
         return table(
             site=np.arange(len(self.test_error)),
             test_error=self.test_error,

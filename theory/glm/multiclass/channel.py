@@ -43,13 +43,14 @@ class ClassAverages:
 
 
 @cache
-def gaussian_nodes(dimension: int) -> tuple[Array, Array]:
+def gaussian_nodes(dimension: int, *, other: bool = False) -> tuple[Array, Array]:
     """Return z (N, dimension) and weights (N,) that sum to 1, for averages over a standard normal vector.
 
-    They are Gauss-Hermite products up to 3 dimensions, and 2^14 scrambled Sobol points in more.
+    They are Gauss-Hermite products up to 3 dimensions, and 2^14 scrambled Sobol points in more. `other` nodes, to tell
+    how much averages depend on them, are products of four fewer per axis, or points of another scramble.
     """
     if dimension in PER_AXIS:
-        z, weights = np.polynomial.hermite_e.hermegauss(PER_AXIS[dimension])
+        z, weights = np.polynomial.hermite_e.hermegauss(PER_AXIS[dimension] - 4 * other)
         grid = np.stack(np.meshgrid(*[z] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
         product = np.prod(np.stack(np.meshgrid(*[weights] * dimension, indexing="ij"), axis=-1), axis=-1).ravel()
         product = product / math.sqrt(2 * math.pi) ** dimension
@@ -58,7 +59,7 @@ def gaussian_nodes(dimension: int) -> tuple[Array, Array]:
     from scipy.special import ndtri
     from scipy.stats import qmc
 
-    uniform = qmc.Sobol(dimension, scramble=True, seed=0).random(POINTS)
+    uniform = qmc.Sobol(dimension, scramble=True, seed=int(other)).random(POINTS)
     return ndtri(np.clip(uniform, 1e-15, 1 - 1e-15)), np.full(POINTS, 1 / POINTS)
 
 
@@ -125,14 +126,22 @@ def softmax_prox(h: Array, V: Array, label: int, basis: Array, progress: Progres
         if decrement.max() < DECREMENT:
             break
         best, scale = objective(at, center), np.ones(len(at))
+        new, worse = at - step, np.arange(len(at))
         for _ in range(40):
-            new = at - scale[:, None] * step
-            worse = objective(new, center) > best - 1e-4 * scale * decrement + 1e-14 * (1 + abs(best))
-            if not worse.any():
+            fall = 1e-4 * scale[worse] * decrement[worse]
+            enough = best[worse] - fall + 1e-14 * (1 + abs(best[worse]))
+            worse = worse[objective(new[worse], center[worse]) > enough]
+            if not len(worse):
                 break
             scale[worse] /= 2
+            new[worse] = at[worse] - scale[worse, None] * step[worse]
         x[left] = new
-        left = left[decrement >= DECREMENT]
+        # Where even the shortest step does not lower the objective, rounding hides what is left of its fall.
+        stuck = np.zeros(len(at), bool)
+        stuck[worse] = True
+        left = left[(decrement >= DECREMENT) & ~stuck]
+        if not len(left):
+            break
     return x
 
 

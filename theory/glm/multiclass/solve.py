@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RANGE = 100.0  # of the logarithms of V and q
 AIM = 0.1  # of the tolerance, in the logarithmic coordinates of the search
 LEAST = 1e-300  # an eigenvalue at or below it has no logarithm
-MOST_WORK = 1000  # evaluations of the objective of one sample for each node and class: about 3 s for three classes
+MOST_WORK = 2000  # evaluations of the objective of one sample for each node and class: about 5 s for three classes
 ADVICE = "raise max_iter, or take a less extreme alpha or lam"
 EXTREME = "softmax took too long: the means are too far apart, or alpha or lam too extreme; take less extreme ones"
 
@@ -66,8 +66,9 @@ def solve_multiclass(
 
 def _is_exhausted(classes: Classes) -> bool:
     """Tell whether a search has done as much work as it may; it then ends at the best point that it has seen."""
-    nodes = 0 if classes.nodes is None else len(classes.nodes[1])
-    return classes.progress.evaluations > MOST_WORK * nodes * classes.model.n_classes
+    nodes, K = 0 if classes.nodes is None else len(classes.nodes[1]), classes.model.n_classes
+    # More classes have several times as many unknowns, and a Newton step costs two evaluations for each of them.
+    return classes.progress.evaluations > MOST_WORK * (1 if K == 3 else 10) * nodes * K
 
 
 def _searched(classes: Classes, tol: float, max_iter: int) -> tuple[Array, int]:

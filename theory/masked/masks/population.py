@@ -38,7 +38,7 @@ class CommutingPopulation:
         return Spectrum(x * self.spectrum.eigenvalues / (y * self.delta + lam), self.spectrum.weights)
 
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
-        """The resolvent at coefficients x, y >= 0 and lam > 0."""
+        """Compute the resolvent at coefficients x, y >= 0 and lam > 0."""
         spectrum, s = self.spectrum, self.spectrum.eigenvalues
         g = 1 / (x * s + y * self.delta + lam)
         both = np.stack([s * g, self.delta * g])
@@ -76,7 +76,7 @@ class DensePopulation:
         return Spectrum(np.where(eigenvalues > noise, eigenvalues, 0.0), np.full(d, 1 / d))
 
     def resolvent(self, x: float, y: float, lam: float) -> Resolvent:
-        """The resolvent at coefficients x, y >= 0 and lam > 0."""
+        """Compute the resolvent at coefficients x, y >= 0 and lam > 0."""
         G, d = inverse(self.matrix, x, y, lam), len(self.matrix)
         product, delta = self.matrix @ G, self.variances
         quadratic = np.einsum("ij,ji->i", G, product)  # diag G Sigma G

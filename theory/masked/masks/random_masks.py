@@ -61,7 +61,7 @@ class RandomMasksSolution(SolverResult):
         return self.covariance.d * self.mean_test_error
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table of test and train errors with a row for each coordinate (each class of them for d -> infinity)."""
+        """Return a table of test and train errors with a row for each coordinate, or class of them for d = infinity."""
         return table(
             coordinate=np.arange(len(self.test_error)), test_error=self.test_error, train_error=self.train_error
         )

@@ -54,7 +54,7 @@ class SpanMaskSolution(SolverResult):
         return float(self.train_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table of test and train errors with a row for each masked coordinate."""
+        """Return a table of test and train errors with a row for each masked coordinate."""
         return table(coordinate=np.array(self.span), test_error=self.test_error, train_error=self.train_error)
 
     @cached_property
@@ -84,7 +84,7 @@ class SpanWindowsSolution(SolverResult):
         return float(self.test_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each window: its first coordinate and its mean test error."""
+        """Return a table with a row for each window: its first coordinate and its mean test error."""
         return table(start=self.step * np.arange(len(self.test_error)), test_error=self.test_error)
 
 
@@ -183,7 +183,7 @@ def _errors(
 
 
 def _listed(span: Iterable[int]) -> list[int]:
-    """The coordinates of any iterable, a generator included."""
+    """Return the coordinates of any iterable, a generator included."""
     try:
         return list(span)
     except Exception:  # the iteration of a stranger's object may raise anything
