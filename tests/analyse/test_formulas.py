@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from figures.analyse.matrix import analyse_matrix
 from figures.analyse.matrix import report as matrix_report
+from figures.analyse.matrix.analyse import _with_best
 from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge, column_errors
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
@@ -16,7 +17,7 @@ from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.noise_part import noise_part
 from figures.analyse.matrix.spectrum.record import CORRELATION, COVARIANCE, MASKED
 from figures.analyse.matrix.spectrum.report import _compared, _largest, subspace_overlap
-from figures.analyse.matrix.spectrum.table import INDEPENDENT, NOISE, spectrum_rows
+from figures.analyse.matrix.spectrum.table import INDEPENDENT, LIMIT, NOISE, spectrum_rows
 from figures.analyse.sequences import analyse_sequences
 from figures.analyse.sequences import report as sequence_report
 from figures.analyse.sequences.reweighting import Reweighting
@@ -209,6 +210,9 @@ def test_predicted_ranks_begin_behind_the_outliers(spectrum):
         assert max(ranks) == pytest.approx(20, abs=1e-3)
         assert min(ranks) == pytest.approx(max(outliers, 0.5), abs=1e-3)
     assert found[COVARIANCE].outliers >= 1
+    noise = found[COVARIANCE].noise
+    assert noise.high_margin > 0
+    assert {entry["x"] for entry in rows if entry["curve"] == LIMIT} == {noise.high + noise.high_margin}
 
 
 # sequences
@@ -277,6 +281,13 @@ def test_training_sequences_are_weighted_among_themselves():
     twice = learning_task(copies, held_out, np.ones(30), np.arange(30), replace(SETTINGS, identity=1.0))
     assert twice == pytest.approx(once, abs=1e-7)
     assert learning_task(copies, held_out, np.ones(30), np.arange(30), SETTINGS) != pytest.approx(once, abs=1e-4)
+
+
+def test_the_best_ridge_takes_the_place_of_its_near_neighbors():
+    """Those within a factor of 3 on either side; all others to two digits."""
+    lams = np.array([0.01234, 0.5, 1.0, 5.0, 30.0])
+    assert _with_best(lams, 1.234).tolist() == [0.012, 1.234, 5.0, 30.0]
+    assert _with_best(lams, 20.0).tolist() == [0.012, 0.5, 1.0, 5.0, 20.0]
 
 
 def test_predictions_of_few_rows_are_left_out():

@@ -245,6 +245,7 @@ EYE = np.eye(3)
         (lambda: masked_color(EYE, np.full((3, 2), 0.9), alpha=1, lam=1), "cross is too large"),
         (lambda: split_site(EYE, 3), r"site must lie in 0..2, got 3"),
         (lambda: split_site(EYE, 0, width=2), "covariance must have width = 2 rows"),
+        (lambda: split_site(np.eye(2), 0, width=2), "width = 2 rows for each of 2 or more sites, got 2"),
         (lambda: spin_glass_site(1.0, alpha=1, lam=1), r"beta must lie in \[0, 1\)"),
         (lambda: best_ridge(spin_glass_site(0.5, alpha=1, lam=1), bounds=(1.0, 0.1)), "bounds must increase"),
         (lambda: best_ridge("nothing"), "model must be"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import erf
+from scipy.stats import chi2
 
 from simulate.core import Estimate, stream
 from simulate.glm import Network, draw_task, measure, random_network, scratch_error, train
@@ -134,3 +135,10 @@ def test_bad_input(source, untrained):
         train(untrained, X, y, rate=1e4)
     with pytest.raises(ValueError, match="steps"):
         train(untrained, X, y, steps=0)
+
+
+def test_an_untrained_network_has_the_variance_that_is_said():
+    """Entries of variance 1/N by chi-square, at 1e-6 a tail, and a readout of random signs."""
+    network = random_network(50, 30, stream(0, "untrained"))
+    assert chi2.isf(1 - 1e-6, 1500) < 30 * np.sum(network.first_layer**2) < chi2.isf(1e-6, 1500)
+    assert set(network.readout) == {-1.0, 1.0}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulate.core import stream
 from simulate.masked import fit, sample
 from simulate.masked.sampler import FACTORS, _gaussian, _root
 from theory import models
@@ -176,3 +177,13 @@ def test_the_factors_have_unit_variance(inputs):
     assert 5 * stderr < 0.02
     assert np.mean(z * z) == pytest.approx(1, abs=5 * stderr + 1e-15)
     assert np.mean(z) == pytest.approx(0, abs=5e-3)
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_the_scale_of_all_rows_to_one_per_cent(name):
+    """The sum of all whitened squares by chi-square: a factor of 1.01 is ten deviations away."""
+    covariance = COVARIANCES[name]
+    present = covariance.eigenvalues > 1e-9 * covariance.eigenvalues[-1]
+    rows = sample(covariance, 60_000, stream(2, "scale", name))
+    projected = rows @ covariance.eigenvectors[:, present] / np.sqrt(covariance.eigenvalues[present])
+    assert stats.chi2.isf(1 - LEVEL, projected.size) < np.sum(projected**2) < stats.chi2.isf(LEVEL, projected.size)

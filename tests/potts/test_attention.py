@@ -134,6 +134,38 @@ def test_first_step_of_adam_has_the_length_of_the_learning_rate():
     np.testing.assert_allclose(x, [0.9, 2.1], rtol=1e-7)
 
 
+def test_steps_of_adam_are_those_of_the_weighted_means():
+    """arXiv:1412.6980: the moments are weighted means of all gradients so far, weights falling by .9 and .999."""
+    gradients = stream(5, "gradients").standard_normal((6, 4))
+    x, expected, update = np.zeros(4), np.zeros(4), Adam(0.1)
+    for t in range(1, 7):
+        update([x], (gradients[t - 1],))
+        ages = np.arange(t)[::-1]
+        mean = np.average(gradients[:t], axis=0, weights=0.9**ages)
+        square = np.average(gradients[:t] ** 2, axis=0, weights=0.999**ages)
+        expected -= 0.1 * mean / np.sqrt(square)
+        np.testing.assert_allclose(x, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("fields", [True, False])
+def test_the_learning_rate_falls_with_the_cosine_of_the_step(fields):
+    """All sequences alike, so that batches do not matter: the steps of gradient descent, one by one."""
+    start, states, total = AttentionLayer.random(6, 3, 0.5, stream(2, "start")), np.tile(STATES[5], (9, 1)), 4
+    options = {"batch_size": 3, "learning_rate": 0.4, "optimizer": "sgd", "fields": fields, "record": [0, 2, 4]}
+    found = train(start, states, states, n_steps=total, rng=stream(0, "rng"), **options)
+    parameters = [np.array(each) for each in (start.attention, start.values, start.fields)]
+    losses = []
+    for rate in (0.4, 0.4 * (1 + np.sqrt(0.5)) / 2, 0.2, 0.4 * (1 - np.sqrt(0.5)) / 2):
+        losses.append(masked_language_model_loss(AttentionLayer(*parameters), states))
+        each_site = [loss_and_gradient(AttentionLayer(*parameters), STATES[5:6], np.array([i]))[1:] for i in range(6)]
+        for k in range(3 if fields else 2):
+            parameters[k] -= rate * np.mean([gradients[k] for gradients in each_site], axis=0)
+    losses.append(masked_language_model_loss(AttentionLayer(*parameters), states))
+    for one, other in zip((found.layer.attention, found.layer.values, found.layer.fields), parameters, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    assert found.losses == pytest.approx(losses[::2], abs=1e-12)
+
+
 ZERO = np.zeros((3, 3))
 
 

@@ -47,11 +47,12 @@ def test_masked_predictor_has_negative_outliers():
         spike_outliers(Isotropic(60), u, strengths=[20.0], alpha=2.0, method="pca", side="top")
 
 
+@pytest.mark.parametrize("alpha", [0.4, 1.0, 3.0])
 @pytest.mark.parametrize("strength", [0.7, 1.5, 4.0])
-def test_symmetric_part_is_the_predictor_where_coordinates_are_alike(strength):
+def test_symmetric_part_is_the_predictor_where_coordinates_are_alike(strength, alpha):
     for noise in (Isotropic(INF), Blocks(INF, 4, 0.3)):
-        plain = spike_outlier(noise, None, strength=strength, alpha=1.0, lam=0.1)
-        symmetric = symmetric_part_outlier(noise, None, strength=strength, alpha=1.0, lam=0.1)
+        plain = spike_outlier(noise, None, strength=strength, alpha=alpha, lam=0.1)
+        symmetric = symmetric_part_outlier(noise, None, strength=strength, alpha=alpha, lam=0.1)
         assert symmetric.detected == plain.detected
         assert symmetric.edge == pytest.approx(plain.edge, abs=1e-8)
         assert symmetric.eigenvalue == pytest.approx(plain.eigenvalue, abs=1e-8)

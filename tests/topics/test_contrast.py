@@ -107,17 +107,18 @@ def test_permutations_and_errors_are_those_of_the_definition():
         assert estimate.stderr == pytest.approx(jackknife, rel=1e-10)
 
 
+@pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
 @pytest.mark.parametrize("n", [2, 3, 6])
-def test_the_deviation_of_few_permutations_is_that_of_a_sample(n):
-    """With n - 1 below the sum: of the very permutations that are drawn, each by loops."""
-    membership, values = disjoint(3, 4, 0), stream(0, "few").standard_normal((12, 12))
+def test_the_deviation_of_few_permutations_is_that_of_a_sample(n, unit):
+    """With n - 1 below the sum, in any unit: of the very permutations that are drawn, each by loops."""
+    membership, values = disjoint(3, 4, 0), unit * stream(0, "few").standard_normal((12, 12))
     found = topic_contrast(values, membership, stream(1, "few"), permutations=n)
     rng, null = stream(1, "few"), []
     for _ in range(n):
         moved = np.empty_like(membership)
         moved[:, rng.permutation(12)] = membership
         null.append(np.subtract(*by_loops(values, np.ones((12, 12)), moved)))
-    assert found.null_mean == pytest.approx(np.mean(null), abs=1e-12)
+    assert found.null_mean == pytest.approx(np.mean(null), abs=1e-12 * unit)
     assert found.null_sd == pytest.approx(statistics.stdev(null), rel=1e-10)
 
 

@@ -200,6 +200,7 @@ def test_escape_reference_values():
     assert 1 / escape.value_rate == pytest.approx(150.4, abs=0.05)
     assert 1 / escape.rate == pytest.approx(1.803e5, rel=1e-3)
     assert escape.separation == pytest.approx(1200, rel=1e-2)
+    assert escape.separation * escape.rate == pytest.approx(escape.value_rate, rel=1e-14)
     assert escape.onset(math.exp(-2)) == pytest.approx(2 / escape.rate)
     assert topics.escape_rate(MODEL, STANDARD, 404).rate == pytest.approx(escape.rate / 2)
     still = topics.escape_rate(MODEL, Masking(kept=0))
