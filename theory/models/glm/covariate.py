@@ -36,8 +36,9 @@ class GaussianCovariateModel(SumObjective):
         if signal.shape != (len(covariance),):
             raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {signal.shape}")
         power = checks.positive("power", self.power)
-        explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
-        if explained > power * (1 + 1e-8):
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is more than any power
+            explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
+        if not explained <= power * (1 + 1e-8):
             raise ValueError(
                 f"power must be at least what the signal and covariance explain, {explained:g}, got {power!r}"
             )
