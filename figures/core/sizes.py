@@ -5,28 +5,32 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from theory.models import Covariance
+from theory.models import Covariance, Potts
 
 CURE = (
     "give the covariance the size d = inf, or state `theory_at(model, d)`, or simulate one size with extrapolate=False"
 )
 
 
-def covariances(model: Any) -> Iterator[Covariance]:
-    """Yields every covariance in a record, and in the records and tuples that it holds."""
-    if isinstance(model, Covariance):
+def parts(model: Any) -> Iterator[Covariance | Potts]:
+    """Yields every covariance and Potts model in a record and in the records and tuples that it holds; none in others."""
+    if isinstance(model, Covariance | Potts):
         yield model
     elif dataclasses.is_dataclass(model) and not isinstance(model, type):
         for field in dataclasses.fields(model):
-            yield from covariances(getattr(model, field.name))
+            yield from parts(getattr(model, field.name))
     elif isinstance(model, tuple | list):
         for part in model:
-            yield from covariances(part)
+            yield from parts(part)
 
 
 def has_own_size(model: Any) -> bool:
-    """Says whether some covariance of the model has a finite dimension: its theory is that of this dimension alone."""
-    return any(covariance.is_finite for covariance in covariances(model))
+    """Says whether the model has a finite size, that of a covariance or its number of sites, which its theory is for."""
+    return any(math.isfinite(_size(part)) for part in parts(model))
+
+
+def _size(part: Covariance | Potts) -> float:
+    return part.n_sites if isinstance(part, Potts) else part.d
 
 
 def resized(model: Any, d: float) -> Any:
@@ -34,8 +38,10 @@ def resized(model: Any, d: float) -> Any:
 
     ValueError where a family has no such member: a given matrix has one size, a list of variances no limit.
     """
-    if all(covariance.d == d for covariance in covariances(model)):
+    if all(_size(part) == d for part in parts(model)):
         return model
+    if isinstance(model, Potts):
+        raise ValueError(f"a {type(model).__name__} has a fixed number of sites {model.n_sites}, got {d!r}")
     if isinstance(model, Covariance):
         other = model.resized(d)
         if math.isinf(d):

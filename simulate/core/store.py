@@ -59,7 +59,8 @@ def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Va
 def discard(folder: str | os.PathLike[str]) -> None:
     """Removes the results that a finished sweep kept in `folder`; no error if there are none."""
     path = Path(named(folder)) / FILE
-    path.unlink(missing_ok=True)
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # a file in the place of the folder holds none
+        path.unlink()
     with contextlib.suppress(OSError):  # the folder holds something else, or was never made
         path.parent.rmdir()
 

@@ -155,6 +155,8 @@ def checked_inputs(X: Any, p: int) -> Array:
     rows = checks.real_array("X", X)
     if rows.ndim != 2 or rows.shape[1] != p:
         raise ValueError(f"X must have shape (n, {p}), got {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError(f"X must be finite, got {rows[~np.isfinite(rows)][0]}")
     return rows
 
 

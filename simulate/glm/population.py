@@ -19,6 +19,7 @@ from theory.models.glm import (
     TeacherMixture,
 )
 from theory.models.glm.cluster import LabelLaw, label_weights
+from theory.models.glm.objective import checked_loss
 
 GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
 
@@ -58,6 +59,9 @@ class Group:
         checks.choice("labels", self.labels, get_args(LabelLaw))
         if teacher is None and self.labels in ("linear", "sign"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")
+        label = checks.integer("label", self.label)
+        if label not in (-1, 1):
+            raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
         set_checked(
             self,
             mean=mean,
@@ -67,7 +71,9 @@ class Group:
             offset=checks.real("offset", self.offset),
             unseen=checks.non_negative("unseen", self.unseen),
             noise=checks.non_negative("noise", self.noise),
+            label=label,
             loss_weights=label_weights(self.loss_weights, self.labels),
+            learner=int(checks.dimension(self.learner, least=0, name="learner")),
         )
 
     def times_covariance(self, vectors: Array) -> Array:
@@ -77,7 +83,10 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Population:
-    """Describes the groups and how one fits; `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel."""
+    """Describes the groups and how one fits; `loss`, `lam`, `bias`, `coupling` as in GeneralizedLinearModel.
+
+    Raises ValueError unless the groups are records `Group` with inputs of one size p and learners below `n_learners`.
+    """
 
     groups: tuple[Group, ...]
     alpha: float
@@ -86,6 +95,27 @@ class Population:
     bias: bool = False
     coupling: float = 0.0
     n_learners: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.groups, tuple | list) or not self.groups:
+            raise ValueError(f"groups must be a non-empty tuple of records Group, got {checks.shown(self.groups)}")
+        for i, group in enumerate(self.groups):
+            checks.record(f"groups[{i}]", group, Group)
+            if group.mean.shape != self.groups[0].mean.shape:
+                raise ValueError(f"groups must have inputs of one size, got means of shape {group.mean.shape} too")
+        n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
+        if max(group.learner for group in self.groups) >= n_learners:
+            raise ValueError(f"n_learners must exceed every learner of the groups, got {n_learners}")
+        set_checked(
+            self,
+            groups=tuple(self.groups),
+            alpha=checks.positive("alpha", self.alpha),
+            loss=checked_loss(self.loss),
+            lam=checks.positive("lam", self.lam),
+            bias=checks.flag("bias", self.bias),
+            coupling=checks.non_negative("coupling", self.coupling),
+            n_learners=n_learners,
+        )
 
 
 @checked

@@ -51,6 +51,8 @@ def accuracy_minus(model: AnyModel, d: int, rng: Generator) -> float:
 def disparate_impact(model: AnyModel, d: int, rng: Generator) -> float:
     """Measures P(yhat = 1 | second group)/P(yhat = 1 | first group); ValueError unless the model has two groups."""
     plus, minus = _two_groups(measure(model, d, rng).selection_rate)
+    if plus == 0:
+        raise ValueError("model must label some samples of its first group 1: no rate is relative to zero")
     return minus / plus
 
 

@@ -9,7 +9,7 @@ from theory.models.checks import between, shown
 
 # Within these limits the products in an error, of which C/lam^2 is the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50
-LARGEST_RIDGE = 1e100
+SMALLEST_RIDGE, LARGEST_RIDGE = 1e-300, 1e100
 
 
 def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
@@ -28,8 +28,11 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
-    """Returns a ridge strength, at least zero and no larger than double precision can square; else ValueError."""
-    return between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
+    """Returns a ridge strength: zero, or a number that double precision can both square and divide by; else ValueError."""
+    strength = between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
+    if 0 < strength < SMALLEST_RIDGE:
+        raise ValueError(f"{name} must be 0 or at least {SMALLEST_RIDGE:g}, got {shown(lam)}")
+    return strength
 
 
 def _real_numbers(name: str, data: Any) -> Array:

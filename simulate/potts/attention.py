@@ -75,6 +75,7 @@ def masked_inputs(states: Any, n_colors: int, site: int) -> Array:
     C = int(checks.dimension(n_colors, name="n_colors"))
     colors = checked_samples("states", states, C, least=0)
     checks.between("site", site, -colors.shape[1], colors.shape[1], closed=(True, False))
+    checks.fits_in_memory(f"one-hot inputs of {C} colors", float(C) * (colors.size + C))
     inputs = one_hot(colors, C)
     inputs[:, site] = 0.0
     return inputs

@@ -18,7 +18,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result
 
-LARGEST = 1e150  # squares of more overflow
+LARGEST = 1e150  # squares of more overflow, and of less than its inverse vanish
 WINDOW = 6.0  # lags are summed up to this many autocorrelation times
 R_HAT_LIMIT = 1.01
 DISAGREEMENT = 1e-6  # probability at which means of chains count as different
@@ -247,4 +247,6 @@ def _checked(series: Any) -> Array:
     largest = float(np.abs(values).max())
     if largest > LARGEST:
         raise ValueError(f"series must be at most {LARGEST:g} in size, got {largest:g}")
+    if 0 < largest < 1 / LARGEST:
+        raise ValueError(f"series must be zero or at least {1 / LARGEST:g} in size, got {largest:g}")
     return values

@@ -25,6 +25,8 @@ States = NDArray[np.integer[Any]]
 Path = str | os.PathLike[str]
 
 ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"
+FEWEST = 4  # chains: two of them start from states of one color, of different colors
+TOO_FEW = "fewer than four chains: all of them may start on one side of two phases, and then they agree"
 ADVICE = "raise max_sweeps, or use parallel tempering (betas='auto')"
 
 
@@ -65,13 +67,17 @@ def sample(
     explains (chi-square, at a level of 1e-5 for all sites and colors together) become observables of the next round,
     so that their own time is measured and sets the distance between samples.
 
-    **What cannot be seen.** A phase that no start reaches leaves no trace in any chain. Order that shows only in
-    correlations of three or more sites, or in the pair correlations of a few pairs among very many sites, is not
-    watched; nor is order in two phases whose pair correlations differ by less than about a half. A site that is slower
-    than the observables by less than a factor of about two may pass as equally fast.
+    **What cannot be seen.** A phase that no start reaches leaves no trace in any chain; of two equal phases that random
+    starts fall into, n chains all reach the same one with the probability 2^(1 - n), 1/128 for the usual eight. A phase
+    of small weight that every chain has left in the burn-in, and to which none has come back, is missed as well: of a
+    pair of sites with the shares .95 and .05, coupled so that it leaves the second state once in about a thousand
+    sweeps, half of all runs are certified without that state. Order that shows only in correlations of three or more
+    sites, or in the pair correlations of a few pairs among very many sites, is not watched; nor is order in two phases
+    whose pair correlations differ by less than about a half. A site that is slower than the observables by less than a
+    factor of about two may pass as equally fast.
 
     `burn_in` and `thin`, in sweeps, overrule what is measured. `betas`, increasing and with the model's own among them,
-    turn each chain into a ladder of parallel tempering; "auto" finds them. One chain alone, or one start for all
+    turn each chain into a ladder of parallel tempering; "auto" finds them. Fewer than four chains, or one start for all
     chains, can stay in one of several modes and look mixed: `check=False` is demanded for them. `check=False` returns
     chains that have not mixed, with `.converged` False and the cause in `.reason`. With `checkpoint`, the path of a
     file, the run is kept there and goes on from there when it is called again, also with a larger `max_sweeps`. The
@@ -95,11 +101,11 @@ def sample(
     chains = _number_of_chains(n_chains, count, ladder)
     plan = _plan(-(-count // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng)
-    reason = ONE_START if _is_one_start(start, first) else ""
+    reason = ONE_START if _is_one_start(start, first) else TOO_FEW if start is None and chains < FEWEST else ""
     if check and reason:
         raise ValueError(
-            f"start must differ between chains, (n_chains, L), and n_chains be at least 2, got {reason}; check=False "
-            "samples nevertheless"
+            f"n_chains must be at least {FEWEST}, and a given start differ between chains, (n_chains, L), got "
+            f"{reason}; check=False samples nevertheless"
         )
     kept = _checkpoint(checkpoint, model, first, ladder, plan, seed=seed, method=moves)
     dynamics = _dynamics(model, chains, rng, ladder, method=moves, start=first, n_threads=n_threads)

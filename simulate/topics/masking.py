@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
+from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.topics import Masking
 
@@ -28,10 +29,32 @@ class MaskedDocuments:
     target: Counts
     times: Counts
 
+    def __post_init__(self) -> None:
+        visible = _indices("visible", self.visible, 2)
+        if _indices("unselected", self.unselected, 2).shape != visible.shape:
+            raise ValueError(f"unselected must have the shape {visible.shape} of visible, got {self.unselected.shape}")
+        n_documents, n_tokens = visible.shape
+        limits = {"document": n_documents, "shown": n_tokens, "target": n_tokens, "times": None}
+        for name, below in limits.items():
+            entries = _indices(name, getattr(self, name), 1, below)
+            if len(entries) != len(self.document):
+                raise ValueError(f"{name} must have one entry for each of {len(self.document)}, got {len(entries)}")
+
     @property
     def n_selected(self) -> int:
         """The number of selected positions, over which the loss is averaged."""
         return int(self.times.sum())
+
+
+def _indices(name: str, values: Any, ndim: int, below: int | None = None) -> Counts:
+    """The values themselves if they are integers from 0, and below `below`, along `ndim` axes; else ValueError."""
+    array = checks.integer_array(name, values)
+    if array.ndim != ndim or not isinstance(values, np.ndarray):
+        raise ValueError(f"{name} must be an array of integers with {ndim} axes, got {checks.shown(values)}")
+    if array.size and (array.min() < 0 or (below is not None and array.max() >= below)):
+        allowed = "not be negative" if below is None else f"lie in [0, {below})"
+        raise ValueError(f"{name} must {allowed}, got values from {array.min()} to {array.max()}")
+    return array
 
 
 @checked

@@ -74,3 +74,14 @@ def test_many(examples):
 def test_names_of_streams(name):
     with pytest.raises(ValueError, match=r"names\[0\] must be"):
         stream(0, name)
+
+
+def test_a_file_in_the_place_of_a_folder_of_results_is_left_alone(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    discard(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_is_refused_by_name():
+    with pytest.raises(ValueError, match="folder must be a path that a file can have"):
+        discard("with a zero\0")

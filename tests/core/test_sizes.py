@@ -13,7 +13,7 @@ from figures.core.sizes import has_own_size, resized
 from figures.core.table import to_frame
 from simulate.masked import mean_test_error
 from theory import masked
-from theory.models import AR1, Covariance, Diagonal, Isotropic, MaskedRidge, Spiked
+from theory.models import AR1, Covariance, Diagonal, Isotropic, MaskedRidge, PottsModel, Spiked, SquareLatticePotts
 
 
 def error_of(model):
@@ -104,3 +104,15 @@ def test_covariances_are_found_wherever_they_are():
     assert resized(pair, 5) is pair
     assert not has_own_size(3.0)
     assert resized(np.ones(2), 7).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("model", [SquareLatticePotts(2, 3, 2), PottsModel([[0, 1], [1, 0]], np.eye(2))])
+def test_a_potts_model_has_the_size_of_its_sites_and_no_limit(model):
+    """Enumerated sites were taken for the limit that samples of other sizes are extrapolated to."""
+    assert has_own_size(model)
+    assert resized(model, model.n_sites) is model
+    with pytest.raises(ValueError, match=f"has a fixed number of sites {model.n_sites}, got inf"):
+        resized(model, math.inf)
+    declared = {"theory": lambda _: 0.0, "replicate": lambda *_: 1 / 0, "points": (1.0,), "d": 100}
+    with pytest.raises(ValueError, match=r"curve 'a' has no theory at d = 100 .*fixed number of sites"):
+        compute_rows(Experiment(title="t", curves={"a": lambda _: model}, **declared), Context())

@@ -137,3 +137,23 @@ def test_wrong_arguments_are_refused_by_name():
 @pytest.mark.slow
 def test_ten_thousand_wrong_arguments_are_refused_by_name():
     assert_all_refused(FUNCTIONS | RECORDS, 10_000, seed=1)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1.0, 1e200])
+def test_only_the_direction_of_a_teacher_counts(size):
+    assert HiddenManifold(np.eye(3), size * np.ones(3)).teacher == pytest.approx(np.ones(3))
+
+
+def test_a_signal_beyond_any_power_is_refused_by_name():
+    with pytest.raises(ValueError, match="power must be at least what the signal and covariance explain, inf"):
+        GaussianCovariateModel(covariance=EYE, signal=[1e300, 1.0], power=1.0, **COMMON)
+
+
+def test_blocks_of_no_covariance_are_named_as_they_were_given():
+    with pytest.raises(ValueError, match=r"Phi must be the cross-covariance .* explain 9 of a teacher's power 1"):
+        glm.covariate_model(EYE, np.array([[2.0, 1.0], [1.0, 2.0]]), EYE, [1.0, 1.0], **COMMON)
+
+
+def test_so_few_features_that_samples_per_feature_overflow_are_refused_by_name():
+    with pytest.raises(ValueError, match="features_per_input must be large enough"):
+        RandomFeatures(samples_per_input=2.0, features_per_input=1e-320, lam=0.1)

@@ -101,6 +101,10 @@ def examples():
     return found
 
 
+GROUP = {"share": 1.0, "covariance": [1.0], "mean": [0.0], "teacher": [1.0]}
+FITTED = {"alpha": 1.0, "loss": "square", "lam": 1.0}
+
+
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_wrong_arguments_are_refused_by_name(n):
     assert_all_refused(examples(), n, seed=n)
@@ -138,6 +142,21 @@ def test_wrong_arguments_are_refused_by_name(n):
                 share=1.0, covariance=[1.0], mean=[0.0], labels="linear", teacher=[1.0], loss_weights=(2, 1)
             ),
             "loss_weights must be equal for linear labels",
+        ),
+        (lambda X, y: glm.Group(**GROUP, loss_weights=[1.0]), "loss_weights must"),
+        (lambda X, y: glm.fit(X, y, "square", 0.1).fields(np.where(X > 2, np.nan, X)), "X must be finite, got nan"),
+        (lambda X, y: glm.fit_multiclass(X, [0, 1, 2], 3, "square", 0.1).fields(np.inf * np.ones((1, 3))), "finite"),
+        (lambda X, y: glm.random_network(2, 3, stream(0)).output(np.full((1, 3), np.nan)), "X must be finite"),
+        (lambda X, y: glm.Group(**GROUP, label=2), "label must be -1 or 1"),
+        (lambda X, y: glm.Population(groups={"a": 1}, **FITTED), "groups must be a non-empty tuple"),
+        (lambda X, y: glm.Population(groups=(None,), **FITTED), r"groups\[0\] must be a record of simulate.glm"),
+        (
+            lambda X, y: glm.Population(groups=(glm.Group(**GROUP, learner=1),), **FITTED),
+            "n_learners must exceed every learner",
+        ),
+        (
+            lambda X, y: glm.disparate_impact(TeacherMixture(group_fraction=0.4, alpha=2.0, lam=1e299), 6, stream(0)),
+            "model must label some samples of its first group 1",
         ),
         (lambda X, y: glm.train(glm.random_network(2, 3, stream(0)), X, 2 * y), "y must be 3 labels -1 or 1"),
     ],

@@ -87,7 +87,10 @@ def problem(clusters=None, modes=None, **options):
             "Phi must have shape",
         ),
         (lambda: GaussianCovariateModel.from_blocks(INDEFINITE, EYE, EYE, [1, 1], **COMMON), "Psi must be positive"),
-        (lambda: GaussianCovariateModel.from_blocks(EYE, 2 * EYE, EYE, [1, 1], **COMMON), "power must be at least"),
+        (
+            lambda: GaussianCovariateModel.from_blocks(EYE, 2 * EYE, EYE, [1, 1], **COMMON),
+            "Phi must be the cross-covariance",
+        ),
         (lambda: GaussianCovariateModel.from_data(np.ones((3, 2)), [1.0, 2.0], **COMMON), "one entry for each"),
         (
             lambda: RandomFeatures(activation="step", samples_per_input=1, features_per_input=1, lam=1),

@@ -119,3 +119,10 @@ def test_every_public_function_has_an_example():
 @pytest.mark.parametrize(("n", "seed"), [(300, 0), pytest.param(10_000, 1, marks=pytest.mark.slow)])
 def test_wrong_values_are_refused_by_name(n, seed):
     assert_all_refused(EXAMPLES, n, seed)
+
+
+def test_ridges_that_double_precision_cannot_divide_by_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"lams\[1\] must be 0 or at least 1e-300"):
+        measured.fit_path(X, [0.1, 2e-321])
+    with pytest.raises(ValueError, match="lam must be larger: rounding hides its penalty"):
+        masks.fit_masks(np.ones((9, 3)), np.arange(3) == np.zeros((1, 9, 1)), 1e-300, 0.2)

@@ -9,6 +9,7 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import potts
 from theory.models import AR1
 from theory.models import potts as records
+from theory.numerics import ConvergenceError
 
 J = np.array([[0.0, 0.5, -0.3], [0.5, 0.0, 0.8], [-0.3, 0.8, 0.0]])
 MODEL = records.PottsModel(J, np.eye(2))
@@ -200,3 +201,41 @@ def test_every_public_function_has_an_example():
     covered = {each.function.__name__ for each in RECORDS.values()}
     assert {name for name in records.__all__ if name[0].islower()} - {"centered", "identifiable_colors"} <= covered
     assert {name for name in simulate.potts.inference.__all__ if name[0].islower()} <= set(INFERENCE)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simulate.potts.full_recovery_error(1e200 * FIT.couplings, MODEL), "couplings must be at most"),
+        (lambda: simulate.potts.full_recovery_error(np.ones((3, 3, 2, 1)), MODEL), "couplings must have shape"),
+        (lambda: simulate.potts.recovery_error(1e200 * J, np.eye(2), MODEL), "A must be at most"),
+        (
+            lambda: simulate.potts.recovery_error(J, np.eye(2), records.PottsModel(J, np.eye(2), beta=1e-200)),
+            "model must have couplings from 1e-30 to",
+        ),
+        (lambda: records.zero_sum_blocks(np.full((2, 2), 1e308)), "blocks must be finite and at most"),
+        (lambda: records.zero_sum_blocks(np.array([[1.0, np.inf], [0.0, 1.0]])), "blocks must be finite and at most"),
+        (lambda: records.ContrastPopulation.from_states(np.ones((5, 3), int), 2), "states must let every site vary"),
+    ],
+)
+def test_extremes_are_refused_by_the_name_of_the_argument(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_what_memory_cannot_hold_is_refused_before_it_is_made():
+    with pytest.raises(MemoryError, match="a model of 30000000000000000 sites needs"):
+        records.PottsModel.from_edges(3 * 10**16, [[0, 1]], 1.0, np.eye(2))
+    with pytest.raises(MemoryError, match="one-hot inputs of 20000000000000000 colors need"):
+        simulate.potts.masked_inputs(STATES, 2 * 10**16, 1)
+
+
+def test_a_loss_beyond_the_range_of_exponentials_is_shown():
+    loss = simulate.potts.masked_loss(records.PottsModel(J, np.eye(2), beta=1e200), STATES)
+    assert loss.perplexity == np.inf
+    assert "perplexity=inf" in repr(loss)
+
+
+def test_couplings_whose_squares_overflow_have_no_finite_sample_law():
+    with pytest.raises((ConvergenceError, ValueError)):
+        potts.complexity_gain(records.PottsModel(1e200 * J, np.eye(2)))

@@ -63,3 +63,15 @@ def test_wrong_values_are_refused_by_name():
 @pytest.mark.slow
 def test_ten_thousand_wrong_values_are_refused_by_name():
     assert_all_refused(examples(), 10_000, seed=2)
+
+
+@pytest.mark.parametrize("function", [autocorrelation_time, effective_sample_size, split_r_hat, diagnose])
+def test_series_whose_squares_vanish_are_refused_by_name(function):
+    with pytest.raises(ValueError, match="series must be zero or at least 1e-150 in size, got"):
+        function(1e-300 * SERIES)
+
+
+@pytest.mark.parametrize("name", ["half of a pair \ud800", "with a zero\0"])
+def test_paths_that_no_file_can_have_are_refused_by_name(name):
+    with pytest.raises(ValueError, match="checkpoint must be a path that a file can have"):
+        sample(MODEL, 8, seed=1, checkpoint=name)

@@ -31,6 +31,15 @@ def test_a_pair_that_hardly_ever_flips_is_seen_among_400_sites(seed):
         sample(pair_among_many(9.0, 400), 100, seed=seed, max_sweeps=1000)
 
 
+@pytest.mark.parametrize("n_chains", [2, 3])
+def test_so_few_chains_that_all_may_be_in_one_phase_certify_nothing(n_chains):
+    """Two chains of a pair with K = 12 were certified for 5 of 8 seeds, with shares of 0 or 1 for 1/2."""
+    with pytest.raises(ValueError, match=r"n_chains must be at least 4.*fewer than four chains"):
+        sample(pair_among_many(12.0, 400), 100, seed=0, n_chains=n_chains, max_sweeps=1000)
+    apart = np.array([[0, 0], [1, 1]])  # starts that are given are the caller's, who may know the phases
+    assert sample(PottsModel(0.1 * (1 - np.eye(2)), np.eye(2)), 100, seed=0, n_chains=2, start=apart).converged
+
+
 def test_shares_of_a_slow_pair_have_the_error_that_is_claimed():
     """Without the counts of single sites the pair is thinned by 2, and chi-square is 8 times too large."""
     model, total, runs = pair_among_many(3.5, 40), 0.0, 8

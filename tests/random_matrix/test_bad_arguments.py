@@ -1,5 +1,6 @@
 """Wrong values in every argument of the spectral functions and of the covariance records: refused by name, or right."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -130,3 +131,36 @@ def test_wrong_arguments_are_refused_by_name(examples):
 @pytest.mark.parametrize("examples", [EXAMPLES, RECORDS], ids=["functions", "records"])
 def test_ten_thousand_wrong_arguments_are_refused_by_name(examples):
     assert_all_refused(examples, 10_000, seed=1)
+
+
+AT = ridge_moments(SPECTRUM, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Empirical(np.diag([1e-200, 1.0, 1e200])), "matrix must have variances within a factor of 1e\\+300"),
+        (lambda: Empirical.from_data(np.array([[1e160, 1.0], [2.0, 3.0]])), "X must have entries from 1e-150 to"),
+        (lambda: Empirical.from_data(np.array([[1e-160, 0.0], [0.0, 0.0]])), "X must have entries from 1e-150 to"),
+        (lambda: Spiked(AR1(2, 0.5), [1.0, 1e300], 1.0), "directions must be unit vectors, got norms"),
+        (
+            lambda: random_matrix.tangent_step(dataclasses.replace(AT, df2=np.ones(2)), *[np.ones(3)] * 3),
+            "at must have arrays of the shape",
+        ),
+        (
+            lambda: random_matrix.tangent_step(dataclasses.replace(AT, left=object()), *[np.ones(3)] * 3),
+            "at.left must be an array of real numbers",
+        ),
+    ],
+)
+def test_what_leaves_double_precision_is_refused_by_name(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_conditional_variances_change_units_only_as_far_as_the_record_allows():
+    """Beyond a ratio of 1e150 of the standard deviations, squares underflow: 0.1474 was returned for 0.1321."""
+    C = 0.9 + 0.1 * np.eye(4)
+    scales = 10.0 ** np.linspace(-74, 74, 4)
+    found = masked.conditional_variances(Empirical(C * np.outer(scales, scales))) / scales**2
+    assert found == pytest.approx(masked.conditional_variances(Empirical(C)), rel=1e-10)

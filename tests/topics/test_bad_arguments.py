@@ -1,5 +1,7 @@
 """Wrong and extreme arguments of theory.topics and simulate.topics: refused by name, without raw errors and hangs."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -197,6 +199,7 @@ def test_wrong_arguments_are_refused_by_name(wing, n, tmp_path, monkeypatch):
 
 MASKED = np.ma.masked_array(COUNTS, COUNTS == 4)
 LAYER = simulated.Layer(np.zeros((1, 7)), np.zeros((1, 7)), np.eye(7), np.zeros(7))
+MASKED_COUNTS = simulated.mask_documents(COUNTS, MASKING, stream(1))
 BATCH = simulated.population_batch(MODEL, MASKING)
 
 
@@ -232,6 +235,14 @@ BATCH = simulated.population_batch(MODEL, MASKING)
             lambda: simulated.Layer(np.zeros((1, 7)), np.zeros((2, 7)), np.eye(7), np.zeros(7)),
             r"query must have shape \(1, 7",
         ),
+        (lambda: topics.stage2_optimum(MODEL, MASKING, mask_weight=1e100), "mask_weight must lie in"),
+        (
+            lambda: dataclasses.replace(MASKED_COUNTS, target=MASKED_COUNTS.target[1:]),
+            "target must have one entry",
+        ),
+        (lambda: dataclasses.replace(MASKED_COUNTS, shown=MASKED_COUNTS.shown - 9), "shown must lie in"),
+        (lambda: dataclasses.replace(MASKED_COUNTS, times=None), "times must be"),
+        (lambda: dataclasses.replace(MASKED_COUNTS, unselected=COUNTS), "unselected must have the shape"),
         (lambda: simulated.attention_by_class(MODEL, LAYER, np.ones((2, 5))), "counts must have 6 columns"),
     ],
 )

@@ -99,6 +99,8 @@ def _check(annotation: Any) -> Check | None:
 
 
 def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
+    if any((get_origin(alternative) or alternative) is os.PathLike for alternative in alternatives):
+        alternatives = tuple(alternative for alternative in alternatives if alternative is not str)  # text is a path
     optional = types.NoneType in alternatives
     tests = [_check(alternative) for alternative in _with_arrays(alternatives) if alternative is not types.NoneType]
     if any(test is None for test in tests):
@@ -193,6 +195,12 @@ def _collection(origin: Any, arguments: tuple[Any, ...]) -> Check:
 def _path(name: str, value: Any) -> Any:
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise ValueError(f"{name} must be the path of a file, got {checks.shown(value)}")
+    try:
+        encoded = os.fsencode(value)
+    except UnicodeError:  # half of a surrogate pair
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise ValueError(f"{name} must be a path that a file can have, got {checks.shown(value)}")
     return value
 
 

@@ -13,6 +13,8 @@ from theory.models.covariance import Covariance, frozen, repetitions, set_checke
 from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 
 SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
+WIDEST = 1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
+LARGEST_ENTRY = 1e150  # of data; squares of more overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,8 @@ class Spiked(Covariance):
         if directions.shape != (len(strengths), self.base.size):
             expected = (len(strengths), self.base.size)
             raise ValueError(f"directions must have shape {expected} (strengths, d), got {directions.shape}")
-        norms = np.linalg.norm(directions, axis=1)
+        with np.errstate(over="ignore"):  # an infinite norm is refused like any other that is not one
+            norms = np.linalg.norm(directions, axis=1)
         if np.any(abs(norms - 1) > 1e-8):
             raise ValueError(f"directions must be unit vectors, got norms {norms}")
         if strengths.min() <= 0:
@@ -130,6 +133,7 @@ class Empirical(Covariance):
             i, j = np.unravel_index(int(excess.argmax()), excess.shape)
             raise ValueError(f"matrix must be symmetric, got {matrix[i, j]} and {matrix[j, i]} at ({i}, {j})")
         matrix = (matrix + matrix.T) / 2
+        _refuse_spread(scales)
         _refuse_indefinite(matrix)
         eigenvalues, eigenvectors = eigenmodes(matrix)
         # The decomposition that every solver needs is computed here, once.
@@ -143,6 +147,10 @@ class Empirical(Covariance):
     def from_data(cls, X: Array, *, center: bool = True) -> "Empirical":
         """Compute X^T X / n of the rows of X (n, d), after subtracting the column means unless `center` is False."""
         X = checks.finite_array("X", X, 2)
+        largest = abs(X).max()
+        if largest > LARGEST_ENTRY or 0 < largest < 1 / LARGEST_ENTRY:
+            allowed = f"entries from {1 / LARGEST_ENTRY:g} to {LARGEST_ENTRY:g} in size"
+            raise ValueError(f"X must have {allowed}, since their squares are summed, got at most {largest:g}")
         if center:
             # A constant column has no variance: rounding of its mean would leave a tiny one.
             X = np.where(np.ptp(X, axis=0) > 0, X - X.mean(axis=0), 0.0)
@@ -159,6 +167,16 @@ class Empirical(Covariance):
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: the matrix has no other size."""
         return _same_size(self, d)
+
+
+def _refuse_spread(scales: Array) -> None:
+    """Raise ValueError for columns in units so far apart that the squares of the ratios leave double precision."""
+    present = scales[scales > 0]
+    if present.size and present.min() < WIDEST * present.max():
+        raise ValueError(
+            f"matrix must have variances within a factor of {WIDEST**-2:.0e}, got {present.min() ** 2:.3g} and "
+            f"{present.max() ** 2:.3g}: take other units for the columns"
+        )
 
 
 def _refuse_indefinite(matrix: Array) -> None:

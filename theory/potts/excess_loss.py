@@ -10,6 +10,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.blocks import blocks
 from theory.models.results import Result
+from theory.numerics.extremes import within_range
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of
 
@@ -52,6 +53,7 @@ def _sample_sizes(n_samples: Any) -> Array:
 
 
 @checked
+@within_range
 def excess_loss_coefficient(
     model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> ExcessLoss:
@@ -92,6 +94,7 @@ def excess_loss_coefficient(
 
 
 @checked
+@within_range
 def recovery_error_coefficient(
     model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> float:
@@ -104,6 +107,7 @@ def recovery_error_coefficient(
 
 
 @checked
+@within_range
 def complexity_gain(model: Potts | Enumeration, fields: bool = True) -> float:
     """Computes how many times more samples the full fit needs than the factored one for the same excess loss.
 

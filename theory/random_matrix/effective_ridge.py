@@ -160,6 +160,10 @@ def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tu
     These are the roots with the tangent hyperbola c/(b + kappa) of df1 at kappa put in the place of df1. All arrays
     have the shape of kappa, which is positive.
     """
+    for name in ("df1", "df2", "left", "spread"):
+        if checks.real_array(f"at.{name}", getattr(at, name)).shape != kappa.shape:
+            raise ValueError(f"at must have arrays of the shape {kappa.shape} of kappa, got another for {name}")
+    checks.real("at.rank", at.rank)
     shapes = {np.shape(at.df1), np.shape(alpha), np.shape(lam), np.shape(kappa)}
     if len(shapes) > 1 or not np.all(kappa > 0) or not np.all(alpha > 0) or not np.all(lam >= 0):
         raise ValueError(

@@ -25,6 +25,7 @@ from theory.topics.value_matrix import Bias
 
 TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
 MOST_STEPS = 40
+LARGEST_TIED = 1e50  # of the mask weight of an optimum, whose stationary points are roots of its fifth power
 LARGEST = 1e100  # of a weight: its cube is still a number, and attention is concentrated long before
 FLAT = 1e-12  # a slope of pieces below this is rounding
 
@@ -106,7 +107,7 @@ def stage2_optimum(
     terms = stage2_terms(setting)
     if mask_weight == "free":
         return _free(setting, terms)
-    weight = checks.between("mask_weight", mask_weight, 0.0, LARGEST, closed=(True, True))
+    weight = checks.between("mask_weight", mask_weight, 0.0, LARGEST_TIED, closed=(True, True))
     return _convex(setting, terms) if weight == 1 else _checked(setting, _tied(terms, weight))
 
 

@@ -128,5 +128,5 @@ def _ridge(Z: Array, y: Array, penalty: float) -> Array:
     np.einsum("ii->i", gram)[:] += penalty
     _, solution, failed = lapack.dposv(gram, y if wide else Z.T @ y, lower=1, overwrite_a=1)
     if failed:
-        raise np.linalg.LinAlgError(f"normal equations with penalty {penalty:g} are not positive definite")
+        raise ValueError(f"lam must be larger: rounding hides its penalty {penalty:.3g} beside the normal equations")
     return np.asarray(Z.T @ solution if wide else solution)

@@ -39,7 +39,8 @@ class MaskedLoss(Result):
     @property
     def perplexity(self) -> float:
         """The number exp(loss) of equally probable colors that would be as hard to guess."""
-        return float(np.exp(self.loss))
+        with np.errstate(over="ignore"):  # more than any float is infinity
+            return float(np.exp(self.loss))
 
     @property
     def accuracy(self) -> float:

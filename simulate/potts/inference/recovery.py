@@ -9,6 +9,8 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts import identifiable_colors, zero_sum_blocks
 
+LARGEST = 1e30  # size of couplings; products of squares of two, divided by those of two others, stay finite
+
 
 @checked
 def recovery_error(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> float:
@@ -42,9 +44,10 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
     Both are compared in the zero-sum gauge, in the Frobenius norm. ValueError for a model without couplings.
     """
     L, C = model.n_sites, model.n_colors
-    blocks = zero_sum_blocks(checks.finite_array("couplings", couplings, 4))
+    blocks = _limited("couplings", checks.finite_array("couplings", couplings, 4))
     if blocks.shape != (L, L, C, C):
         raise ValueError(f"couplings must have shape ({L}, {L}, {C}, {C}), got {blocks.shape}")
+    blocks = zero_sum_blocks(blocks)
     J, U = model.beta * model.dense_site_couplings, zero_sum_blocks(model.color_couplings)
     size_J, size_U = _sizes(J, U)
     gap = np.where(np.eye(L, dtype=bool)[:, :, None, None], 0.0, blocks - J[:, :, None, None] * U)
@@ -72,11 +75,20 @@ def _learned(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
     for name, each, size in (("A", site, model.n_sites), ("V", color, model.n_colors)):
         if each.shape != (size, size):
             raise ValueError(f"{name} must have shape ({size}, {size}) as in the model, got {each.shape}")
+        _limited(name, each)
     return site - np.diag(np.diag(site)), color
 
 
+def _limited(name: str, values: Array) -> Array:
+    if abs(values).max() > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {abs(values).max():g}")
+    return values
+
+
 def _sizes(J: Array, U: Array) -> tuple[float, float]:
-    sizes = float(np.sum(J**2)), float(np.sum(U**2))
-    if min(sizes) == 0:
-        raise ValueError("model must have couplings and beta > 0: an error relative to zero couplings is undefined")
-    return sizes
+    for each in (abs(J).max(), abs(U).max()):
+        if each == 0:
+            raise ValueError("model must have couplings and beta > 0: an error relative to zero couplings is undefined")
+        if not 1 / LARGEST <= each <= LARGEST:
+            raise ValueError(f"model must have couplings from {1 / LARGEST:g} to {LARGEST:g} in size, got {each:g}")
+    return float(np.sum(J**2)), float(np.sum(U**2))

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import covariance_matrix
 from theory.models.glm.objective import SumObjective, checked_loss
@@ -38,8 +39,8 @@ class GaussianCovariateModel(SumObjective):
         if signal.shape != (len(covariance),):
             raise ValueError(f"signal must have shape ({len(covariance)},), as covariance, got {signal.shape}")
         power = checks.positive("power", self.power)
-        explained = float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)
-        if explained > power * (1 + 1e-8):
+        explained = _explained(covariance, signal)
+        if not explained <= power * (1 + 1e-8):
             raise ValueError(
                 f"power must be at least what the signal and covariance explain, {explained:g}, got {power!r}"
             )
@@ -66,7 +67,13 @@ class GaussianCovariateModel(SumObjective):
                 f"Phi must have shape ({k}, {p}) and teacher ({k},) with these Psi and Omega, "
                 f"got {Phi.shape} and {theta.shape}"
             )
-        return cls(covariance=Omega, signal=np.sqrt(p / k) * (theta @ Phi), power=theta @ Psi @ theta / k, **options)
+        signal, power = np.sqrt(p / k) * (theta @ Phi), float(theta @ Psi @ theta / k)
+        if (explained := _explained(Omega, signal)) > power * (1 + 1e-8):
+            raise ValueError(
+                "Phi must be the cross-covariance of inputs of the covariances Psi and Omega, got one by which the "
+                f"features explain {explained:g} of a teacher's power {power:g}"
+            )
+        return cls(covariance=Omega, signal=signal, power=power, **options)
 
     @classmethod
     def from_data(cls, features: Any, targets: Any, **options: Any) -> Self:
@@ -94,3 +101,9 @@ class GaussianCovariateModel(SumObjective):
     def p(self) -> int:
         """The number of the student's features."""
         return len(self.covariance)
+
+
+def _explained(covariance: Array, signal: Array) -> float:
+    """The power of a teacher that features of this covariance explain; what overflows is more than any power."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)

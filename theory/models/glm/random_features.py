@@ -62,6 +62,11 @@ class RandomFeatures(SumObjective):
             loss=checked_loss(self.loss),
             noise=checks.non_negative("noise", self.noise),
         )
+        if not math.isfinite(self.alpha):
+            raise ValueError(
+                "features_per_input must be large enough for a finite number of samples per feature, "
+                f"got {self.features_per_input!r} for samples_per_input = {self.samples_per_input!r}"
+            )
 
     @property
     def alpha(self) -> float:

@@ -32,6 +32,9 @@ class HiddenManifold:
             raise ValueError(f"teacher must have shape ({F.shape[1]},), the columns of input_map, got {theta.shape}")
         if not theta.any():
             raise ValueError("teacher must not be zero: it would label nothing")
+        largest = abs(theta).max()
+        if not 1e-150 < largest < 1e150:  # squares would leave double precision, and only the direction counts
+            theta = theta / largest
         set_checked(self, input_map=F, teacher=theta * math.sqrt(len(theta)) / np.linalg.norm(theta))
 
     @classmethod

@@ -60,6 +60,7 @@ class PottsModel(Potts):
         Repeated pairs add up.
         """
         n = int(checks.dimension(n_sites, name="n_sites"))
+        checks.fits_in_memory(f"a model of {n} sites", 4 * float(n))
         pairs = _checked_edges(edges, n)
         given = checks.real_array("strengths", strengths)
         weights = checks.finite_array("strengths", given, 1) if given.ndim else None

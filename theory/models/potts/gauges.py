@@ -70,6 +70,8 @@ def zero_sum_blocks(blocks: Any) -> Array:
     blocks = checks.real_array("blocks", blocks)
     if blocks.ndim < 2 or blocks.shape[-1] != blocks.shape[-2] or blocks.shape[-1] == 0:
         raise ValueError(f"blocks must have shape (..., colors, colors), got {blocks.shape}")
+    if blocks.size and not abs(blocks).max() <= LARGEST:
+        raise ValueError(f"blocks must be finite and at most {LARGEST:g} in size, got {abs(blocks).max():g}")
     rows, columns = blocks.mean(axis=-1, keepdims=True), blocks.mean(axis=-2, keepdims=True)
     return np.asarray(blocks - rows - columns + blocks.mean(axis=(-1, -2), keepdims=True))
 

@@ -90,6 +90,9 @@ class ContrastPopulation:
         # A variance of zero may come out as a small number by rounding.
         exact_zero = np.diagonal(covariance) <= 1e-14 * np.diagonal(second)
         covariance[exact_zero] = covariance[:, exact_zero] = 0.0
+        constant = np.flatnonzero(exact_zero.reshape(-1, n_colors - 1).all(axis=1))
+        if constant.size:
+            raise ValueError(f"states must let every site vary, got no variance at sites {constant.tolist()}")
         return cls(Empirical(covariance), n_colors, mean)
 
     @property
