@@ -13,7 +13,7 @@ CURE = (
 
 
 def parts(model: Any) -> Iterator[Covariance | Potts]:
-    """Yields every covariance and Potts model in a record and in the records and tuples that it holds; none in others."""
+    """Yields every covariance and Potts model in a record, and in the records and tuples that it holds."""
     if isinstance(model, Covariance | Potts):
         yield model
     elif dataclasses.is_dataclass(model) and not isinstance(model, type):
@@ -25,7 +25,7 @@ def parts(model: Any) -> Iterator[Covariance | Potts]:
 
 
 def has_own_size(model: Any) -> bool:
-    """Says whether the model has a finite size, that of a covariance or its number of sites, which its theory is for."""
+    """Says whether the theory of the model is for one finite size, that of a covariance or its number of sites."""
     return any(math.isfinite(_size(part)) for part in parts(model))
 
 

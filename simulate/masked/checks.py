@@ -28,7 +28,7 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
-    """Returns a ridge strength: zero, or a number that double precision can both square and divide by; else ValueError."""
+    """Returns a ridge strength: zero, or a number that double precision can square and divide by; else ValueError."""
     strength = between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
     if 0 < strength < SMALLEST_RIDGE:
         raise ValueError(f"{name} must be 0 or at least {SMALLEST_RIDGE:g}, got {shown(lam)}")
