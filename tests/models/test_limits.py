@@ -9,6 +9,8 @@ from scipy.integrate import quad
 from tests.families import LIMITS
 from theory.models import (
     AR1,
+    Diagonal,
+    Empirical,
     Equicorrelated,
     GaussianFreeField,
     GOEPrecision,
@@ -154,3 +156,10 @@ def test_equicorrelated_coordinates_keep_their_variance_in_the_limit():
     np.testing.assert_array_equal(covariance.resized(5).variances, np.ones(5))
     assert "common factor" in (Equicorrelated.__doc__ or "")
     assert covariance.spectrum.mean(covariance.spectrum.eigenvalues) == 0.6
+
+
+def test_the_geometric_mean_of_a_spectrum():
+    """In closed form: (1 - r^2) for AR(1) by Jensen's formula, and over the eigenvalues that are not zero."""
+    assert AR1(math.inf, 0.6).spectrum.geometric_mean == pytest.approx(1 - 0.36, rel=1e-9)
+    assert Empirical(np.diag([0.0, 2.0, 4.0, 8.0])).spectrum.geometric_mean == pytest.approx(4.0, rel=1e-13)
+    assert Diagonal([1.0, 4.0]).spectrum.geometric_mean == pytest.approx(2.0, rel=1e-13)
