@@ -23,6 +23,7 @@ from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
+from theory.models.nets import FactoredStack, VanillaEncoder
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -49,6 +50,7 @@ __all__ = [
     "Diagonal",
     "Empirical",
     "Equicorrelated",
+    "FactoredStack",
     "GOEPrecision",
     "GaussianCovariateModel",
     "GaussianFreeField",
@@ -87,6 +89,7 @@ __all__ = [
     "TransferModel",
     "TridiagonalPrecision",
     "TwoLevel",
+    "VanillaEncoder",
     "Wishart",
     "ridge_per_sample",
     "ridge_per_unknown",
