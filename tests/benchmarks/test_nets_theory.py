@@ -15,7 +15,7 @@ from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 pytest.importorskip("pytest_benchmark")
 
 GROUPS, COLORS = np.array(list(combinations(range(5), 4))), np.indices((3,) * 4)
-W = np.cos(1 + 0.5 * COLORS.sum(axis=0)) + (COLORS == COLORS[0]).all(axis=0)
+W = np.cos(1 + 0.5 * COLORS.sum(axis=0)) + (COLORS[0] == COLORS).all(axis=0)
 STATES = potts.enumerate_states(ManyBodyPottsModel(5, [Interaction(GROUPS, np.sin(0.5 + GROUPS @ [1, 2, 3, 4]), W)]))
 
 
