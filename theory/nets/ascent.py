@@ -50,6 +50,15 @@ def best_direction(
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ConvergenceError where the best ascent
     ends with a residual above `tol`.
+
+    One layer gains half of its rate, because its norm is shared by two factors:
+
+    >>> from theory.models import PottsModel
+    >>> from theory.nets import plateau_rate
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> found = best_direction(pair, 1, np.random.default_rng(0), n_starts=2)
+    >>> round(found.gain / plateau_rate(pair).rate, 6)
+    0.5
     """
     N = checks.dimension(n_layers, name="n_layers")
     starts, most = (

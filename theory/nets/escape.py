@@ -125,6 +125,14 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer, of
     which `plateau_rate` tells; for weights that are all zero; and for what does not fit the data or is too large.
     ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
+
+    >>> from theory.models import PottsModel
+    >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)
+    >>> found = escape_time(chain, FactoredStack.deterministic(n_layers=2, n_sites=3, n_colors=2))
+    >>> found.exponent, round(found.blow_up_time, 3), found.order_fractions.round(3)
+    (4, 41.108, array([0.518, 0.437, 0.045]))
+    >>> round(found.time(0.1) / found.blow_up_time)
+    10000
     """
     tolerance, most = checks.positive("tol", tol), int(checks.dimension(max_evaluations, name="max_evaluations"))
     if stack.n_layers == 1:
