@@ -39,7 +39,7 @@ THEORY = {
     "norm_ratios": example(nets.norm_ratios, n_layers=3),
     "order_fractions": example(nets.order_fractions, network=STACK),
     "plateau_rate": example(nets.plateau_rate, model=MODEL, fields=True),
-    "population_signal": example(nets.population_signal, model=MODEL),
+    "population_signal": example(nets.population_signal, model=MODEL, whitened=True),
     "second_moments": example(nets.second_moments, model=MODEL, fields=True),
     "spectral_overlaps": example(nets.spectral_overlaps, n_sites=60, n_colors=10, signal=0.1, n_samples=800),
     "spectral_threshold": example(nets.spectral_threshold, n_sites=60, n_colors=10, signal=0.1),

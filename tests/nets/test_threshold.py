@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from simulate.core import Estimate, stream
+from simulate.potts import sample
 from tests.nets.references import FOUR, small_law
 from tests.potts.reference import four_body_model, pair_model
 from theory import ConvergenceError, nets, potts
 from theory.models import PottsModel, Sequences
+from theory.models.potts import helmert
 
 
 def test_reference_values():
@@ -77,6 +79,51 @@ def test_the_signal_is_the_largest_bilinear_form():
         value, V = np.linalg.norm(V) / 2, V / np.linalg.norm(V)
     assert nets.population_signal(states) == pytest.approx(value, rel=1e-9)
     assert nets.population_signal(Sequences(states.states, 3, states.probabilities)) == pytest.approx(value, rel=1e-9)
+
+
+def test_whitening_does_nothing_where_the_colors_are_equally_frequent():
+    model = PottsModel(np.array([[0.0, 0.4, -0.2], [0.4, 0.0, 0.3], [-0.2, 0.3, 0.0]]), np.eye(3))
+    assert nets.population_signal(model, whitened=True) == pytest.approx(nets.population_signal(model), rel=1e-12)
+
+
+def test_colors_that_never_occur_are_left_out_of_the_whitening():
+    states = np.array([[0, 0], [0, 0], [1, 1], [1, 0]])
+    two, three = (nets.population_signal(Sequences(states, n), whitened=True) for n in (2, 3))
+    assert three == pytest.approx(2 / 3 * two, rel=1e-9)
+
+
+def whitened_matrix(states, n_colors):
+    """The symmetric sector of the sample covariance of contrasts that are whitened site by site, divided by C."""
+    y = (np.eye(n_colors)[states] - np.eye(n_colors)[states].mean(axis=0)) @ helmert(n_colors)
+    for i in range(y.shape[1]):
+        values, axes = np.linalg.eigh(y[:, i].T @ y[:, i] / len(y))
+        y[:, i] = y[:, i] @ (axes / np.sqrt(values)) @ axes.T
+    covariance = np.einsum("nik,njl->ijkl", y, y, optimize=True) / len(y) / n_colors
+    pairs = np.triu_indices(y.shape[1], 1)
+    k, m = np.triu_indices(n_colors - 1)
+    symmetric = (covariance + covariance.swapaxes(2, 3))[pairs] / 2
+    return np.sqrt(2) * symmetric[:, k, m] * np.where(k == m, 1, np.sqrt(2))
+
+
+@pytest.mark.slow
+def test_whitened_overlaps_with_unequal_marginals(agrees):
+    """Marginals from 0.04 to 0.42: a sample of eight thresholds against a population of 40000 other samples."""
+    rng, L, C = np.random.default_rng(1), 40, 6
+    J, U = (np.triu(rng.standard_normal((n, n)), 1) for n in (L, C))
+    model = PottsModel(J + J.T, U + U.T, np.tile([12, 6, 0, 0, -6, -12], (L, 1)), beta=0.1)
+    strength = nets.linear_response_signal(PottsModel(J + J.T, U + U.T, beta=0.1))
+    model = PottsModel((J + J.T) * 0.19 / strength, U + U.T, model.fields, beta=0.1)
+    M = 1900
+    states = sample(model, n_samples=40_000 + 25 * M, seed=5).states
+    population, chunks = states[25 * M :], states[: 25 * M].reshape(M, 25, L).swapaxes(0, 1)
+    u, values, v = np.linalg.svd(whitened_matrix(population, C), full_matrices=False)
+    theta = nets.population_signal(Sequences(population, C), whitened=True)
+    assert theta == pytest.approx(values[0], rel=1e-9)
+    found = nets.spectral_overlaps(L, C, theta, M)
+    pairs = [np.linalg.svd(whitened_matrix(chunk, C), full_matrices=False) for chunk in chunks]
+    agrees(Estimate.of([(w[0] @ v[0]) ** 2 for _, _, w in pairs]), found.colors, resolves=0.2, bias=0.03)
+    agrees(Estimate.of([(a[:, 0] @ u[:, 0]) ** 2 for a, _, _ in pairs]), found.sites, resolves=0.4, bias=0.04)
+    agrees(Estimate.of([b[0] for _, b, _ in pairs]), found.top_value, resolves=0.1, bias=0.003)
 
 
 def test_independent_sites_have_no_signal():

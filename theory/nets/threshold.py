@@ -8,6 +8,7 @@ import numpy as np
 
 from theory.models import PottsModel, checks
 from theory.models.arguments import checked
+from theory.models.arrays import Array
 from theory.models.potts import zero_sum
 from theory.models.potts.one_hot_contrasts import helmert
 from theory.models.results import Result
@@ -113,11 +114,17 @@ def linear_response_signal(model: PottsModel) -> float:
 
 
 @checked
-def population_signal(model: Data) -> float:
+def population_signal(model: Data, *, whitened: bool = False) -> float:
     """Computes the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
 
     It is exact for a model that can be enumerated or its enumeration. Of `Sequences` it is the top value of the sample,
     noise included, so these must be many more than the threshold. Zero where all sites are independent.
+
+    With colors of unequal marginals the noise of a sample covariance is no longer white, and the plain top pair finds
+    the couplings much later than `spectral_overlaps` says. `whitened` multiplies the contrasts of every site by the
+    inverse root of their covariance, and divides the top value by C: the noise is then white, with the variance of
+    equal marginals, and `spectral_threshold` and `spectral_overlaps` hold for the whitened sample covariance. Contrasts
+    that never vary are left out.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)
@@ -128,13 +135,22 @@ def population_signal(model: Data) -> float:
     L, C = _sizes_of("model", law.n_sites, law.n_colors)
     covariance = second_moments_of(law, law.marginals())
     basis = helmert(C)
-    inner = np.einsum("iajb,ak,bl->ijkl", covariance, basis, basis)
+    bases = _whitening(law.marginals(), basis) / math.sqrt(C) if whitened else np.broadcast_to(basis, (L, C, C - 1))
+    inner = np.einsum("iajb,iak,jbl->ijkl", covariance, bases, bases, optimize=True)
     symmetric = (inner + inner.swapaxes(2, 3)) / 2
     i, j = np.triu_indices(L, 1)
     # <Cov, B_m> over an orthonormal basis of symmetric matrices: off the diagonal an entry counts twice.
     k, m = np.triu_indices(C - 1)
     columns = symmetric[i, j][:, k, m] * np.where(k == m, 1.0, math.sqrt(2))
     return float(math.sqrt(2) * np.linalg.norm(columns, ord=2))
+
+
+def _whitening(marginals: Array, basis: Array) -> Array:
+    """The contrasts of every site times the inverse root of their covariance, (L, C, C - 1)."""
+    covariances = np.array([basis.T @ (np.diag(q) - np.outer(q, q)) @ basis for q in marginals])
+    variances, axes = np.linalg.eigh(covariances)
+    roots = np.where(variances > 1e-12, 1 / np.sqrt(np.maximum(variances, 1e-12)), 0.0)
+    return np.asarray(np.einsum("ak,ikm,im,inm->ian", basis, axes, roots, axes))
 
 
 def _shape(n_sites: int, n_colors: int) -> tuple[float, float]:
