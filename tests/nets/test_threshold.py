@@ -160,6 +160,7 @@ def test_learning_threshold():
     assert nets.learning_threshold(0.001346073, 0.0076).n_samples == pytest.approx((0.0076 / 0.001346073) ** 2)
     assert nets.learning_threshold(0.0, 0.1).n_samples == math.inf
     assert nets.learning_threshold(0.1, 0.0).n_samples == 0
+    assert nets.learning_threshold(1e-300, 0.1).n_samples == math.inf
 
 
 def test_data_without_structure_have_no_direction():

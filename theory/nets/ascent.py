@@ -139,7 +139,7 @@ def learning_threshold(gain: float, noise: float) -> LearningThreshold:
     32
     """
     signal, c = checks.non_negative("gain", gain), checks.non_negative("noise", noise)
-    ratio = c / signal if signal > 0 and c / max(signal, 1e-150) < 1e150 else math.inf
+    ratio = c / signal if c < 1e150 * signal else math.inf
     return LearningThreshold(0.0 if c == 0 else ratio**2, signal, c)
 
 
