@@ -51,7 +51,7 @@ def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> Baye
     root = math.hypot(half, math.sqrt(power) * math.sqrt(noise))
     V = root - half if half <= 0 else power * (noise / (half + root))
     known = noise + V  # the variance of a label given the data
-    residual = abs(V / power * (1 + alpha * (power / known)) - 1) if known > 0 else 0.0
+    residual = abs(V / power + alpha * (V / known) - 1) if known > 0 else 0.0
     return BayesOptimal(q=power - V, test_error=known, residual=residual)
 
 

@@ -23,6 +23,7 @@ from theory.models.grouped import Blocks, Equicorrelated
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
+from theory.models.nets import FactoredStack, VanillaEncoder
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -32,6 +33,7 @@ from theory.models.potts import (
     PottsModel,
     SquareLatticePotts,
 )
+from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
@@ -49,6 +51,7 @@ __all__ = [
     "Diagonal",
     "Empirical",
     "Equicorrelated",
+    "FactoredStack",
     "GOEPrecision",
     "GaussianCovariateModel",
     "GaussianFreeField",
@@ -72,6 +75,7 @@ __all__ = [
     "RidgeProblem",
     "SampledRows",
     "Scaled",
+    "Sequences",
     "SpanMask",
     "SpanWindows",
     "Spectrum",
@@ -87,6 +91,7 @@ __all__ = [
     "TransferModel",
     "TridiagonalPrecision",
     "TwoLevel",
+    "VanillaEncoder",
     "Wishart",
     "ridge_per_sample",
     "ridge_per_unknown",

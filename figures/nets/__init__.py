@@ -1,0 +1,1 @@
+"""Experiments on attention networks trained on Potts data: what is learned when, and from how many samples."""
