@@ -15,6 +15,7 @@ from theory.models.arguments import checked
 
 SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),
+    "theory.nets",
     *("theory.topics", "simulate.core", "simulate.masked", "simulate.potts", "simulate.glm", "simulate.topics"),
 ]
 MODULES = [
