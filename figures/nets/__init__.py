@@ -1,1 +1,1 @@
-"""Experiments on attention networks trained on Potts data: what is learned when, and from how many samples."""
+"""Experiments on factored stacks and other networks that learn Potts data."""

@@ -194,7 +194,7 @@ def _collection(origin: Any, arguments: tuple[Any, ...]) -> Check:
 
 def _path(name: str, value: Any) -> Any:
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise ValueError(f"{name} must be the path of a file, got {checks.shown(value)}")
+        raise ValueError(f"{name} must be the path of a file or folder, got {checks.shown(value)}")
     try:
         encoded = os.fsencode(value)
     except UnicodeError:  # half of a surrogate pair
