@@ -18,7 +18,11 @@ EXPERIMENTS = {
     if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
 }
 # "wing/subject" -> "wing/subject" that it really builds on
-BUILDS_ON: dict[str, set[str]] = {"figures/glm": {"simulate/potts"}}
+BUILDS_ON: dict[str, set[str]] = {
+    "figures/glm": {"simulate/potts"},
+    "simulate/nets": {"simulate/potts"},
+    "figures/nets": {"simulate/potts", "theory/potts"},
+}
 HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask"}
 FILES = [path for wing in WINGS for path in sorted((ROOT / wing).rglob("*.py")) if "output" not in path.parts]
 

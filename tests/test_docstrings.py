@@ -15,7 +15,15 @@ from theory.models.arguments import checked
 
 SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),
-    *("theory.topics", "simulate.core", "simulate.masked", "simulate.potts", "simulate.glm", "simulate.topics"),
+    *(
+        "theory.topics",
+        "simulate.core",
+        "simulate.masked",
+        "simulate.nets",
+        "simulate.potts",
+        "simulate.glm",
+        "simulate.topics",
+    ),
 ]
 MODULES = [
     found.name

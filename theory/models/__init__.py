@@ -27,6 +27,7 @@ from theory.models.nets import FactoredStack, VanillaEncoder
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
+    GroupInteraction,
     Interaction,
     ManyBodyPottsModel,
     Potts,
@@ -56,6 +57,7 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "GroupInteraction",
     "HiddenManifold",
     "Interaction",
     "Isotropic",
