@@ -153,7 +153,8 @@ class ManyBodyPottsModel(Potts):
 def _checked_interaction(value: Any) -> Interaction | GroupInteraction:
     if not isinstance(value, Interaction | GroupInteraction):
         raise ValueError(
-            f"interactions must be records of theory.models (Interaction, GroupInteraction), got {type(value).__name__}"
+            "interactions must be a record of theory.models (Interaction or GroupInteraction), got "
+            f"{type(value).__name__}"
         )
     return value
 
