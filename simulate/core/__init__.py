@@ -2,6 +2,7 @@
 
 from simulate.core.backends import Backend, Task
 from simulate.core.checkpoint import CheckpointError
+from simulate.core.divergence import DivergenceError
 from simulate.core.estimate import Estimate, extrapolate
 from simulate.core.replicates import Replicate, replicate_estimate, replicate_tasks, replicate_values
 from simulate.core.store import discard
@@ -11,6 +12,7 @@ from simulate.core.sweep import TaskError, sweep
 __all__ = [
     "Backend",
     "CheckpointError",
+    "DivergenceError",
     "Estimate",
     "Replicate",
     "Task",

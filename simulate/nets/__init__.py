@@ -1,7 +1,37 @@
-"""Measurements on attention networks that learn Potts data, and on clones of data with interactions of few sites."""
+"""Measurements on attention networks that learn Potts data: gradients, training, spectra, clones of their data."""
 
+from simulate.core import CheckpointError, DivergenceError
 from simulate.nets.clones import Clone, clone
+from simulate.nets.flow import GradientFlow, gradient_flow
+from simulate.nets.history import StackTraining
 from simulate.nets.marginals import MarginalMismatch, MarginalReport, marginal_mismatches
+from simulate.nets.orders import measured_orders
+from simulate.nets.population import MaskedContexts, enumerated_contexts, sampled_contexts
 from simulate.nets.random_scan import clone_of_stack
+from simulate.nets.spectral import SpectralEstimate, spectral_estimate
+from simulate.nets.stack_gradient import StackGradient, stack_gradient
+from simulate.nets.training import train_on_population, train_on_sequences
 
-__all__ = ["Clone", "MarginalMismatch", "MarginalReport", "clone", "clone_of_stack", "marginal_mismatches"]
+__all__ = [
+    "CheckpointError",
+    "Clone",
+    "DivergenceError",
+    "GradientFlow",
+    "MarginalMismatch",
+    "MarginalReport",
+    "MaskedContexts",
+    "SpectralEstimate",
+    "StackGradient",
+    "StackTraining",
+    "clone",
+    "clone_of_stack",
+    "enumerated_contexts",
+    "gradient_flow",
+    "marginal_mismatches",
+    "measured_orders",
+    "sampled_contexts",
+    "spectral_estimate",
+    "stack_gradient",
+    "train_on_population",
+    "train_on_sequences",
+]

@@ -1,6 +1,6 @@
 """Topic structure, simulated: documents and masks, least squares, a layer of attention trained, topics of a corpus."""
 
-from simulate.core import CheckpointError
+from simulate.core import CheckpointError, DivergenceError
 from simulate.topics.attention import AttentionByClass, attention_by_class, topic_gap
 from simulate.topics.attention_contrast import attention_contrast, count_attention_contrast
 from simulate.topics.contrast import (
@@ -17,7 +17,7 @@ from simulate.topics.layer import Batch, Layer, batch_of, layer_loss, loss_and_g
 from simulate.topics.lda import LdaFit, gibbs_lda
 from simulate.topics.masking import MaskedDocuments, mask_documents
 from simulate.topics.population import population_batch
-from simulate.topics.run import DivergenceError, Record, TrainingRun
+from simulate.topics.run import Record, TrainingRun
 from simulate.topics.settings import Training
 from simulate.topics.training import train_single_layer
 from simulate.topics.value_matrix import ValueMatrixFit, fit_value_matrix

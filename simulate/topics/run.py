@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.divergence import DivergenceError
 from simulate.topics.attention import class_averages, gap_of
 from simulate.topics.counts import Counts
 from simulate.topics.documents import sample_topic_documents
@@ -16,7 +17,6 @@ from simulate.topics.population import population_batch, topic_sets
 from simulate.topics.settings import OptimizerName, Training
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.errors import MaskedSSLError
 from theory.models.frames import table
 from theory.models.topics import Masking, TopicModel
 
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
-
-
-class DivergenceError(MaskedSSLError, FloatingPointError):
-    """Training has left the range of floating point numbers; the message names the step and the rate."""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ Run by `make bench`. Times are shown, never asserted.
 """
 
 import time
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from simulate.potts.dynamics import make_dynamics
 from tests.benchmarks.timing import seconds
-from theory.models import DensePottsModel, PottsModel
+from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel
 from theory.models.potts import random_graph
 
 pytest.importorskip("pytest_benchmark")
@@ -98,4 +99,21 @@ def test_scores_beside_a_sweep(benchmark, show, kind):
     sweep = seconds(lambda: chains.run(1), 3)
     show(
         f"scores {kind} L=200", seconds=benchmark.stats.stats.min, sweep=sweep, share=benchmark.stats.stats.min / sweep
+    )
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_groups_of_many_sites_beside_pairs(benchmark, show, order):
+    """Three groups a site: the time of a visit to a group should hardly grow with the number of its sites."""
+    rng, n_sites, n_colors = np.random.default_rng(0), 100, 10
+    groups = np.stack([rng.choice(n_sites, order, replace=False) for _ in range(3 * n_sites // order)])
+    tensor = rng.standard_normal((n_colors,) * order)
+    tensor = sum(tensor.transpose(axes) for axes in permutations(range(order)))
+    model = ManyBodyPottsModel(n_sites, [Interaction(groups, rng.standard_normal(len(groups)), 0.1 * tensor)])
+    update = ours(benchmark, model)
+    visits = groups.size / n_sites
+    show(
+        f"groups of {order} sites, L={n_sites} C={n_colors}",
+        ns_an_update=1e9 * update,
+        ns_a_visit=1e9 * update / visits,
     )

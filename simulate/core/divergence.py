@@ -1,0 +1,7 @@
+"""The error of every training that runs away."""
+
+from theory.models.errors import MaskedSSLError
+
+
+class DivergenceError(MaskedSSLError, FloatingPointError):
+    """Training has left the range of floating point numbers; the message names the step and the rate."""

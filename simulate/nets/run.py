@@ -1,0 +1,223 @@
+"""A training run of a stack: its data, its optimizer, what is measured, and all that the next step depends on."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core.divergence import DivergenceError
+from simulate.nets.history import StackTraining
+from simulate.nets.orders import measured_orders
+from simulate.nets.population import MaskedContexts, sampled_contexts
+from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from theory.models import FactoredStack
+from theory.models.arrays import Array
+from theory.models.potts.batches import States, blocks
+
+FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8  # of Adam (arXiv:1412.6980)
+BLOCK = 2**20  # numbers of the inputs of one block of test contexts, so that all its layers fit into 100 MB
+Optimizer = Literal["gradient_descent", "adam"]
+
+
+class Data(Protocol):
+    """What a run learns from and is tested on."""
+
+    arrays: list[NDArray[Any]]  # that tell these data from others
+
+    @property
+    def generator_state(self) -> str:
+        """The state of the random numbers as JSON."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Plain numbers that a reader of an error would know these data by."""
+
+    def next_batch(self) -> Batch:
+        """The contexts of the next step."""
+
+    def test_loss(self, weights: Weights) -> float:
+        """The loss that is recorded."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The arrays to be saved."""
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from what `state` gave."""
+
+
+class PopulationData:
+    """All contexts at every step."""
+
+    def __init__(self, contexts: MaskedContexts) -> None:
+        self._batch, self.generator_state = Batch.of(contexts), ""
+        self.arrays = [contexts.states, contexts.sites, contexts.weights, contexts.targets]
+        self.settings: dict[str, Any] = {"data": "population"}
+
+    def next_batch(self) -> Batch:
+        """All contexts."""
+        return self._batch
+
+    def test_loss(self, weights: Weights) -> float:
+        """The loss that is descended."""
+        return stack_loss(weights, self._batch)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Nothing changes along the run."""
+        return {}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing changes along the run."""
+
+
+class SequenceData:
+    """Mini-batches of sequences in random order, one hidden site in each, and test sequences with every site hidden."""
+
+    def __init__(
+        self, states: States, test_states: States, n_colors: int, batch: int, rng: np.random.Generator
+    ) -> None:
+        self.arrays = [states, test_states]
+        self.settings: dict[str, Any] = {"data": "sequences", "batch_size": batch}
+        self._n_colors, self._size, self._rng = n_colors, batch, rng
+        self._tests = sampled_contexts(test_states, n_colors)
+        self._order, self._place = np.empty(0, dtype=np.int64), 0
+
+    @property
+    def generator_state(self) -> str:
+        """The state of the random numbers as JSON; some generators, such as MT19937, hold arrays."""
+        return json.dumps(self._rng.bit_generator.state, default=lambda array: array.tolist())
+
+    def next_batch(self) -> Batch:
+        """The next sequences of this epoch, or the first ones of the next."""
+        states = self.arrays[0]
+        if self._place + self._size > len(self._order):
+            self._order, self._place = self._rng.permutation(len(states)), 0
+        chosen = states[self._order[self._place : self._place + self._size]]
+        self._place += self._size
+        return Batch.of_sequences(chosen, self._rng.integers(states.shape[1], size=self._size), self._n_colors)
+
+    def test_loss(self, weights: Weights) -> float:
+        """The loss of the test sequences."""
+        tests, total = self._tests, 0.0
+        for rows in blocks(len(tests.states), tests.n_sites * tests.n_colors, BLOCK):
+            total += stack_loss(weights, Batch.of_rows(tests, rows))
+        return total
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The generator and the rest of the epoch."""
+        return {"generator": np.array(self.generator_state), "order": self._order, "place": np.array(self._place)}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from what `state` gave."""
+        self._rng.bit_generator.state = json.loads(str(saved["generator"]))
+        self._order, self._place = saved["order"], int(saved["place"])
+
+
+class Run:
+    """Holds a run between two steps: `advance` makes one, `measure` records, `state` and `restore` save and go on."""
+
+    def __init__(self, weights: Weights, data: Data, rate: float, optimizer: Optimizer, *, orders: bool) -> None:
+        self.weights, self.data, self.step = weights, data, 0
+        self.settings = {"rate": rate, "optimizer": optimizer, "orders": orders, **data.settings}
+        self._rate, self._orders = rate, orders
+        self._start = [array.copy() for array in weights.arrays]
+        moments = 2 if optimizer == "adam" else 0
+        self._moments = [np.zeros_like(array) for array in weights.arrays for _ in range(moments)]
+        self._squares = np.zeros((2, len(weights.attentions)))  # of all steps so far, of attentions and values
+        self._measured: dict[str, list[Any]] = {
+            name: [] for name in ("steps", "losses", "norms", "squares", "displacements", "orders")
+        }
+
+    def advance(self) -> None:
+        """Makes one step; DivergenceError where the loss is no longer finite."""
+        with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
+            loss, gradient = loss_and_gradient(self.weights, self.data.next_batch())
+            self._require_finite(loss)
+            self.step += 1
+            steps = [self._rate * each for each in self._directions(gradient.arrays)]
+            for array, change in zip(self.weights.arrays, steps, strict=True):
+                array -= change
+            self._squares += [_squared(change) for change in steps[:2]]
+
+    def measure(self) -> None:
+        """Records the present weights, unless that was done at this step."""
+        kept = self._measured
+        if self.step in kept["steps"][-1:]:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = self.data.test_loss(self.weights)
+            self._require_finite(loss)
+            A, V = self.weights[:2]
+            moved = _squared(A - self._start[0]) / A.shape[1] + _squared(V - self._start[1]) / V.shape[1]
+            norms = np.array([_squared(A), _squared(V)])
+        kept["steps"].append(self.step)
+        kept["losses"].append(loss)
+        kept["norms"].append(norms)
+        kept["squares"].append(self._squares.copy())
+        kept["displacements"].append(moved)
+        if self._orders:
+            kept["orders"].append(measured_orders(self._stack()))
+
+    def finished(self) -> StackTraining:
+        """Returns the course of the run."""
+        kept = {name: np.array(values) for name, values in self._measured.items()}
+        return StackTraining(
+            stack=self._stack(),
+            steps=kept["steps"],
+            losses=kept["losses"],
+            attention_norms=kept["norms"][:, 0],
+            value_norms=kept["norms"][:, 1],
+            attention_steps=kept["squares"][:, 0],
+            value_steps=kept["squares"][:, 1],
+            displacements=kept["displacements"],
+            orders=kept["orders"] if self._orders else None,
+            iterations=self.step,
+        )
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Returns the arrays to be saved."""
+        arrays = {f"weights_{k}": array for k, array in enumerate(self.weights.arrays)}
+        moments = {f"moment_{k}": array for k, array in enumerate(self._moments)}
+        measured = {f"measured_{name}": np.array(values) for name, values in self._measured.items()}
+        own = {"step": np.array(self.step), "squares": self._squares}
+        return {**own, **arrays, **moments, **measured, **{f"data_{k}": v for k, v in self.data.state().items()}}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from what `state` gave."""
+        self.step, self._squares = int(saved["step"]), saved["squares"].copy()
+        for kind, arrays in (("weights", self.weights.arrays), ("moment", self._moments)):
+            for k, array in enumerate(arrays):
+                array[:] = saved[f"{kind}_{k}"]
+        self._measured = {name: list(saved[f"measured_{name}"]) for name in self._measured}
+        self.data.restore({name.removeprefix("data_"): value for name, value in saved.items() if name[:5] == "data_"})
+
+    def _directions(self, gradients: list[Array]) -> list[Array]:
+        """What is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
+        if not self._moments:
+            return gradients
+        found = []
+        for gradient, mean, power in zip(gradients, self._moments[::2], self._moments[1::2], strict=True):
+            mean += (1 - FIRST) * (gradient - mean)
+            power += (1 - SECOND) * (gradient**2 - power)
+            root = np.sqrt(power / (1 - SECOND**self.step)) + EPSILON
+            found.append(mean / (1 - FIRST**self.step) / root)
+        return found
+
+    def _require_finite(self, loss: float) -> None:
+        if not np.isfinite(loss):
+            raise self._diverged(f"the loss is {loss}")
+
+    def _stack(self) -> FactoredStack:
+        try:
+            return self.weights.stack
+        except ValueError as refused:
+            raise self._diverged(str(refused)) from None
+
+    def _diverged(self, why: str) -> DivergenceError:
+        return DivergenceError(f"training diverged at step {self.step}: {why}; rate = {self._rate:g} is too large")
+
+
+def _squared(arrays: Array) -> Array:
+    """The squared norms of the layers, (N,)."""
+    return np.asarray(np.sum(arrays**2, axis=(1, 2)))

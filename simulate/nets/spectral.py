@@ -1,0 +1,103 @@
+"""The first thing that one layer of factored attention sees in samples: the top pair of their rearranged covariance."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.potts.batches import checked_samples
+from theory.models.potts.one_hot_contrasts import contrasts, helmert
+from theory.models.results import Result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpectralEstimate(Result):
+    """The best approximation of all pair covariances of the sites by one symmetric product A_ij V_ab.
+
+    `attention` A (L, L) is symmetric with a zero diagonal, `values` V (C, C) symmetric with rows that sum to zero; both
+    have Frobenius norm one and a common sign that is free. `singular_values` fall; the `top` one is the first: the norm
+    of the product, over ordered pairs of sites.
+    """
+
+    attention: Array = field(repr=False)
+    values: Array = field(repr=False)
+    singular_values: Array = field(repr=False)
+
+    @property
+    def top(self) -> float:
+        """The largest singular value."""
+        return float(self.singular_values[0])
+
+    def attention_overlap(self, site_couplings: Any) -> float:
+        """The squared cosine between A and a symmetric matrix J (L, L), whose diagonal does not count.
+
+        ValueError for another shape, and for couplings that are all zero.
+        """
+        J = checks.finite_array("site_couplings", site_couplings, 2)
+        if J.shape != self.attention.shape:
+            raise ValueError(f"site_couplings must have shape {self.attention.shape}, got {J.shape}")
+        return _squared_cosine("site_couplings", self.attention, J - np.diag(np.diag(J)))
+
+    def values_overlap(self, color_couplings: Any) -> float:
+        """The squared cosine between V and a matrix U (C, C) after its row and column means were subtracted.
+
+        ValueError for another shape, and for couplings that are then all zero.
+        """
+        U = checks.finite_array("color_couplings", color_couplings, 2)
+        if U.shape != self.values.shape:
+            raise ValueError(f"color_couplings must have shape {self.values.shape}, got {U.shape}")
+        flat = np.eye(len(U)) - 1 / len(U)
+        return _squared_cosine("color_couplings", self.values, flat @ U @ flat)
+
+
+@checked
+def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int) -> SpectralEstimate:
+    """Computes the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
+
+    The matrix has a row for each pair of sites i < j, and a column for each of the orthonormal symmetric matrices B of
+    size C - 1; its entries are sqrt(2) <Cov_ij, B>, where Cov_ij is the covariance of the Helmert contrasts of the two
+    sites. The covariances of a model with weak couplings J_ij U_ab are proportional to the couplings, so that the top
+    pair points along J and U. It is where the training of a layer from small weights starts to. The factor sqrt(2)
+    counts ordered pairs. ValueError for fewer than two samples, sites or colors.
+
+    >>> states = np.random.default_rng(0).integers(3, size=(1000, 4))
+    >>> states[:, 2] = states[:, 0]  # two of the sites always have the same color
+    >>> estimate = spectral_estimate(states, 3)
+    >>> couplings = np.zeros((4, 4))
+    >>> couplings[0, 2] = couplings[2, 0] = 1.0
+    >>> estimate.attention_overlap(couplings) > 0.98, estimate.values_overlap(np.eye(3)) > 0.98
+    (True, True)
+    """
+    C = int(checks.dimension(n_colors, least=2, name="n_colors"))
+    samples = checked_samples("states", states, C)
+    M, L = samples.shape
+    if M < 2 or L < 2:
+        raise ValueError(f"states must be at least two samples of at least two sites, got shape {samples.shape}")
+    checks.fits_in_memory(f"covariances of {L} sites with {C} colors", 3.0 * (L * C) ** 2 + float(M) * L * C)
+    X = contrasts(samples, C)
+    X -= X.mean(axis=0)
+    covariance = (X.T @ X / M).reshape(L, C - 1, L, C - 1)
+    i, j = np.triu_indices(L, 1)
+    pairs = covariance[i, :, j, :]
+    a, b = np.triu_indices(C - 1)
+    # Symmetric orthonormal matrices: (E_ab + E_ba)/sqrt(2) off the diagonal and E_aa on it.
+    scale = np.where(a == b, 1.0, np.sqrt(0.5))
+    columns = np.where(a == b, 0.5, 1.0) * (pairs[:, a, b] + pairs[:, b, a]) * scale
+    left, singular, right = svd(np.sqrt(2.0) * columns, full_matrices=False)
+    A, B = np.zeros((L, L)), np.zeros((C - 1, C - 1))
+    A[i, j] = left[:, 0] / np.sqrt(2.0)
+    B[a, b] = B[b, a] = right[0] * scale
+    basis = helmert(C)
+    return SpectralEstimate(attention=A + A.T, values=basis @ B @ basis.T, singular_values=singular)
+
+
+def _squared_cosine(name: str, unit: Array, other: Array) -> float:
+    size = float(np.sqrt(np.sum((other / (abs(other).max() or 1.0)) ** 2)))
+    if size == 0:
+        raise ValueError(f"{name} must not all be zero, or equal where means are subtracted")
+    return float((np.sum(unit * (other / abs(other).max())) / size) ** 2)

@@ -1,0 +1,165 @@
+"""Training of factored stacks in steps: on the exact population, or on sequences with one masked site each."""
+
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core.checkpoint import Checkpoint
+from simulate.core.progress import progress_bar
+from simulate.nets.history import StackTraining
+from simulate.nets.population import MaskedContexts
+from simulate.nets.run import PopulationData, Run, SequenceData
+from simulate.nets.stack_gradient import Weights, require_fit
+from theory.models import FactoredStack, checks
+from theory.models.arguments import checked
+from theory.models.potts.batches import checked_samples
+
+FORMAT = "simulate.nets.training, 1"
+MOST_STEPS = 10**8  # more would take days at any size
+
+
+@checked
+def train_on_population(
+    stack: FactoredStack,
+    contexts: MaskedContexts,
+    *,
+    n_steps: int,
+    rate: float = 0.1,
+    optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    record: Sequence[int] | None = None,
+    orders: bool = False,
+    progress: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: float = 30.0,
+) -> StackTraining:
+    """Trains `stack` by `n_steps` steps along the exact gradient of the masked loss on `contexts`.
+
+    Nothing is random. The steps in `record`, by default about 60 that are spaced evenly in their logarithm, are
+    measured; `orders` adds the shares of the interaction orders in the logits, at a cost of a few gradients each.
+    `progress` labels a bar. With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
+    again with the same arguments it goes on from there, to the same bits.
+
+    Raises DivergenceError (a FloatingPointError) with the step where the rate is too large for a finite loss;
+    CheckpointError where the file is another run's; ValueError for bad arguments.
+
+    >>> from theory.models import PottsModel
+    >>> from simulate.nets import enumerated_contexts
+    >>> contexts = enumerated_contexts(PottsModel([[0, 1], [1, 0]], [[1, 0], [0, 1]]))
+    >>> trained = train_on_population(FactoredStack.deterministic(1, 2, 2), contexts, n_steps=3000, rate=1.0)
+    >>> bool(trained.losses[-1] - contexts.floor < 1e-9)
+    True
+    """
+    require_fit(stack, contexts)
+    run = Run(Weights.of(stack), PopulationData(contexts), _positive_rate(rate), optimizer, orders=orders)
+    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+
+
+@checked
+def train_on_sequences(
+    stack: FactoredStack,
+    states: NDArray[np.integer[Any]],
+    test_states: NDArray[np.integer[Any]],
+    *,
+    n_steps: int,
+    rng: np.random.Generator,
+    rate: float = 0.1,
+    batch_size: int = 256,
+    optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
+    record: Sequence[int] | None = None,
+    orders: bool = False,
+    progress: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    save_seconds: float = 30.0,
+) -> StackTraining:
+    """Trains `stack` by `n_steps` steps on mini-batches of the sequences `states` (M, L), one hidden site in each.
+
+    Batches of `batch_size` sequences go through all sequences in a random order, drawn anew by `rng` for each of these
+    epochs of M // batch_size steps; sequences left over at the end of an epoch wait for the next one. The site that is
+    hidden in a sequence is drawn anew at every visit. The losses are those of `test_states`, with every site hidden in
+    turn. Everything else is as in `train_on_population`. ValueError also for a batch that is larger than M.
+
+    >>> states = np.random.default_rng(0).integers(2, size=(200, 3))
+    >>> states[:, 1] = states[:, 0]
+    >>> trained = train_on_sequences(FactoredStack.deterministic(1, 3, 2), states, states, n_steps=400, rate=1.0,
+    ...                              batch_size=50, rng=np.random.default_rng(1))
+    >>> bool(trained.losses[-1] < 0.4 < trained.losses[0])
+    True
+    """
+    L, C = stack.n_sites, stack.n_colors
+    train = checked_samples("states", states, C, L).astype(np.int64)
+    test = checked_samples("test_states", test_states, C, L).astype(np.int64)
+    batch = int(checks.dimension(batch_size, name="batch_size"))
+    if batch > len(train):
+        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch}")
+    checks.fits_in_memory(f"a batch of {batch} sequences", 8.0 * stack.n_layers * batch * L * C)
+    run = Run(
+        Weights.of(stack), SequenceData(train, test, C, batch, rng), _positive_rate(rate), optimizer, orders=orders
+    )
+    return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
+
+
+def _positive_rate(rate: float) -> float:
+    return checks.positive("rate", rate)
+
+
+def _trained(
+    run: Run,
+    n_steps: int,
+    record: Sequence[int] | None,
+    progress: str | None,
+    checkpoint: str | os.PathLike[str] | None,
+    save_seconds: float,
+) -> StackTraining:
+    """Makes the steps of a run, measures those in `record`, and keeps it on disk."""
+    total, wait = int(checks.dimension(n_steps, name="n_steps")), checks.non_negative("save_seconds", save_seconds)
+    if total > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
+    recorded = _recorded(record, total)
+    file = (
+        None
+        if checkpoint is None
+        else Checkpoint(
+            checkpoint, _header(run, total, recorded), of=f"train_on_{run.settings['data']}", digests=("digest",)
+        )
+    )
+    saved = file.load() if file else None
+    if saved is not None:
+        run.restore(saved)
+    last = time.monotonic()
+    with progress_bar(progress, total, run.step) as advance:
+        while True:
+            if run.step in recorded:
+                run.measure()
+            if run.step == total:
+                break
+            run.advance()
+            advance()
+            if file and time.monotonic() - last >= wait:
+                file.save(run.state())
+                last = time.monotonic()
+    if file:
+        file.save(run.state())
+    return run.finished()
+
+
+def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
+    if record is None:
+        return {0, *np.geomspace(1, total, 60).round().astype(int).tolist()}
+    if not record or min(record) < 0 or max(record) > total:
+        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {checks.shown(list(record))}")
+    return set(record)
+
+
+def _header(run: Run, total: int, recorded: set[int]) -> dict[str, Any]:
+    """What makes two runs the same: the arguments, and a digest of all numbers that they start from."""
+    digest = hashlib.sha256()
+    for array in (*run.weights.arrays, *run.data.arrays, np.array(sorted(recorded))):
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(run.data.generator_state.encode())
+    return {"format": FORMAT, "n_steps": total, **run.settings, "digest": digest.hexdigest()[:16]}
