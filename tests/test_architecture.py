@@ -23,7 +23,7 @@ BUILDS_ON: dict[str, set[str]] = {
     "simulate/nets": {"simulate/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
 }
-HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask"}
+HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask", "jax", "equinox", "optax"}
 FILES = [path for wing in WINGS for path in sorted((ROOT / wing).rglob("*.py")) if "output" not in path.parts]
 
 

@@ -2,6 +2,7 @@
 
 from simulate.core import CheckpointError, DivergenceError
 from simulate.nets.clones import Clone, clone
+from simulate.nets.encoder import EncoderTraining, train_encoder_on_population, train_encoder_on_sequences
 from simulate.nets.flow import GradientFlow, gradient_flow
 from simulate.nets.history import StackTraining
 from simulate.nets.marginals import MarginalMismatch, MarginalReport, marginal_mismatches
@@ -16,6 +17,7 @@ __all__ = [
     "CheckpointError",
     "Clone",
     "DivergenceError",
+    "EncoderTraining",
     "GradientFlow",
     "MarginalMismatch",
     "MarginalReport",
@@ -32,6 +34,8 @@ __all__ = [
     "sampled_contexts",
     "spectral_estimate",
     "stack_gradient",
+    "train_encoder_on_population",
+    "train_encoder_on_sequences",
     "train_on_population",
     "train_on_sequences",
 ]
