@@ -35,7 +35,11 @@ class MaskedContexts:
     def __post_init__(self) -> None:
         targets = checks.finite_array("targets", self.targets, 2)
         weights = checks.finite_array("weights", self.weights, 1)
-        states = np.array(checked_samples("states", self.states, targets.shape[1]))
+        states = np.array(checked_samples("states", self.states, np.iinfo(np.int64).max))
+        if states.max() >= targets.shape[1]:
+            raise ValueError(
+                f"states must be colors below {targets.shape[1]}, the number of columns of targets, got {states.max()}"
+            )
         sites = np.array(checks.integer_array("sites", self.sites))
         rows = (len(states),)
         for name, found in (("sites", sites.shape), ("weights", weights.shape), ("targets", targets.shape[:1])):
@@ -112,6 +116,7 @@ def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: int, weights: A
     [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.0, 1.0]]
     """
     C = int(checks.dimension(n_colors, name="n_colors"))
+    checks.fits_in_memory(f"contexts with {C} colors each", 2.0 * states.size * C)
     samples: NDArray[np.int64] = checked_samples("states", states, C).astype(np.int64)
     return _contexts(samples, C, normalized_weights(weights, len(samples)))
 

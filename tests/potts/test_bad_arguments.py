@@ -43,6 +43,7 @@ THEORY = {
         potts.heteroskedasticity, population=POPULATION, states=np.zeros((3, 4), int), weights=np.ones(3)
     ),
     "k_body_floor": example(potts.k_body_floor, model=MODEL, order=2, symmetric=False, tol=1e-12, max_iter=100),
+    "masked_clone": example(potts.masked_clone, model=MODEL, order=2, tol=1e-12, max_iter=100),
     "masked_loss_floor": example(potts.masked_loss_floor, model=MODEL),
     "masked_loss_floors_by_site": example(potts.masked_loss_floors_by_site, model=MODEL),
     "maximum_entropy_clone": example(

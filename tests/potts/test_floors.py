@@ -95,10 +95,10 @@ def test_two_body_floor_by_another_optimizer():
 
 
 def test_derivatives_of_the_fit_against_finite_differences():
-    from theory.potts.floors import _derivatives, _features, _log_conditional, _losses
+    from theory.potts.floors import _derivatives, _log_conditional, _losses, energy_features
 
     states = potts.enumerate_states(random_model(3))
-    features, _ = _features(states, 2)
+    features, _ = energy_features(states, 2)
     at, step = np.random.default_rng(0).standard_normal(features.shape[1]), 1e-5
 
     def evaluate(parameters: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

@@ -34,6 +34,7 @@ from theory.models.potts import (
     PottsModel,
     SquareLatticePotts,
 )
+from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
@@ -76,6 +77,7 @@ __all__ = [
     "RidgeProblem",
     "SampledRows",
     "Scaled",
+    "Sequences",
     "SpanMask",
     "SpanWindows",
     "Spectrum",

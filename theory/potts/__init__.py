@@ -17,6 +17,7 @@ from theory.potts.gaussian_equivalence import (
     ridgeless_contrast_regression,
     ring_test_error,
 )
+from theory.potts.masked_clones import MaskedClone, masked_clone
 from theory.potts.mean_field import (
     CurieWeiss,
     CurieWeissBranch,
@@ -43,6 +44,7 @@ __all__ = [
     "ExcessLoss",
     "FiniteCurieWeiss",
     "KBodyFloor",
+    "MaskedClone",
     "MaximumEntropyClone",
     "Ring",
     "Torus",
@@ -59,6 +61,7 @@ __all__ = [
     "finite_curie_weiss",
     "heteroskedasticity",
     "k_body_floor",
+    "masked_clone",
     "masked_loss_floor",
     "masked_loss_floors_by_site",
     "maximum_entropy_clone",

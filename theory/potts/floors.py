@@ -87,17 +87,17 @@ def k_body_floor(
     n_sites = states.model.n_sites
     k = int(checks.between("order", checks.dimension(order, name="order"), 1, n_sites, closed=(True, True)))
     tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, least=0, name="max_iter"))
-    features, touches = _features(states, k)
+    features, touches = energy_features(states, k)
     if symmetric:
-        fits = [_minimize(states, features, range(n_sites), tol, max_iter)]
+        fits = [fit_conditionals(states, features, range(n_sites), tol, max_iter)]
     else:
-        fits = [_minimize(states, features[:, touches[:, i]], [i], tol, max_iter) for i in range(n_sites)]
-    by_site = np.concatenate([fit.value for fit in fits])
+        fits = [fit_conditionals(states, features[:, touches[:, i]], [i], tol, max_iter) for i in range(n_sites)]
+    by_site = np.concatenate([fit.value.losses for fit in fits])
     residual, iterations = max(fit.residual for fit in fits), max(fit.iterations for fit in fits)
     return KBodyFloor(k, symmetric, by_site, tol, residual=residual, iterations=iterations, converged=residual <= tol)
 
 
-def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]]:
+def energy_features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]]:
     """Returns the products of indicators [s_i = a], a >= 1, of 1 to `order` sites, (N, P), and their sites, (P, L)."""
     n_sites, n_colors = states.model.n_sites, states.model.n_colors
     count = sum(comb(n_sites, k) * (n_colors - 1) ** k for k in range(1, order + 1))
@@ -115,8 +115,18 @@ def _features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]
     return np.array(columns or empty, dtype=float).T, np.array(touches, dtype=bool).reshape(-1, n_sites)
 
 
-def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int) -> Solution[Array]:
-    """Returns the least losses at `sites`, (sites,), of conditionals of one energy that is linear in `features`.
+@dataclass(frozen=True, eq=False)
+class ConditionalFit:
+    """Holds the `parameters` (P,) of an energy and the `losses` (sites,) of its conditionals."""
+
+    parameters: Array
+    losses: Array
+
+
+def fit_conditionals(
+    states: Enumeration, features: Array, sites: Sequence[int], tol: float, max_iter: int
+) -> Solution[ConditionalFit]:
+    """Minimizes the losses at `sites` of conditionals of one energy that is linear in `features`.
 
     Newton's method on the convex sum of these losses, damped as by Levenberg and Marquardt: at a low temperature the
     bare step overshoots to predictions that are certain and wrong, where no curvature leads back.
@@ -135,7 +145,7 @@ def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: f
         slopes, least = directions.T @ gradient, RIDGE * curvatures.max(initial=1e-3)
         residual = float(np.sum(slopes**2 / np.maximum(curvatures, least)) / 2) / len(sites)
         if residual <= tol:
-            return Solution(losses, "converged", residual, tol, iteration)
+            return Solution(ConditionalFit(parameters, losses), "converged", residual, tol, iteration)
         while damping < 1e9:
             moved = parameters - directions @ (slopes / (np.maximum(curvatures, 0) + damping))
             conditionals, trial = evaluate(moved)
@@ -143,7 +153,7 @@ def _minimize(states: Enumeration, features: Array, sites: Sequence[int], tol: f
                 break
             damping *= 10
         parameters, losses, damping = moved, trial, max(damping / 10, least)
-    failed = Solution(losses, "max_iter", residual, tol, max_iter)
+    failed = Solution(ConditionalFit(parameters, losses), "max_iter", residual, tol, max_iter)
     raise ConvergenceError(
         f"k_body_floor of {states.model.n_sites} sites", failed, "at a large beta some states hardly occur: lower beta"
     )

@@ -1,0 +1,1 @@
+"""Experiments on factored stacks and other networks that learn Potts data."""

@@ -1,0 +1,97 @@
+"""Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Panel, Row, row
+from figures.nets.four_body import C, L, four_body_model, population, start
+from simulate.core import Estimate, Task
+from simulate.nets import train_on_population
+from theory.nets import escape_time
+from theory.potts import enumerate_states, k_body_floor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+SCALE, RATE = 0.8, 0.2
+RECORD = (10, 30, 100, 200, 300, 450, 600, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_500, 6_000)
+ESCAPING = 300  # a step at which the deeper stacks are about to leave the plateau
+LAYERS = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
+LOSS = "masked loss"
+ORDERS = {2: "orders of two layers", 3: "orders of three layers"}
+FLOORS = {1: "sites alone", 2: "2-body floor", 3: "3-body floor", 4: "4-body floor (Bayes)"}
+SEEN = ("no other site", "1 other", "2 others", "3 others", "4 others")
+
+
+def course(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
+    """The loss and the shares of the orders in the logits after `steps`, (steps, 1 + L)."""
+    stack = start(n_layers, SCALE, replicate)
+    trained = train_on_population(stack, population(), n_steps=max(steps), rate=RATE, record=steps, orders=True)
+    orders = np.zeros((len(steps), L)) if trained.orders is None else trained.orders
+    return np.column_stack([trained.losses, orders])
+
+
+def at_escape(n_layers: int, replicates: int) -> NDArray[np.float64]:
+    """The orders in the direction in which the flow from small multiples of the starts leaves the plateau; the mean."""
+    model, found = four_body_model(), np.zeros((replicates, L))
+    for replicate in range(replicates):
+        fractions = escape_time(model, start(n_layers, SCALE, replicate)).order_fractions
+        if fractions is not None:
+            found[replicate, : len(fractions)] = fractions
+    return np.asarray(found.mean(axis=0))
+
+
+def compute(context: Context) -> list[Row]:
+    steps = [round(step) for step in (RECORD[:3] if context.is_draft else RECORD)]
+    seeds = range(context.replicates(6))
+    tasks = [Task(f"{n}/{seed}", course, (n, steps, seed)) for n in reversed(LAYERS) for seed in seeds]
+    found, exact = context.sweep(tasks), enumerate_states(four_body_model())
+    ends, rows = (steps[0], steps[-1]), []
+    for n, name in LAYERS.items():
+        runs = np.array([found[f"{n}/{seed}"] for seed in seeds])  # (seeds, steps, 1 + L)
+        for k, step in enumerate(steps):
+            rows.append(row(name, step, panel=LOSS, d=L, estimate=Estimate.of(runs[:, k, 0])))
+            for r, order in enumerate(SEEN if n in ORDERS else ()):
+                estimate = Estimate.of(runs[:, k, 1 + r])
+                rows.append(row(order, step, panel=ORDERS[n], d=L, estimate=estimate, judged=False))
+        if n in ORDERS and not context.is_draft:
+            shares = at_escape(n, len(seeds))
+            rows += [
+                row(order, step, panel=ORDERS[n], theory=share)
+                for order, share in zip(SEEN, shares, strict=True)
+                for step in (steps[0], ESCAPING)
+            ]
+    levels = {"uniform, $\\ln C$": float(np.log(C))}
+    levels |= {name: k_body_floor(exact, k).loss for k, name in FLOORS.items()}
+    return rows + [row(name, step, panel=LOSS, theory=level) for name, level in levels.items() for step in ends]
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """Two columns of the legend, where no curve passes."""
+    axes.legend(ncols=2, fontsize=5.5, loc="lower left" if axes.get_title() == LOSS else "upper left")
+
+
+EXPERIMENT = Experiment(
+    title="Training stacks on the exact population of a four-body model, $L = 5$, $C = 3$",
+    compute=compute,
+    panels=(
+        Panel(title=LOSS, curves={}, ylabel="nats a site", ylim=(0.72, 1.14)),
+        *(
+            Panel(title=title, curves={}, ylabel="share of the logits' variance", ylim=(0.0, 1.2))
+            for title in ORDERS.values()
+        ),
+    ),
+    xlabel=f"step of gradient descent (rate {RATE})",
+    xscale="log",
+    figsize=(11.0, 3.2),
+    draw=draw,
+    caption=f"Means over six random starts of scale {SCALE}, two standard errors. Lines on the left: the least loss of "
+    "predictions with interactions of at most k bodies, site by site; N layers reach up to 2^(N-1) + 1 of them. Lines "
+    "on the right: shares in the direction in which gradient flow from small multiples of the same starts leaves the "
+    "first plateau; starts of this scale are only on their way to it. The one plateau that is seen lies at ln C and "
+    "grows with N. The loss then falls through the lower floors without a plateau at each: orders rise in turn, but "
+    "there is no stair.",
+)

@@ -1,0 +1,60 @@
+"""What attention networks learn of Potts data: when the first plateau ends, in which order, from how many samples."""
+
+from theory.nets.ascent import (
+    BestDirection,
+    LearningThreshold,
+    best_direction,
+    learning_threshold,
+    structureless_gain,
+)
+from theory.nets.escape import EscapeTime, PlateauRate, escape_time, plateau_rate
+from theory.nets.leading_gain import leading_gain
+from theory.nets.moments import second_moments, third_moments
+from theory.nets.norms import (
+    ConservedQuantities,
+    CorrectedGrowth,
+    conserved_quantities,
+    corrected_growth,
+    norm_ratios,
+)
+from theory.nets.orders import OrderFractions, order_fractions
+from theory.nets.plateaus import HighTemperatureFloors, high_temperature_floors, truncated_conditional_loss
+from theory.nets.threshold import (
+    SpectralOverlaps,
+    SpectralThreshold,
+    linear_response_signal,
+    population_signal,
+    spectral_overlaps,
+    spectral_threshold,
+)
+
+__all__ = [
+    "BestDirection",
+    "ConservedQuantities",
+    "CorrectedGrowth",
+    "EscapeTime",
+    "HighTemperatureFloors",
+    "LearningThreshold",
+    "OrderFractions",
+    "PlateauRate",
+    "SpectralOverlaps",
+    "SpectralThreshold",
+    "best_direction",
+    "conserved_quantities",
+    "corrected_growth",
+    "escape_time",
+    "high_temperature_floors",
+    "leading_gain",
+    "learning_threshold",
+    "linear_response_signal",
+    "norm_ratios",
+    "order_fractions",
+    "plateau_rate",
+    "population_signal",
+    "second_moments",
+    "spectral_overlaps",
+    "spectral_threshold",
+    "structureless_gain",
+    "third_moments",
+    "truncated_conditional_loss",
+]

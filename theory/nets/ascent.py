@@ -1,0 +1,161 @@
+"""The best direction out of the first plateau, and how many samples it takes before noise has no better one."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import minimize
+
+from theory.models import FactoredStack, Sequences, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result, SolverResult
+from theory.nets.law import Data, law_of
+from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked
+from theory.numerics import ConvergenceError, Solution
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BestDirection(SolverResult):
+    """The weights of unit norm with the largest gain S* that ascents from several random starts have found.
+
+    `gain` is S*, `direction` the stack, and `maxima` the gains of all starts in decreasing order: S has local maxima,
+    so that more starts may find a better one. `residual` is the length of the tangential gradient at `direction`,
+    relative to the radial one. The gain of independent sites is zero, and has no direction that could be converged.
+    """
+
+    gain: float
+    direction: FactoredStack
+    maxima: Array = field(repr=False)
+    tol: float = field(repr=False)
+
+
+@checked
+def best_direction(
+    model: Data,
+    n_layers: int,
+    rng: np.random.Generator,
+    *,
+    n_starts: int = 6,
+    fields: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 2000,
+) -> BestDirection:
+    """Searches the largest gain S on the unit sphere of weights: the signal S* that small stacks of N layers follow.
+
+    S is that of `leading_gain`. Each ascent maximizes log S - D log |theta|, which has no scale, by L-BFGS from normal
+    weights of variance 1/L and 1/C; where S < 0 at the start the sign of the last values is turned.
+
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`. ConvergenceError where the best ascent
+    ends with a residual above `tol`.
+    """
+    N = checks.dimension(n_layers, name="n_layers")
+    starts, most = (
+        int(checks.dimension(value, name=name)) for name, value in (("n_starts", n_starts), ("max_iter", max_iter))
+    )
+    tolerance, law = checks.positive("tol", tol), law_of(model)
+    first = FactoredStack.random(int(N), law.n_sites, law.n_colors, 1.0, rng)
+    gain = gain_of(law, first.n_layers, fields)
+    ascents = []
+    for start in range(starts):
+        stack = first if start == 0 else FactoredStack.random(first.n_layers, law.n_sites, law.n_colors, 1.0, rng)
+        ascents.append(_ascend(gain, stack, most))
+    best = max(ascents, key=lambda one: one[0])
+    maxima = np.array(sorted((one[0] for one in ascents), reverse=True))
+    iterations = sum(one[3] for one in ascents)
+    if best[2] > tolerance:
+        solution = Solution(best[0], "max_iter", best[2], tolerance, iterations)
+        raise ConvergenceError("best_direction", solution, "raise max_iter or n_starts")
+    direction = FactoredStack(*unpacked(best[1], first))
+    return BestDirection(
+        best[0], direction, maxima, tolerance, residual=best[2], iterations=iterations, converged=best[0] > 0
+    )
+
+
+def _ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
+    """Returns the gain of the unit direction that is found, the direction, its residual, and the iterations."""
+    A, V = stack.attentions, stack.values
+    S, _, _ = gain.gradient(A, V)
+    theta = packed(A, V)
+    if S == 0:
+        return 0.0, theta / np.linalg.norm(theta), 0.0, 0
+    if S < 0:
+        theta = packed(A, np.concatenate([V[:-1], -V[-1:]]))
+    D, scale = stack.degree, abs(S)
+
+    def objective(x: Array) -> tuple[float, Array]:
+        S, by_A, by_V = gain.gradient(*unpacked(x, stack))
+        if S <= 0:  # a step too far: the line search is told to come back
+            return 1e10, np.zeros_like(x)
+        size = float(x @ x)
+        return D / 2 * math.log(size) - math.log(S / scale), D * x / size - packed(by_A, by_V) / S
+
+    options = {"maxiter": max_iter, "maxfun": 5 * max_iter, "ftol": 1e-15, "gtol": 1e-7}
+    found = minimize(objective, theta, jac=True, method="L-BFGS-B", options=options)
+    unit = found.x / np.linalg.norm(found.x)
+    S, by_A, by_V = gain.gradient(*unpacked(unit, stack))
+    residual = float(np.linalg.norm(packed(by_A, by_V) / (D * S) - unit)) if S > 0 else 0.0
+    return S, unit, residual, int(found.nit)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningThreshold(Result):
+    """The number of samples beyond which the escape of a stack of N layers carries the structure of the data.
+
+    `n_samples` is (c/S*)^2, from the signal S* = `gain` and the noise S*_null(M) = c/sqrt(M) with c = `noise`.
+    """
+
+    n_samples: float
+    gain: float
+    noise: float
+
+
+@checked
+def learning_threshold(gain: float, noise: float) -> LearningThreshold:
+    """Computes from how many samples on the signal of the data exceeds the best that their noise offers.
+
+    Of M samples without structure (uniform independent colors) the largest gain is c/sqrt(M), since the moments that
+    enter S are then sums of independent noise; see `structureless_gain` for c = `noise`. The direction of escape
+    follows the data once this is below their S* = `gain` of `best_direction`: M = (c/S*)^2. Infinite without a signal.
+
+    >>> round(learning_threshold(gain=0.001346073, noise=0.0076).n_samples)
+    32
+    """
+    signal, c = checks.non_negative("gain", gain), checks.non_negative("noise", noise)
+    ratio = c / signal if signal > 0 and c / max(signal, 1e-150) < 1e150 else math.inf
+    return LearningThreshold(0.0 if c == 0 else ratio**2, signal, c)
+
+
+@checked
+def structureless_gain(
+    n_sites: int,
+    n_colors: int,
+    n_layers: int,
+    n_samples: int,
+    rng: np.random.Generator,
+    *,
+    n_draws: int = 4,
+    n_starts: int = 4,
+) -> Array:
+    """Draws the noise c = sqrt(M) S* of M samples with uniform independent colors, once for each of `n_draws` sets.
+
+    S* is found by `best_direction` from `n_starts` starts. How c grows with the sites and the colors has not been
+    derived; it depends little on M.
+    """
+    L, C, N, M, draws, starts = (
+        int(checks.dimension(value, least=least, name=name))
+        for name, value, least in (
+            ("n_sites", n_sites, 2),
+            ("n_colors", n_colors, 2),
+            ("n_layers", n_layers, 1),
+            ("n_samples", n_samples, 2),
+            ("n_draws", n_draws, 1),
+            ("n_starts", n_starts, 1),
+        )
+    )
+    checks.fits_in_memory(f"{M} samples of {L} sites", 2.0 * M * L)
+    found = []
+    for _ in range(draws):
+        sample = Sequences(rng.integers(0, C, (M, L)), C)
+        found.append(math.sqrt(M) * best_direction(sample, N, rng, n_starts=starts).gain)
+    return np.array(found)

@@ -1,0 +1,238 @@
+"""How long a stack with small weights stays on its first plateau, and in which direction it leaves."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from theory.models import FactoredStack, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result, SolverResult
+from theory.nets.law import Data, law_of, require_same_sizes
+from theory.nets.leading_gain import LeadingGain, gain_of, packed, rearranged, unpacked
+from theory.nets.moments import second_moments_of
+from theory.nets.orders import MAX_NUMBERS, order_fractions
+from theory.numerics import ConvergenceError, Solution
+
+RTOL = 1e-9  # of the integration; a second one with CHECK_RTOL tells how large its error is
+CHECK_RTOL = 1e-7
+TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
+STATIONARY = 1e-7  # length of the tangential gradient, relative to the radial one, at which the direction is final
+SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlateauRate(Result):
+    """The linear flow by which one layer leaves its first plateau.
+
+    `rate` is the largest singular value sigma_1 of K/L, the second moments as a matrix from pairs of colors to pairs of
+    sites, and `attention` (L, L), `values` (C, C) are its singular vectors u and v, of norm 1. `rates` holds all
+    singular values in decreasing order.
+    """
+
+    rate: float
+    attention: Array = field(repr=False)
+    values: Array = field(repr=False)
+    rates: Array = field(repr=False)
+
+    def amplitude(self, stack: FactoredStack) -> float:
+        """Computes a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t)."""
+        checks.record("stack", stack, FactoredStack)
+        if stack.n_layers != 1 or stack.attentions.shape[1:] != self.attention.shape:
+            raise ValueError(f"stack must have one layer and {len(self.attention)} sites, got {stack}")
+        if stack.values.shape[1:] != self.values.shape:
+            raise ValueError(f"stack must have {len(self.values)} colors, got {stack}")
+        return float((np.sum(self.attention * stack.attentions) + np.sum(self.values * stack.values)) / math.sqrt(2))
+
+    def escape_time(self, stack: FactoredStack, gain: float) -> float:
+        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats a site.
+
+        t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. The true time differs from it by a constant of the data as the start
+        becomes small: it is a law of the logarithm, t = log(1/eps)/sigma_1 + O(1), of a start with weights of order
+        eps. Infinite where nothing grows.
+        """
+        delta, a = checks.positive("gain", gain), abs(self.amplitude(stack))
+        if self.rate == 0 or a == 0:
+            return math.inf
+        return (0.5 * (math.log(2 * delta) - math.log(self.rate)) - math.log(a)) / self.rate
+
+
+@checked
+def plateau_rate(model: Data, *, fields: bool = False) -> PlateauRate:
+    """Computes the rate sigma_1 at which one layer of factored attention leaves its first plateau.
+
+    For small weights the gain S = (1/L) sum A_ij V_ab K_ia,jb is bilinear, so gradient flow is linear: the singular
+    pairs of K/L grow as exp(sigma t). Time is the rate of gradient descent times the number of steps, and the loss is
+    the mean over sites in nats. With `fields`, K is the covariance (see `second_moments`).
+
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large.
+
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> round(plateau_rate(pair).rate, 6)  # (e - 1)/(2 (e + 1) sqrt(2)): K has four entries of (e - 1)/(4 (e + 1))
+    0.163383
+    """
+    law = law_of(model)
+    matrix = rearranged(second_moments_of(law, law.baseline(fields))) / law.n_sites
+    left, rates, right = np.linalg.svd(matrix, full_matrices=False)
+    L, C = law.n_sites, law.n_colors
+    return PlateauRate(float(rates[0]), left[:, 0].reshape(L, L), right[0].reshape(C, C), rates)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EscapeTime(SolverResult):
+    """When and where the gradient flow of a stack of N >= 2 layers with small weights leaves its first plateau.
+
+    From weights eps theta_0 it leaves at the time eps^-`exponent` times `blow_up_time`, up to a factor 1 + o(1), where
+    `exponent` is D - 2 = 2^(N+1) - 4. `direction` is the stack of unit norm in which the flow blows up, `gain` its S,
+    and `lower_bound` the time that a start of the same norm in this direction would need. `order_fractions` tells, by
+    the number of other sites, what is learned at escape; None where it is too large to enumerate.
+
+    `residual` is the relative change of the blow-up time if the flow is integrated with a hundred times the tolerance,
+    `iterations` the number of gradients. A start that never escapes has an infinite time and `converged` False.
+    """
+
+    blow_up_time: float
+    exponent: int
+    lower_bound: float
+    gain: float
+    direction: FactoredStack
+    order_fractions: Array | None = field(repr=False)
+    tol: float = field(repr=False)
+
+    def time(self, scale: float) -> float:
+        """Computes the time at which the flow from `scale` times the start leaves the plateau, for a small scale."""
+        return self.blow_up_time * checks.positive("scale", scale) ** -self.exponent
+
+
+@checked
+def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_evaluations: int = 100_000) -> EscapeTime:
+    """Computes how long the gradient flow of a small stack of N >= 2 layers stays on its first plateau.
+
+    On the plateau the flow is d theta/dt = grad S, where S is the gain of `leading_gain`, homogeneous of degree D in
+    the weights theta. It blows up after a finite time T_1(theta_0), and from eps theta_0 after eps^-(D-2) T_1. With
+    theta = rho y, |y| fixed, and d tau = rho^(D-2) dt the direction y obeys an equation of its own, and T_1 is the
+    integral of rho^-(D-2) over tau, whose tail follows from S at the final direction. S may be negative at the start;
+    the flow first turns then.
+
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer, of
+    which `plateau_rate` tells; for weights that are all zero; and for what does not fit the data or is too large.
+    ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
+    """
+    tolerance, most = checks.positive("tol", tol), int(checks.dimension(max_evaluations, name="max_evaluations"))
+    if stack.n_layers == 1:
+        raise ValueError("stack must have at least two layers, got 1: one layer leaves at the rate of plateau_rate")
+    law = law_of(model)
+    require_same_sizes(law, stack)
+    theta = packed(stack.attentions, stack.values)
+    size = float(abs(theta).max())
+    if size == 0:
+        raise ValueError("stack must have weights that are not all zero: from zero the flow does not move")
+    theta = theta / size
+    flow = _Flow(gain_of(law, stack.n_layers, stack.fields is not None), stack, theta, most)
+    rough, fine = flow.blow_up(CHECK_RTOL), flow.blow_up(RTOL)
+    # Both were computed for a start of the norm that `flow` likes; time scales with the norm to the power 2 - D.
+    shift = (stack.degree - 2) * (flow.log_norm - math.log(np.linalg.norm(theta)) - math.log(size))
+    direction = _unit(flow.direction, stack)
+    residual = abs(rough / fine - 1) if math.isfinite(fine) and math.isfinite(rough) else 0.0
+    escapes = math.isfinite(fine) and math.isfinite(rough)
+    if math.isfinite(fine) != math.isfinite(rough) or residual > tolerance:
+        solution = Solution(fine, "unverified", residual or math.inf, tolerance, flow.evaluations)
+        raise ConvergenceError("escape_time", solution, "two integrations differ: the start is near a saddle point")
+    gain = flow.gain_at(packed(direction.attentions, direction.values)) if escapes else 0.0
+    norm = math.log(np.linalg.norm(theta)) + math.log(size)
+    D = stack.degree
+    return EscapeTime(
+        _exp(math.log(fine) + shift) if escapes else math.inf,
+        D - 2,
+        _exp(-math.log(D * (D - 2) * gain) - (D - 2) * norm) if escapes else math.inf,
+        gain,
+        direction,
+        order_fractions(direction).fractions if _can_be_enumerated(stack) else None,
+        tolerance,
+        residual=residual,
+        iterations=flow.evaluations,
+        converged=escapes,
+    )
+
+
+class _Flow:
+    """The flow of grad S from theta_0, as one of the direction y, of ln rho, and of the time t.
+
+    The norm of y is that of weights of variance 1/L and 1/C: there S is neither tiny nor huge, whatever the degree.
+    """
+
+    def __init__(self, gain: LeadingGain, stack: FactoredStack, theta: Array, most: int) -> None:
+        self.gain, self.stack, self.most, self.evaluations = gain, stack, most, 0
+        self.log_norm = 0.5 * math.log(stack.n_layers * (stack.n_sites + stack.n_colors))
+        self.norm = math.exp(self.log_norm)
+        self.start = theta * (self.norm / np.linalg.norm(theta))
+        self.direction = self.start
+
+    def gain_at(self, theta: Array) -> float:
+        return self.gain.gradient(*unpacked(theta, self.stack))[0]
+
+    def _parts(self, y: Array) -> tuple[Array, float, Array]:
+        """Returns y on its sphere, the radial rate D S/|y|^2, and the tangential gradient there."""
+        self.evaluations += 1
+        if self.evaluations > self.most:
+            failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
+            raise ConvergenceError("escape_time", failed, "raise max_evaluations")
+        y = y * (self.norm / np.linalg.norm(y))
+        S, by_A, by_V = self.gain.gradient(*unpacked(y, self.stack))
+        radial = self.stack.degree * S / self.norm**2
+        return y, radial, packed(by_A, by_V) - radial * y
+
+    def blow_up(self, rtol: float) -> float:
+        """Integrates to the end and returns the blow-up time of a start on the sphere; infinite if there is none."""
+        power = self.stack.degree - 2
+        _, radial, tangential = self._parts(self.start)
+        speed = math.hypot(radial, float(np.linalg.norm(tangential)) / self.norm)
+        if speed == 0:
+            return math.inf
+
+        def motion(_tau: float, x: Array) -> Array:
+            _, radial, tangential = self._parts(x[:-2])
+            return np.concatenate([tangential, [radial, speed * math.exp(min(-power * x[-2], 2 * SHRUNK))]]) / speed
+
+        def unfinished(_tau: float, x: Array) -> float:
+            _, radial, tangential = self._parts(x[:-2])
+            if radial <= 0:
+                return 1.0
+            turning = float(np.linalg.norm(tangential)) / (self.norm * radial)
+            left = -power * x[-2] + math.log(speed / (power * radial)) - math.log(max(x[-1], 1e-300))
+            return float(max(left - math.log(TAIL), math.log(max(turning, 1e-300) / STATIONARY)))
+
+        def shrinking(_tau: float, x: Array) -> float:
+            return float(SHRUNK + power * x[-2])
+
+        for event in (unfinished, shrinking):
+            event.terminal = True  # type: ignore[attr-defined]  # how scipy marks an event that ends the integration
+        start = np.concatenate([self.start, [0.0, 0.0]])
+        atol = np.concatenate([np.full(len(self.start), rtol * self.norm * 1e-4), [rtol, rtol * 1e-3]])
+        run = solve_ivp(motion, (0, 1e12), start, method="LSODA", rtol=rtol, atol=atol, events=(unfinished, shrinking))
+        y, radial, _ = self._parts(run.y[:-2, -1])
+        self.direction = y
+        if radial <= 0 or not run.t_events or len(run.t_events[0]) == 0:
+            return math.inf
+        tail = math.exp(-power * run.y[-2, -1]) * speed / (power * radial)
+        return float(run.y[-1, -1] + tail) / speed
+
+
+def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:
+    return FactoredStack(*unpacked(theta / np.linalg.norm(theta), stack))
+
+
+def _can_be_enumerated(stack: FactoredStack) -> bool:
+    return stack.n_layers <= 2 or stack.n_sites * stack.n_colors**stack.n_sites <= MAX_NUMBERS
+
+
+def _exp(log_time: float) -> float:
+    if abs(log_time) > 690:
+        raise ValueError(
+            f"stack must have weights nearer to one: the time to escape would be exp({log_time:.4g}), "
+            "which no floating-point number holds"
+        )
+    return math.exp(log_time)

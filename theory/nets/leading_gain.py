@@ -1,0 +1,142 @@
+"""The gain S of a network with small logits over its first plateau, and the gradient that drives it away from there."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from theory.models import FactoredStack
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes
+from theory.nets.moments import second_moments_of, third_moments_of
+
+SMALLEST_THIRD = 2**22  # numbers: third moments up to this size are taken, beyond it contexts where they are fewer
+
+Weights = tuple[Array, Array]
+"""The attentions (N, L, L) and the values (N, C, C) of a stack."""
+
+
+class LeadingGain(ABC):
+    """Computes S = (1/L) sum_i E[(x_i - q_i).z_i] and its gradient, from arrays of weights."""
+
+    @abstractmethod
+    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S, and its derivatives by the attentions (N, L, L) and by the values (N, C, C)."""
+
+
+class OfSecondMoments(LeadingGain):
+    """One layer: S = (1/L) sum A_ij V_ab K_ia,jb."""
+
+    def __init__(self, law: Law, baseline: Array) -> None:
+        self.moments = rearranged(second_moments_of(law, baseline)) / law.n_sites
+
+    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        by_A, by_V = self.moments @ values.ravel(), attentions.ravel() @ self.moments
+        return float(attentions.ravel() @ by_A), by_A.reshape(attentions.shape), by_V.reshape(values.shape)
+
+
+class OfThirdMoments(LeadingGain):
+    """Two layers: S = (1/L) sum A'_ij V'_ab (A_jk V_bc) (A_jl V_bd) T_ia,kc,ld, the prime being the second layer."""
+
+    def __init__(self, law: Law, baseline: Array) -> None:
+        size = law.n_sites * law.n_colors
+        self.moments = third_moments_of(law, baseline).reshape(size, size, size) / law.n_sites
+
+    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        (L, C), (A, B), (V, W) = (attentions.shape[1], values.shape[1]), attentions, values
+        unit = np.einsum("jk,bc->jbkc", A, V).reshape(L * C, L * C)  # row (j, b): what this hidden unit reads
+        seen = np.tensordot(unit, self.moments, axes=(1, 2))  # (unit, predicted, read once more)
+        squares = np.einsum("uk,upk->pu", unit, seen).reshape(L, C, L, C)  # E[(x - q)_ia Y_jb^2] / L
+        by_B = np.einsum("iajb,ab->ij", squares, W)
+        by_W = np.einsum("iajb,ij->ab", squares, B)
+        weights = np.einsum("ij,ab->iajb", B, W).reshape(L * C, L * C)
+        by_unit = 2 * np.einsum("pu,upk->uk", weights, seen).reshape(L, C, L, C)
+        by_A = np.einsum("jbkc,bc->jk", by_unit, V)
+        by_V = np.einsum("jbkc,jk->bc", by_unit, A)
+        return float(np.sum(by_B * B)), np.stack([by_A, by_B]), np.stack([by_V, by_W])
+
+
+class OfContexts(LeadingGain):
+    """Any number of layers: back-propagation through the contexts of all masked sites."""
+
+    def __init__(self, contexts: Contexts) -> None:
+        self.contexts = contexts
+
+    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        by_A, by_V = np.zeros_like(attentions), np.zeros_like(values)
+        inputs, outputs = [self.contexts.inputs], []
+        L, n, C = self.contexts.inputs.shape
+        attended = []
+        for A, V in zip(attentions[:-1], values[:-1], strict=True):
+            attended.append((A @ inputs[-1].reshape(L, n * C)).reshape(L, n, C))
+            outputs.append((attended[-1].reshape(L * n, C) @ V.T).reshape(L, n, C))
+            inputs.append(outputs[-1] ** 2)
+        slope = np.empty((L, n, C))  # of S by the input of the layer
+        A, V, gain = attentions[-1], values[-1], 0.0
+        pulled = self.contexts.surplus @ V
+        # Of the last layer only the row of the masked site counts, and contexts are grouped by it.
+        for i, (low, high) in enumerate(zip(self.contexts.first[:-1], self.contexts.first[1:], strict=True)):
+            block = inputs[-1][:, low:high].reshape(L, -1)
+            by_A[-1, i] = block @ pulled[low:high].ravel()
+            by_V[-1] += self.contexts.surplus[low:high].T @ (A[i] @ block).reshape(-1, C)
+            slope[:, low:high] = A[i][:, None, None] * pulled[low:high]
+            gain += float(A[i] @ by_A[-1, i])
+        for layer in range(len(attentions) - 2, -1, -1):
+            A, V = attentions[layer], values[layer]
+            slope = 2 * outputs[layer] * slope
+            by_V[layer] = slope.reshape(L * n, C).T @ attended[layer].reshape(L * n, C)
+            slope = (slope.reshape(L * n, C) @ V).reshape(L, n * C)
+            by_A[layer] = slope @ inputs[layer].reshape(L, n * C).T
+            slope = (A.T @ slope).reshape(L, n, C)
+        return gain, by_A, by_V
+
+
+@checked
+def leading_gain(model: Data, stack: FactoredStack) -> float:
+    """Computes S, by which a network with small logits is better than its first plateau, in nats a site.
+
+    The masked loss of logits z near zero is ln C - S + O(|z|^2) with S = (1/L) sum_i E[(x_i - 1/C).z_i]. S is
+    homogeneous, of degree D = 2 (2^N - 1) in the weights, and needs moments of the data of up to 2^(N-1) + 1 sites
+    only. A stack with fields first learns the marginals; its plateau is then the loss of sites alone, 1/C becomes the
+    marginals, and z has no fields. The values of the fields are not used.
+
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one too large, and for a
+    stack of other sites or colors.
+
+    >>> from theory.models import PottsModel
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> stack = FactoredStack([[[0.0, 0.1], [0.1, 0.0]]], [[[0.1, 0.0], [0.0, 0.1]]])
+    >>> round(leading_gain(pair, stack), 9)
+    0.002310586
+    """
+    law = law_of(model)
+    require_same_sizes(law, stack)
+    gain, _, _ = gain_of(law, stack.n_layers, stack.fields is not None).gradient(stack.attentions, stack.values)
+    return gain
+
+
+def gain_of(law: Law, n_layers: int, fields: bool) -> LeadingGain:
+    """Returns the way to compute S that suits the number of layers and the size of the data."""
+    baseline = law.baseline(fields)
+    if n_layers == 1:
+        return OfSecondMoments(law, baseline)
+    if n_layers == 2 and (law.n_sites * law.n_colors) ** 3 <= SMALLEST_THIRD:
+        return OfThirdMoments(law, baseline)
+    return OfContexts(contexts_of(law, baseline))
+
+
+def rearranged(moments: Array) -> Array:
+    """Returns moments (L, C, L, C) as the matrix (L^2, C^2) from pairs of colors to pairs of sites."""
+    L, C = moments.shape[:2]
+    return np.asarray(moments.transpose(0, 2, 1, 3).reshape(L * L, C * C))
+
+
+def packed(attentions: Array, values: Array) -> Array:
+    """Returns all weights as one vector."""
+    return np.concatenate([attentions.ravel(), values.ravel()])
+
+
+def unpacked(weights: Array, stack: FactoredStack) -> Weights:
+    """Returns a vector of weights as attentions and values of the shapes of `stack`."""
+    count = stack.attentions.size
+    return weights[:count].reshape(stack.attentions.shape), weights[count:].reshape(stack.values.shape)
