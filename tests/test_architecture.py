@@ -21,6 +21,7 @@ EXPERIMENTS = {
 BUILDS_ON: dict[str, set[str]] = {
     "figures/glm": {"simulate/potts"},
     "simulate/nets": {"simulate/potts"},
+    "theory/nets": {"theory/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
 }
 HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask", "jax", "equinox", "optax"}
