@@ -59,6 +59,8 @@ class Run:
         self.problem, self.total, self.recorded = problem, total, list(recorded)
         self.step, self.measured = 0, list[list[float]]()
         self._rng = stream(seed, "encoder batches")
+        self._drawn: Any = None  # the batches of the present chunk of steps
+        self._before = json.dumps(self._rng.bit_generator.state)  # of the generator, when they were drawn
         with _precision(problem.precision):
             self._network = build(problem.settings, int(stream(seed, "encoder").integers(2**31)))
             self._compile()
@@ -131,26 +133,32 @@ class Run:
                 own = jnp.take_along_axis(chosen, sites[:, None], axis=1)[:, 0]
                 return chosen, sites, even, one_hot[own]
 
-        def steps(parameters: Any, memory: Any, drawn: Any, count: Any) -> Any:
+        def steps(parameters: Any, memory: Any, drawn: Any, first: Any, count: Any) -> Any:
             def body(k: Any, carried: Any) -> Any:
                 return step(carried[0], carried[1], batch_of(drawn, k))
 
             start = parameters, memory, jnp.zeros(())
-            return jax.lax.fori_loop(0, count, body, start)
+            return jax.lax.fori_loop(first, first + count, body, start)
 
         self._steps, self._loss_of = jax.jit(steps), jax.jit(loss)
 
     def _advance(self) -> int:
-        """Makes steps up to the next one that is measured, at most `CHUNK`, and returns how many."""
+        """Makes steps up to the next one that is measured or the end of the chunk, and returns how many.
+
+        The batches of a whole chunk are drawn at once, so that they do not depend on what is measured.
+        """
+        place = self.step % CHUNK
         ahead = [step for step in self.recorded if step > self.step]
-        count = min(CHUNK, (ahead[0] if ahead else self.total) - self.step)
-        drawn: Any = ()
-        if self.problem.states is not None:
+        count = min(CHUNK - place, (ahead[0] if ahead else self.total) - self.step)
+        if self.problem.states is not None and (place == 0 or self._drawn is None):
             shape = CHUNK, self.problem.batch_size
             M, L = self.problem.states.shape
-            # All of a chunk is drawn, also where only some is used, as the shape of compiled code is fixed.
-            drawn = self._rng.integers(M, size=shape, dtype=np.int32), self._rng.integers(L, size=shape, dtype=np.int32)
-        self._parameters, self._memory, value = self._steps(self._parameters, self._memory, drawn, count)
+            self._before = json.dumps(self._rng.bit_generator.state)
+            self._drawn = (
+                self._rng.integers(M, size=shape, dtype=np.int32),
+                self._rng.integers(L, size=shape, dtype=np.int32),
+            )
+        self._parameters, self._memory, value = self._steps(self._parameters, self._memory, self._drawn, place, count)
         self.step += count
         self._require_finite(float(value))
         return count
@@ -174,7 +182,8 @@ class Run:
 
         leaves = jax.tree.leaves((self._parameters, self._memory))
         own = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
-        generator = np.array(json.dumps(self._rng.bit_generator.state))
+        inside = self.step % CHUNK > 0  # then the present chunk is drawn again
+        generator = np.array(self._before if inside else json.dumps(self._rng.bit_generator.state))
         return {"step": np.array(self.step), "measured": np.array(self.measured), "generator": generator, **own}
 
     def _restore(self, saved: Mapping[str, NDArray[Any]]) -> None:

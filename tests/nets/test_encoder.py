@@ -106,9 +106,8 @@ def test_the_loss_is_that_of_its_logits_and_others_are_measured():
 @needs_jax
 def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     def train(**options):
-        return train_encoder_on_sequences(
-            SMALL, STATES, STATES, n_steps=150, seed=2, batch_size=20, record=[0, 70, 150], **options
-        )
+        chosen = {"n_steps": 150, "seed": 2, "batch_size": 20, "record": [0, 70, 150]} | options
+        return train_encoder_on_sequences(SMALL, STATES, STATES, **chosen)
 
     whole, path = train(), tmp_path / "run.npz"
     from simulate.nets.encoder_run import Run
@@ -130,6 +129,8 @@ def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     for own, other in zip(resumed.weights, whole.weights, strict=True):
         np.testing.assert_array_equal(own, other)
     assert resumed.losses[-1] < resumed.losses[0]
+    once = train(record=[150])  # what is measured changes no number
+    np.testing.assert_array_equal(once.losses, whole.losses[-1:])
     with pytest.raises(CheckpointError, match=r"its rate is 0\.003, not 0\.01"):
         train(checkpoint=path, rate=0.01)
 
