@@ -15,15 +15,9 @@ from theory.models.arguments import checked
 
 SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),
-    *(
-        "theory.topics",
-        "simulate.core",
-        "simulate.masked",
-        "simulate.nets",
-        "simulate.potts",
-        "simulate.glm",
-        "simulate.topics",
-    ),
+    "theory.nets",
+    *("theory.topics", "simulate.core", "simulate.masked", "simulate.potts", "simulate.glm", "simulate.topics"),
+    "simulate.nets",
 ]
 MODULES = [
     found.name

@@ -4,8 +4,8 @@ All subjects are imported here, which costs an eighth of a second beyond numpy a
 of `theory.masked.closed_forms` wait for their first use, because sympy takes longer than everything else.
 """
 
-from theory import glm, masked, models, potts, random_matrix, topics
+from theory import glm, masked, models, nets, potts, random_matrix, topics
 from theory.models.errors import MaskedSSLError
 from theory.numerics import ConvergenceError
 
-__all__ = ["ConvergenceError", "MaskedSSLError", "glm", "masked", "models", "potts", "random_matrix", "topics"]
+__all__ = ["ConvergenceError", "MaskedSSLError", "glm", "masked", "models", "nets", "potts", "random_matrix", "topics"]

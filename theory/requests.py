@@ -19,7 +19,7 @@ import numpy as np
 import theory
 from theory import models
 
-SUBJECTS = ("masked", "random_matrix", "potts", "glm", "topics")
+SUBJECTS = ("masked", "random_matrix", "potts", "glm", "topics", "nets")
 LISTS = (np.ndarray, list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 Parameters = Mapping[str, inspect.Parameter]
 

@@ -53,7 +53,9 @@ class FactoredStack:
         h = None if self.fields is None else checks.finite_array("fields", self.fields, 2)
         if h is not None and h.shape != (A.shape[1], V.shape[1]):
             expected = (A.shape[1], V.shape[1])
-            raise ValueError(f"fields must have shape {expected} (sites, colors), or be None, got {h.shape}")
+            raise ValueError(
+                f"fields must have shape {expected} (sites, colors) as attentions and values, or be None, got {h.shape}"
+            )
         set_checked(self, attentions=A, values=V, fields=h)
         if self._log_largest_logit() > math.log(LARGEST):
             raise ValueError(

@@ -14,6 +14,8 @@ from theory.nets.law import Data, law_of
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked
 from theory.numerics import ConvergenceError, Solution
 
+MOST = 10_000  # starts or draws: more would run for hours without a word
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestDirection(SolverResult):
@@ -48,11 +50,21 @@ def best_direction(
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ConvergenceError where the best ascent
     ends with a residual above `tol`.
+
+    One layer gains half of its rate, because its norm is shared by two factors:
+
+    >>> from theory.models import PottsModel
+    >>> from theory.nets import plateau_rate
+    >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)
+    >>> found = best_direction(pair, 1, np.random.default_rng(0), n_starts=2)
+    >>> round(found.gain / plateau_rate(pair).rate, 6)
+    0.5
     """
     N = checks.dimension(n_layers, name="n_layers")
     starts, most = (
         int(checks.dimension(value, name=name)) for name, value in (("n_starts", n_starts), ("max_iter", max_iter))
     )
+    _require_few("n_starts", starts)
     tolerance, law = checks.positive("tol", tol), law_of(model)
     first = FactoredStack.random(int(N), law.n_sites, law.n_colors, 1.0, rng)
     gain = gain_of(law, first.n_layers, fields)
@@ -96,6 +108,11 @@ def _ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[flo
     S, by_A, by_V = gain.gradient(*unpacked(unit, stack))
     residual = float(np.linalg.norm(packed(by_A, by_V) / (D * S) - unit)) if S > 0 else 0.0
     return S, unit, residual, int(found.nit)
+
+
+def _require_few(name: str, value: int) -> None:
+    if value > MOST:
+        raise ValueError(f"{name} must be at most {MOST}, got {value}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,6 +170,8 @@ def structureless_gain(
             ("n_starts", n_starts, 1),
         )
     )
+    _require_few("n_draws", draws)
+    _require_few("n_starts", starts)
     checks.fits_in_memory(f"{M} samples of {L} sites", 2.0 * M * L)
     found = []
     for _ in range(draws):

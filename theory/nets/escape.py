@@ -20,6 +20,7 @@ RTOL = 1e-9  # of the integration; a second one with CHECK_RTOL tells how large 
 CHECK_RTOL = 1e-7
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
 STATIONARY = 1e-7  # length of the tangential gradient, relative to the radial one, at which the direction is final
+LOG_LARGEST = 690.0  # of a time, so that it and its inverse are floating-point numbers
 SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
 
@@ -104,7 +105,11 @@ class EscapeTime(SolverResult):
 
     def time(self, scale: float) -> float:
         """Computes the time at which the flow from `scale` times the start leaves the plateau, for a small scale."""
-        return self.blow_up_time * checks.positive("scale", scale) ** -self.exponent
+        size = checks.positive("scale", scale)
+        log_time = math.log(self.blow_up_time) - self.exponent * math.log(size)
+        if math.isfinite(log_time) and abs(log_time) > LOG_LARGEST:
+            raise ValueError(f"scale must be nearer to one, got {size:g}: the time would be exp({log_time:.4g})")
+        return math.exp(log_time)
 
 
 @checked
@@ -120,6 +125,14 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer, of
     which `plateau_rate` tells; for weights that are all zero; and for what does not fit the data or is too large.
     ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
+
+    >>> from theory.models import PottsModel
+    >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)
+    >>> found = escape_time(chain, FactoredStack.deterministic(n_layers=2, n_sites=3, n_colors=2))
+    >>> found.exponent, round(found.blow_up_time, 3), found.order_fractions.round(3)
+    (4, 41.108, array([0.518, 0.437, 0.045]))
+    >>> round(found.time(0.1) / found.blow_up_time)
+    10000
     """
     tolerance, most = checks.positive("tol", tol), int(checks.dimension(max_evaluations, name="max_evaluations"))
     if stack.n_layers == 1:
@@ -230,7 +243,7 @@ def _can_be_enumerated(stack: FactoredStack) -> bool:
 
 
 def _exp(log_time: float) -> float:
-    if abs(log_time) > 690:
+    if abs(log_time) > LOG_LARGEST:
         raise ValueError(
             f"stack must have weights nearer to one: the time to escape would be exp({log_time:.4g}), "
             "which no floating-point number holds"

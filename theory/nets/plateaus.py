@@ -44,8 +44,8 @@ def high_temperature_floors(model: Potts) -> HighTemperatureFloors:
     array([0.     , 0.00125])
     """
     energies = order_fractions(true_logits(model)).energies
-    with np.errstate(over="ignore"):
-        gains = model.beta**2 / (2 * model.n_colors) * np.cumsum(energies.mean(axis=0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gains = np.float64(model.beta) ** 2 / (2 * model.n_colors) * np.cumsum(energies.mean(axis=0))
     if not np.isfinite(gains).all():
         raise ValueError(f"model must have a beta at which the expansion is finite, got {model}")
     return HighTemperatureFloors(np.log(model.n_colors) - gains, model.n_colors)

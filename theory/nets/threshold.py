@@ -121,8 +121,8 @@ def population_signal(model: Data) -> float:
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)
-    >>> round(population_signal(pair), 6)
-    0.064201
+    >>> round(population_signal(pair), 6)  # sqrt(6)/2 (t + t^2)/(1 + t^3) with t = tanh(0.05)
+    0.064235
     """
     law = law_of(model)
     L, C = _sizes_of("model", law.n_sites, law.n_colors)

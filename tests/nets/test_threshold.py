@@ -1,0 +1,138 @@
+"""Sample thresholds of one layer and of stacks: reference values, sampled spiked matrices, limits, ascents."""
+
+import math
+
+import numpy as np
+import pytest
+
+from simulate.core import Estimate, stream
+from tests.nets.references import FOUR, small_law
+from tests.potts.reference import four_body_model, pair_model
+from theory import ConvergenceError, nets, potts
+from theory.models import PottsModel, Sequences
+
+
+def test_reference_values():
+    assert nets.spectral_threshold(60, 10, 0.1342).n_samples == pytest.approx(313.413612, abs=1e-6)
+    one, two = (nets.spectral_overlaps(60, 10, 0.1342, M) for M in (800, 1600))
+    assert (one.colors, one.sites, one.top_value) == pytest.approx((0.796748481, 0.244869635, 0.25719406), abs=1e-8)
+    assert (two.colors, two.sites, two.top_value) == pytest.approx((0.932504485, 0.431512624, 0.203440842), abs=1e-8)
+
+
+def spiked(n_samples, rng):
+    """The top pair of a matrix of noise with the variance of the law, plus a spike, for L = 80 sites and C = 10."""
+    n1, n2, noise = 80 * 79 // 2, 45, np.sqrt(2 / n_samples) / 10
+    u, v = rng.standard_normal(n1), rng.standard_normal(n2)
+    u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
+    left, values, right = np.linalg.svd(
+        noise * rng.standard_normal((n1, n2)) + 0.12 * np.outer(u, v), full_matrices=False
+    )
+    return (right[0] @ v) ** 2, (left[:, 0] @ u) ** 2, values[0]
+
+
+def test_overlaps_against_sampled_matrices(agrees):
+    drawn = np.array([spiked(1500, stream(0, "spiked", r)) for r in range(40)])
+    found = nets.spectral_overlaps(80, 10, 0.12, 1500)
+    agrees(Estimate.of(drawn[:, 0]), found.colors, resolves=0.1, bias=0.01)
+    agrees(Estimate.of(drawn[:, 1]), found.sites, resolves=0.2, bias=0.01)
+    agrees(Estimate.of(drawn[:, 2]), found.top_value, resolves=0.05, bias=0.002)
+
+
+def test_the_transition_is_continuous():
+    M = nets.spectral_threshold(60, 10, 0.1).n_samples
+    below, above = (nets.spectral_overlaps(60, 10, 0.1, factor * M) for factor in (1 - 1e-9, 1 + 1e-9))
+    assert (below.colors, below.sites) == (0, 0)
+    assert 0 < above.colors < 1e-6
+    assert 0 < above.sites < 1e-6
+    assert above.top_value == pytest.approx(below.top_value, rel=1e-8)
+
+
+def test_limits():
+    assert nets.spectral_threshold(60, 10, 0.0).n_samples == math.inf
+    many = nets.spectral_overlaps(60, 10, 0.1, 1e15)
+    assert (many.colors, many.sites, many.top_value) == pytest.approx((1, 1, 0.1))
+    # M_c = 2 sqrt(n1 n2)/(C^2 theta^2) is C/v, with v = theta^2 C^2/L, for many sites and colors.
+    L, C, theta = 10**6, 10**3, 0.01
+    assert nets.spectral_threshold(L, C, theta).n_samples == pytest.approx(L / C / theta**2, rel=2e-3)
+
+
+def test_the_signal_of_weak_couplings():
+    for beta, correction in ((1e-2, 0.005), (1e-3, 0.0005)):
+        model = pair_model(5, 3, 0.3, beta)
+        assert nets.population_signal(model) == pytest.approx(nets.linear_response_signal(model), rel=correction)
+
+
+def test_the_signal_is_the_largest_bilinear_form():
+    """theta is the maximum of <A, Cov, V> over unit symmetric A (ordered pairs, no diagonal) and zero-sum V."""
+    model = pair_model(4, 3, 0.3, 0.8)
+    states = potts.enumerate_states(model)
+    covariance = states.covariance.reshape(4, 3, 4, 3) * (1 - np.eye(4))[:, None, :, None]
+    rng = np.random.default_rng(0)
+    V = rng.standard_normal((3, 3))
+    for _ in range(500):
+        A = np.einsum("iajb,ab->ij", covariance, V)
+        A = (A + A.T) / np.linalg.norm(A + A.T)
+        V = np.einsum("iajb,ij->ab", covariance, A)
+        V = V + V.T
+        value, V = np.linalg.norm(V) / 2, V / np.linalg.norm(V)
+    assert nets.population_signal(states) == pytest.approx(value, rel=1e-9)
+    assert nets.population_signal(Sequences(states.states, 3, states.probabilities)) == pytest.approx(value, rel=1e-9)
+
+
+def test_independent_sites_have_no_signal():
+    model = PottsModel(np.zeros((3, 3)), np.eye(2), [[0.0, 1.0]] * 3)
+    assert nets.population_signal(model) == 0
+    assert nets.spectral_threshold(3, 2, nets.population_signal(model)).n_samples == math.inf
+    one_color = Sequences(np.zeros((5, 3), dtype=int), 2)
+    assert nets.population_signal(one_color) == 0
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_the_best_direction_is_stationary_and_of_unit_norm(n_layers):
+    found = nets.best_direction(FOUR, n_layers, np.random.default_rng(0), n_starts=3)
+    A, V = found.direction.attentions, found.direction.values
+    degrees = np.array([2.0 ** (n_layers - 1 - layer) for layer in range(n_layers)]) / found.direction.degree
+    assert np.sum(A**2, axis=(1, 2)) == pytest.approx(degrees, abs=1e-5)
+    assert np.sum(V**2, axis=(1, 2)) == pytest.approx(degrees, abs=1e-5)
+    assert nets.leading_gain(FOUR, found.direction) == pytest.approx(found.gain, rel=1e-12)
+    if n_layers == 1:
+        assert found.gain == pytest.approx(nets.plateau_rate(FOUR).rate / 2, rel=1e-9)
+    else:  # the flow from any start ends at a gain that is no larger
+        assert nets.escape_time(FOUR, found.direction).gain == pytest.approx(found.gain, rel=1e-6)
+
+
+def test_noise_falls_with_the_root_of_the_samples():
+    rng = np.random.default_rng(3)
+    few, many = (nets.structureless_gain(5, 3, 2, M, rng) for M in (100, 1600))
+    # The mean of four draws has a relative standard deviation near 0.1: five of them are passed once in a million.
+    assert few.mean() == pytest.approx(0.0085, rel=0.5)
+    assert many.mean() == pytest.approx(0.0085, rel=0.5)
+
+
+def test_learning_threshold():
+    assert nets.learning_threshold(0.001346073, 0.0076).n_samples == pytest.approx((0.0076 / 0.001346073) ** 2)
+    assert nets.learning_threshold(0.0, 0.1).n_samples == math.inf
+    assert nets.learning_threshold(0.1, 0.0).n_samples == 0
+
+
+def test_data_without_structure_have_no_direction():
+    found = nets.best_direction(four_body_model(5, 3, 0.5, beta=0.0), 2, np.random.default_rng(0))
+    assert found.gain == 0
+    assert not found.converged
+
+
+def test_bad_input():
+    states, weights = small_law(0)
+    data = Sequences(states, 2, weights)
+    with pytest.raises(ValueError, match="n_sites must be an integer of at least 2"):
+        nets.spectral_threshold(1, 3, 0.1)
+    with pytest.raises(ValueError, match="signal must lie in"):
+        nets.spectral_threshold(3, 3, -0.1)
+    with pytest.raises(ValueError, match="n_samples must lie in"):
+        nets.spectral_overlaps(3, 3, 0.1, 0)
+    with pytest.raises(ValueError, match="model must have at least two sites and two colors"):
+        nets.population_signal(Sequences([[0], [1]], 2))
+    with pytest.raises(ValueError, match="n_layers must be an integer of at least 1"):
+        nets.best_direction(data, 0, np.random.default_rng(0))
+    with pytest.raises(ConvergenceError, match="raise max_iter or n_starts"):
+        nets.best_direction(data, 2, np.random.default_rng(0), max_iter=1)
