@@ -104,6 +104,7 @@ def test_the_loss_is_that_of_its_logits_and_others_are_measured():
 
 
 @needs_jax
+@pytest.mark.slow  # it compiles the same network four times
 def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     def train(**options):
         chosen = {"n_steps": 150, "seed": 2, "batch_size": 20, "record": [0, 70, 150]} | options
