@@ -16,6 +16,11 @@ override QUALITY := $(or $(QUALITY),default)
 ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1)
 $(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
 endif
+# Extras of setup.cfg that figures may need and that nothing installs unless they are asked for.
+override EXTRAS := $(EXTRAS)
+ifneq ($(filter-out nets text,$(EXTRAS)),)
+$(error EXTRAS must be of nets, text, got '$(EXTRAS)')
+endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
 # By its value, as the shell would write it: a dollar or a quote in the name of a file is no syntax.
@@ -35,16 +40,16 @@ help:
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
 	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
-	@echo "variables                       QUALITY=draft|default|paper  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
+	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text (installs what their figures need)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
-figures: $(STAMP)
+figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures update --all $(RUN)
 
-tables: $(STAMP)
+tables: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures table --fresh $(RUN) --format $(FORMAT)
 
-gallery: $(STAMP)
+gallery: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures gallery --fresh $(RUN)
 
 analyse: $(STAMP)
@@ -52,10 +57,10 @@ analyse: $(STAMP)
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
 # Always asked, since make cannot tell; a fresh file is left as it is. For an unknown NAME the error lists the nearest.
-$(OUT)/%.csv: FORCE | $(STAMP)
+$(OUT)/%.csv: FORCE | $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures run $* $(RUN)
 
-$(OUT)/%.pdf $(OUT)/%.png: FORCE | $(STAMP)
+$(OUT)/%.pdf $(OUT)/%.png: FORCE | $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures update $* $(RUN)
 
 FORCE:
@@ -113,6 +118,11 @@ $(STAMP): setup.cfg setup.py
 	fi
 	@echo "installing into $(VENV)/ ($$($(PY) --version)); once, a minute or two"
 	@$(PIP) -e '.[figures,dev]'
+	@touch $@
+
+$(VENV)/.extra-%: $(STAMP)
+	@echo "installing the extra $* into $(VENV)/"
+	@$(PIP) -e '.[$*]'
 	@touch $@
 
 $(VENV)/.bench: $(STAMP)

@@ -20,10 +20,11 @@ EXPERIMENTS = {
 # "wing/subject" -> "wing/subject" that it really builds on
 BUILDS_ON: dict[str, set[str]] = {
     "figures/glm": {"simulate/potts"},
-    "figures/nets": {"simulate/potts", "theory/potts"},
+    "simulate/nets": {"simulate/potts"},
     "theory/nets": {"theory/potts"},
+    "figures/nets": {"simulate/potts", "theory/potts"},
 }
-HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask"}
+HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask", "jax", "equinox", "optax"}
 FILES = [path for wing in WINGS for path in sorted((ROOT / wing).rglob("*.py")) if "output" not in path.parts]
 
 

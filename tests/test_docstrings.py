@@ -17,6 +17,7 @@ SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),
     "theory.nets",
     *("theory.topics", "simulate.core", "simulate.masked", "simulate.potts", "simulate.glm", "simulate.topics"),
+    "simulate.nets",
 ]
 MODULES = [
     found.name

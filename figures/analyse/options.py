@@ -161,6 +161,13 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             metavar="SITES",
             help="rank pairs of sites that are at least so far apart (default: 4)",
         ),
+        add(
+            "--clones",
+            type=integer(1),
+            metavar="K",
+            help="write clones of the orders 1 to K, at most 3: new sequences, as many as there are, from the law with "
+            "interactions of at most so many sites that the sequences teach, as NAME_clone1.fasta and so on",
+        ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
     return [option.dest for option in options]

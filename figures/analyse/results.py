@@ -1,5 +1,6 @@
 """What an analysis leaves on disk: its table, further tables of its own, and its figure."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +11,18 @@ from figures.core.experiment import Experiment
 from figures.core.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
 
 def write_results(
-    output: Path, name: str, rows: list[Row], experiment: Experiment, frames: "Mapping[str, pd.DataFrame]"
+    output: Path,
+    name: str,
+    rows: list[Row],
+    experiment: Experiment,
+    frames: "Mapping[str, pd.DataFrame]",
+    files: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write NAME.csv, NAME_KEY.csv of `frames`, NAME.pdf and NAME.png, and return their paths.
+    """Write NAME.csv, NAME_KEY.csv of `frames`, NAME_END of `files`, NAME.pdf and NAME.png, and return their paths.
 
     Each is written beside its place and moved there, so that an earlier result is kept or replaced as a whole. The
     title is the user's own: its dollars are shown, and are no mathematics. DataError where a file cannot be made.
@@ -28,13 +32,17 @@ def write_results(
 
     table = output / f"{name}.csv"
     others = {output / f"{name}_{key}.csv": frame for key, frame in frames.items()}
+    texts = {output / f"{name}_{end}": content for end, content in (files or {}).items()}
     figures = [output / f"{name}.{suffix}" for suffix in ("pdf", "png")]
     try:
         write_csv(rows, table)
         for path, frame in others.items():
             with atomic_write(path) as temporary:
                 frame.to_csv(temporary, index=False)
+        for path, content in texts.items():
+            with atomic_write(path) as temporary:
+                temporary.write_text(content, encoding="utf-8")
         draw_figure(replace(experiment, title=experiment.title.replace("$", r"\$")), read_csv(table), *figures)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None
-    return [table, *others, *figures]
+    return [table, *others, *texts, *figures]

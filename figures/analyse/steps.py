@@ -5,7 +5,7 @@ A kind says how each step is done (its own `command.py`); here they are put in o
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -31,12 +31,16 @@ Analysis = TypeVar("Analysis")
 
 @dataclass(frozen=True)
 class TableAndFigure:
-    """One table with its figure, and further tables: files NAME.csv, NAME.pdf, NAME.png and NAME_KEY.csv."""
+    """One table with its figure, and further tables and files of text.
+
+    They become the files NAME.csv, NAME.pdf, NAME.png, NAME_KEY.csv of `frames`, and NAME_END of `files`.
+    """
 
     rows: list[Row]
     experiment: Experiment
     frames: "Mapping[str, pd.DataFrame]"
     suffix: str = ""  # of NAME
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Steps(Generic[Data, Analysis]):
         print(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
             stem = f"analyse_{name}{result.suffix}"
-            written = write_results(options.output, stem, result.rows, result.experiment, result.frames)
+            written = write_results(options.output, stem, result.rows, result.experiment, result.frames, result.files)
             print(*map(printable, written), sep="\n")
 
 

@@ -62,7 +62,7 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
     """The legend below the points."""
     axes.legend(fontsize=5.5, loc="lower left")
 

@@ -69,7 +69,7 @@ def compute(context: Context) -> list[Row]:
     return rows + [row(name, step, panel=LOSS, theory=level) for name, level in levels.items() for step in ends]
 
 
-def draw(axes: "Axes", rows: "DataFrame") -> None:
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
     """Two columns of the legend, where no curve passes."""
     axes.legend(ncols=2, fontsize=5.5, loc="lower left" if axes.get_title() == LOSS else "upper left")
 

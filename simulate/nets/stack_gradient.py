@@ -22,8 +22,11 @@ from theory.models.results import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StackGradient(Result):
-    """The masked `loss` of a stack in nats, and its derivatives by the `attentions` (N, L, L), `values` (N, C, C) and
-    `fields` (L, C), which are None where the stack has none."""
+    """The masked `loss` of a stack in nats, and its derivatives by the weights of the stack.
+
+    They have the shapes of the weights: `attentions` (N, L, L), `values` (N, C, C) and `fields` (L, C), which are None
+    where the stack has none.
+    """
 
     loss: float
     attentions: Array = field(repr=False)

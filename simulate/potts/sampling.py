@@ -99,7 +99,7 @@ def sample(
     rng, moves = stream(seed, "sample"), "heat_bath" if method == "auto" else method
     ladder = _ladder(model, betas, seed, moves, n_threads)
     chains = _number_of_chains(n_chains, count, ladder)
-    plan = _plan(-(-count // chains), burn_in, thin, max_sweeps)
+    plan = plan_of(-(-count // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng)
     reason = ONE_START if _is_one_start(start, first) else TOO_FEW if start is None and chains < FEWEST else ""
     if check and reason:
@@ -113,7 +113,7 @@ def sample(
     with sweep_bar(progress) as bar:
         run = Run(dynamics, Watch(dynamics, observables, model.n_colors), plan, bar, kept)
         run.execute(check)
-    return _chains(run, observables, count, check, reason)
+    return chains_of(run, observables, count, check, reason)
 
 
 def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
@@ -141,7 +141,8 @@ def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
 
 
-def _plan(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int) -> Plan:
+def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int) -> Plan:
+    """Returns the checked numbers of sweeps and samples that were asked for."""
     plan = Plan(
         n_each=n_each,
         burn_in=None if burn_in is None else int(checks.dimension(burn_in, least=0, name="burn_in")),
@@ -210,7 +211,7 @@ def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Arr
     return TemperedDynamics(model, n_chains, rng, betas=ladder, **options)
 
 
-def _chains(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
+def chains_of(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
     """Returns the result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
     dynamics, diagnoses = run.dynamics, run.diagnoses()
     slow = "; ".join(map(str, run.slow_sites(diagnoses)))

@@ -155,6 +155,19 @@ def test_an_unknown_quality_is_refused(checkout):
     assert make(checkout, "-n", "figures", QUALITY="").returncode == 0
 
 
+def test_extras_are_installed_only_when_asked_for(bare):
+    interpreter(bare, "chosen", VENV)
+    python = str(bare / "bin" / "chosen")
+    assert make(bare, "figures", PYTHON=python).returncode == 0
+    assert "nets" not in (bare / "pip.log").read_text()
+    for _ in range(2):  # once
+        assert make(bare, "figures", "EXTRAS=nets", PYTHON=python).returncode == 0
+    assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
+    refused = make(bare, "figures", "EXTRAS=nets torch")
+    assert refused.returncode != 0
+    assert "EXTRAS must be of nets, text, got 'nets torch'" in refused.stderr
+
+
 def test_ci_only_calls_make_test():
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
     assert lines == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]

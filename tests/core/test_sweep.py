@@ -166,7 +166,7 @@ def test_what_is_no_task(given, message):
 def test_a_folder_without_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for call in (discard, lambda folder: sweep(tasks(1), folder=folder)):
-        with pytest.raises(ValueError, match="folder must be the path of a (file or )?folder, got ''"):
+        with pytest.raises(ValueError, match=r"folder must be the path of a (file or )?folder, got ''"):
             call("")
     assert list(tmp_path.iterdir()) == []
 

@@ -27,6 +27,7 @@ from theory.models.nets import FactoredStack, VanillaEncoder
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
+    GroupInteraction,
     Interaction,
     ManyBodyPottsModel,
     Potts,
@@ -57,6 +58,7 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "GroupInteraction",
     "HiddenManifold",
     "Interaction",
     "Isotropic",

@@ -21,6 +21,7 @@ class LeadingGain(ABC):
 
     @abstractmethod
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         """Returns S, and its derivatives by the attentions (N, L, L) and by the values (N, C, C)."""
 
 
@@ -31,6 +32,7 @@ class OfSecondMoments(LeadingGain):
         self.moments = rearranged(second_moments_of(law, baseline)) / law.n_sites
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         by_A, by_V = self.moments @ values.ravel(), attentions.ravel() @ self.moments
         return float(attentions.ravel() @ by_A), by_A.reshape(attentions.shape), by_V.reshape(values.shape)
 
@@ -43,6 +45,7 @@ class OfThirdMoments(LeadingGain):
         self.moments = third_moments_of(law, baseline).reshape(size, size, size) / law.n_sites
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         (L, C), (A, B), (V, W) = (attentions.shape[1], values.shape[1]), attentions, values
         unit = np.einsum("jk,bc->jbkc", A, V).reshape(L * C, L * C)  # row (j, b): what this hidden unit reads
         seen = np.tensordot(unit, self.moments, axes=(1, 2))  # (unit, predicted, read once more)
@@ -63,6 +66,7 @@ class OfContexts(LeadingGain):
         self.contexts = contexts
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         by_A, by_V = np.zeros_like(attentions), np.zeros_like(values)
         inputs, outputs = [self.contexts.inputs], []
         L, n, C = self.contexts.inputs.shape

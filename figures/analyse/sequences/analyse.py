@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import table
+from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.independent_sites import varying_sites
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
@@ -36,6 +37,7 @@ def analyse_sequences(
     test_fraction: float = 0.2,
     min_separation: int = 4,
     sizes: Sequence[int] | None = None,
+    clones: int | None = None,
     max_iter: int = 150,
     tol: float = 3e-3,
     seed: int = 0,
@@ -51,7 +53,8 @@ def analyse_sequences(
     summed over the effective number of sequences; `l2` None is chosen within the training sequences. `test_fraction`
     of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
     The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
-    apart. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    apart. `clones` are made of the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks in
+    the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -67,6 +70,7 @@ def analyse_sequences(
     if separation >= L:
         raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
+    require_supported(clones, colors, len(tokens), own.weights)
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     most = len(split.training)
     own_sizes = training_sizes(most) if sizes is None else checked_sizes(sizes, most, "sequences")
@@ -84,6 +88,7 @@ def analyse_sequences(
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)
+    made, unmade = make_clones(colors, len(tokens), own.weights, clones, settings.l2, field_l2, seed)
     return SequenceAnalysis(
         n_sequences=len(colors),
         n_sites=L,
@@ -100,13 +105,14 @@ def analyse_sequences(
         scores=scores,
         pairs=pairs,
         min_separation=separation,
+        clones=made,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
         ],
-        notes=(*own.notes, *choice, *stopped),
-        converged=not stopped,
+        notes=(*own.notes, *choice, *stopped, *unmade),
+        converged=not stopped and not unmade,
     )
 
 

@@ -5,6 +5,7 @@ import os
 
 from figures.analyse.reading.sequences import Sequences, read_sequences
 from figures.analyse.sequences.analyse import analyse_sequences
+from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.figure import as_experiment
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.report import report
@@ -45,6 +46,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         field_l2=options.field_l2,
         test_fraction=options.test_fraction,
         min_separation=options.min_separation,
+        clones=options.clones,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
@@ -52,7 +54,11 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
 
 
 def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
-    return [TableAndFigure(analysis.rows, as_experiment(title), {"pairs": pairs_frame(analysis)})]
+    frames = {"pairs": pairs_frame(analysis)}
+    if analysis.clones:
+        frames["clones"] = clones_frame(analysis.clones)
+    files = clone_files(analysis.clones, analysis.tokens)
+    return [TableAndFigure(analysis.rows, as_experiment(title), frames, files=files)]
 
 
 STEPS = Steps(

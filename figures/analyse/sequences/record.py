@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from figures.analyse.record import Analysis
 from figures.analyse.sequences.scores import Pair
 from simulate.core import Estimate
+from simulate.nets import Clone
 from theory.models.arrays import Array
 
 
@@ -34,6 +35,7 @@ class SequenceAnalysis(Analysis):
     scores: Array = field(repr=False)  # (L, L) average-product corrected
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int
+    clones: tuple[Clone, ...] = field(default=(), repr=False)
 
     @property
     def n_colors(self) -> int:

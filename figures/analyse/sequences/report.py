@@ -2,6 +2,7 @@
 
 import math
 
+from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.wording import WIDTH, counted, paragraphs
 from figures.core.render import render
@@ -41,6 +42,7 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         f"the pair model (its perplexity), and among {math.exp(alone.mean):.3f} from the column alone{gaps}.",
         *_verdict(analysis),
         _strongest(analysis),
+        *sentences(analysis.clones),
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from theory.models import ManyBodyPottsModel, PottsModel
+from theory.models import Interaction, ManyBodyPottsModel, PottsModel
 from theory.models.arrays import Array
 
 Integers = NDArray[np.int64]
@@ -64,14 +64,18 @@ def _many_body(model: ManyBodyPottsModel) -> Groups:
     sites, strengths, tables, lengths, others, rows = [], [], [], [], [], []
     table = 0
     for each in model.interactions:
+        shared = isinstance(each, Interaction)
         for place in range(each.order):
             sites.append(each.sites[:, place])
             others.append(np.delete(each.sites, place, axis=1))
             strengths.append(each.strengths)
-            tables.append(np.full(len(each.sites), table))
             lengths.append(np.full(len(each.sites), each.order - 1))
-        rows.append(each.colors.reshape(-1, model.n_colors))
-        table += len(rows[-1])
+            if place == 0 or not shared:  # a symmetric tensor looks the same from all of its sites
+                own = each.colors if shared else np.moveaxis(each.colors, 1 + place, -1)
+                rows.append(own.reshape(-1, model.n_colors))
+                first, table = table, table + len(rows[-1])
+            height = 0 if shared else model.n_colors ** (each.order - 1)
+            tables.append(first + height * np.arange(len(each.sites)))
     order = np.argsort(np.concatenate(sites), kind="stable")
     flat = [row for part in others for row in part]
     return Groups(

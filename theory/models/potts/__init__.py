@@ -13,12 +13,13 @@ from theory.models.potts.gauges import (
     zero_sum_blocks,
 )
 from theory.models.potts.graphs import complete_graph, random_color_couplings, random_graph, ring_graph, torus_graph
-from theory.models.potts.many_body import Interaction, ManyBodyPottsModel
+from theory.models.potts.many_body import GroupInteraction, Interaction, ManyBodyPottsModel
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts, helmert
 
 __all__ = [
     "ContrastPopulation",
     "DensePottsModel",
+    "GroupInteraction",
     "Interaction",
     "ManyBodyPottsModel",
     "Potts",

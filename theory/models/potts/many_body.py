@@ -44,27 +44,67 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class GroupInteraction:
+    """A term sum_t W_t[s_i, s_j, ...] of a score, in which each of T groups of k >= 2 distinct sites has its own W_t.
+
+    `sites` (T, k) lists the groups, `colors` (T, C, ..., C) their tensors with k axes of colors each, which need not be
+    symmetric: axis number p belongs to the site number p of the group.
+    """
+
+    sites: Any = field(repr=False)
+    colors: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        given = _groups(self.sites, in_order=False)
+        shape = checks.real_array("colors", self.colors).shape
+        if len(shape) != 1 + given.shape[1] or len(set(shape[1:])) > 1 or shape[0] != len(given):
+            raise ValueError(
+                f"colors must have shape ({len(given)}, C, ..., C) with {given.shape[1]} axes of colors, one tensor "
+                f"for each group of sites, got {shape}"
+            )
+        checks.fits_in_memory(f"tensors of {shape[0]} groups of sites", float(np.prod(shape, dtype=float)))
+        colors = checks.finite_array("colors", self.colors, len(shape))
+        set_checked(self, sites=given, colors=colors)
+
+    @property
+    def order(self) -> int:
+        """The number k of bodies."""
+        return int(self.sites.shape[1])
+
+    @property
+    def strengths(self) -> Array:
+        """The factors of the groups, (T,), which are ones."""
+        return np.ones(len(self.sites))
+
+    def __repr__(self) -> str:
+        return f"GroupInteraction(order={self.order}, groups={len(self.sites)}, n_colors={self.colors.shape[1]})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ManyBodyPottsModel(Potts):
     """A model with S(s) = sum of `interactions` + sum_i h_i[s_i] and P(s) = exp(beta S)/Z; orders may be mixed.
+
+    An interaction is an `Interaction`, whose groups of sites share one symmetric tensor of colors, or a
+    `GroupInteraction`, in which every group has its own.
 
     A tensor W that is not zero-sum in each argument contains interactions of fewer bodies.
     """
 
     n_sites: int
-    interactions: Sequence[Interaction] = field(repr=False)
+    interactions: Sequence[Interaction | GroupInteraction] = field(repr=False)
     fields: Any = field(default=None, repr=False)
     beta: float = 1.0
 
     def __post_init__(self) -> None:
         n_sites = int(checks.dimension(self.n_sites, name="n_sites"))
-        if isinstance(self.interactions, Interaction) or not isinstance(self.interactions, Iterable):
+        if isinstance(self.interactions, Interaction | GroupInteraction) or not isinstance(self.interactions, Iterable):
             raise ValueError(
                 f"interactions must be a sequence of Interaction records, got {type(self.interactions).__name__}"
             )
-        interactions = tuple(checks.record("interactions", each, Interaction) for each in self.interactions)
+        interactions = tuple(_checked_interaction(each) for each in self.interactions)
         if not interactions:
             raise ValueError("interactions must have at least one Interaction, got none")
-        n_colors = {len(each.colors) for each in interactions}
+        n_colors = {each.colors.shape[-1] for each in interactions}
         if len(n_colors) > 1:
             raise ValueError(f"interactions must have the same number of colors, got {sorted(n_colors)}")
         most = max(int(each.sites.max()) for each in interactions)
@@ -80,7 +120,7 @@ class ManyBodyPottsModel(Potts):
     @property
     def n_colors(self) -> int:  # type: ignore[override]
         """The number C of colors."""
-        return len(self.interactions[0].colors)
+        return int(self.interactions[0].colors.shape[-1])
 
     @property
     def order(self) -> int:
@@ -94,21 +134,39 @@ class ManyBodyPottsModel(Potts):
     def _local_scores(self, states: States) -> Array:
         z = np.zeros((len(states), self.n_sites, self.n_colors))
         for each in self.interactions:
-            for sites, strength in zip(each.sites, each.strengths, strict=True):
+            for t, (sites, strength) in enumerate(zip(each.sites, each.strengths, strict=True)):
+                W = tensor_of(each, t)
                 for place, site in enumerate(sites):
                     others = np.delete(sites, place)
-                    z[:, site] += strength * each.colors[tuple(states[:, other] for other in others)]
+                    own = np.moveaxis(W, place, -1)
+                    z[:, site] += strength * own[tuple(states[:, other] for other in others)]
         return z
 
     def _interaction_score(self, states: States) -> Array:
         total = np.zeros(len(states))
         for each in self.interactions:
-            for sites, strength in zip(each.sites, each.strengths, strict=True):
-                total += strength * each.colors[tuple(states[:, site] for site in sites)]
+            for t, (sites, strength) in enumerate(zip(each.sites, each.strengths, strict=True)):
+                total += strength * tensor_of(each, t)[tuple(states[:, site] for site in sites)]
         return total
 
 
-def _groups(sites: Any) -> NDArray[np.int64]:
+def _checked_interaction(value: Any) -> Interaction | GroupInteraction:
+    if not isinstance(value, Interaction | GroupInteraction):
+        raise ValueError(
+            "interactions must be a record of theory.models (Interaction or GroupInteraction), got "
+            f"{type(value).__name__}"
+        )
+    return value
+
+
+def tensor_of(interaction: Interaction | GroupInteraction, group: int) -> Array:
+    """Returns the tensor of colors W, with an axis for each site, of one group of sites."""
+    shared = isinstance(interaction, Interaction)
+    return np.asarray(interaction.colors if shared else interaction.colors[group])
+
+
+def _groups(sites: Any, in_order: bool = True) -> NDArray[np.int64]:
+    """Returns checked groups; their sites in ascending order, or as they are given unless `in_order`."""
     groups = checks.integer_array("sites", sites)
     if groups.ndim != 2 or groups.size == 0 or groups.shape[1] < 2:
         raise ValueError(
@@ -120,9 +178,9 @@ def _groups(sites: Any) -> NDArray[np.int64]:
     if np.any(ordered[:, 1:] == ordered[:, :-1]):
         where = int(np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))[0])
         raise ValueError(f"sites must be distinct within a group, got {groups[where].tolist()} at {where}")
-    ordered = ordered.astype(np.int64)
-    ordered.setflags(write=False)
-    return ordered
+    made = (ordered if in_order else groups).astype(np.int64)
+    made.setflags(write=False)
+    return made
 
 
 def _symmetric_tensor(colors: Any, order: int) -> Array:

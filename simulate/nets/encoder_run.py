@@ -1,0 +1,260 @@
+"""A run of the training of an encoder: compiled steps, what is measured along the way, and how it is saved."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core import stream
+from simulate.core.checkpoint import Checkpoint
+from simulate.core.divergence import DivergenceError
+from simulate.core.progress import progress_bar
+from simulate.nets.network import build
+from simulate.nets.population import MaskedContexts
+from theory.models import VanillaEncoder
+from theory.models.arrays import Array
+
+FORMAT = "simulate.nets.encoder, 1"
+CHUNK = 64  # steps whose batches are drawn at a time
+BLOCK = 4096  # contexts whose losses are measured at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is trained on what: all `contexts` at every step, or batches of `batch_size` of the `states` (M, L)."""
+
+    settings: VanillaEncoder
+    rate: float
+    measured: Mapping[str, MaskedContexts]
+    precision: str
+    contexts: MaskedContexts | None = None
+    states: NDArray[np.int32] | None = None
+    batch_size: int = 0
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All data, for the digest of a checkpoint."""
+        own = [] if self.states is None else [self.states]
+        every = [*self.measured.values(), *([] if self.contexts is None else [self.contexts])]
+        return own + [array for each in every for array in (each.states, each.sites, each.weights, each.targets)]
+
+
+class Run:
+    """Trains one network; `measured` has one list of losses for each recorded step so far."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        total: int,
+        recorded: Sequence[int],
+        checkpoint: str | os.PathLike[str] | None,
+    ) -> None:
+        self.problem, self.total, self.recorded = problem, total, list(recorded)
+        self.step, self.measured = 0, list[list[float]]()
+        self._rng = stream(seed, "encoder batches")
+        self._drawn: Any = None  # the batches of the present chunk of steps
+        self._before = json.dumps(self._rng.bit_generator.state)  # of the generator, when they were drawn
+        with _precision(problem.precision):
+            self._network = build(problem.settings, int(stream(seed, "encoder").integers(2**31)))
+            self._compile()
+        self._file = None if checkpoint is None else Checkpoint(
+            checkpoint, self._header(seed), of="train_encoder", digests=("digest",)
+        )  # fmt: skip
+
+    def execute(self, progress: str | None, save_seconds: float) -> None:
+        """Runs to the end; DivergenceError where the loss is no longer finite."""
+        with _precision(self.problem.precision):
+            saved = self._file.load() if self._file else None
+            if saved is not None:
+                self._restore(saved)
+            last = time.monotonic()
+            with progress_bar(progress, self.total, self.step) as advance:
+                while True:
+                    if self.step in self.recorded and self.recorded.index(self.step) == len(self.measured):
+                        self.measured.append([self._loss(each) for each in self.problem.measured.values()])
+                    if self.step == self.total:
+                        break
+                    done = self._advance()
+                    for _ in range(done):
+                        advance()
+                    if self._file and time.monotonic() - last >= save_seconds:
+                        self._file.save(self._state())
+                        last = time.monotonic()
+            if self._file:
+                self._file.save(self._state())
+
+    def weights(self) -> tuple[NDArray[Any], ...]:
+        """Returns copies of the arrays of the network, in the order of its tree."""
+        import jax
+
+        return tuple(np.array(leaf) for leaf in jax.tree.leaves(self._parameters))
+
+    def _compile(self) -> None:
+        import equinox as eqx
+        import jax
+        import jax.numpy as jnp
+        import optax
+
+        self._parameters, static = eqx.partition(self._network, eqx.is_array)
+        optimizer = optax.adam(self.problem.rate)
+        self._memory = optimizer.init(self._parameters)
+        C = self.problem.settings.n_colors
+
+        def loss(parameters: Any, states: Any, sites: Any, weights: Any, targets: Any) -> Any:
+            network = eqx.combine(parameters, static)
+            tokens = states.at[jnp.arange(len(sites)), sites].set(C)
+            logs = jax.nn.log_softmax(jax.vmap(network)(tokens, sites))
+            return -jnp.sum(weights[:, None] * targets * logs)
+
+        def step(parameters: Any, memory: Any, batch: Any) -> Any:
+            value, gradient = jax.value_and_grad(loss)(parameters, *batch)
+            updates, memory = optimizer.update(gradient, memory, parameters)
+            return optax.apply_updates(parameters, updates), memory, value
+
+        if self.problem.contexts is not None:
+            whole = _arrays(self.problem.contexts)
+
+            def batch_of(_drawn: Any, _k: Any) -> Any:
+                return whole
+        else:
+            assert self.problem.states is not None
+            states = jnp.asarray(self.problem.states)
+            even, one_hot = jnp.full(self.problem.batch_size, 1 / self.problem.batch_size), jnp.eye(C)
+
+            def batch_of(drawn: Any, k: Any) -> Any:
+                chosen, sites = states[drawn[0][k]], drawn[1][k]
+                own = jnp.take_along_axis(chosen, sites[:, None], axis=1)[:, 0]
+                return chosen, sites, even, one_hot[own]
+
+        def steps(parameters: Any, memory: Any, drawn: Any, first: Any, count: Any) -> Any:
+            def body(k: Any, carried: Any) -> Any:
+                return step(carried[0], carried[1], batch_of(drawn, k))
+
+            start = parameters, memory, jnp.zeros(())
+            return jax.lax.fori_loop(first, first + count, body, start)
+
+        self._steps, self._loss_of = jax.jit(steps), jax.jit(loss)
+
+    def _advance(self) -> int:
+        """Makes steps up to the next one that is measured or the end of the chunk, and returns how many.
+
+        The batches of a whole chunk are drawn at once, so that they do not depend on what is measured.
+        """
+        place = self.step % CHUNK
+        ahead = [step for step in self.recorded if step > self.step]
+        count = min(CHUNK - place, (ahead[0] if ahead else self.total) - self.step)
+        if self.problem.states is not None and (place == 0 or self._drawn is None):
+            shape = CHUNK, self.problem.batch_size
+            M, L = self.problem.states.shape
+            self._before = json.dumps(self._rng.bit_generator.state)
+            self._drawn = (
+                self._rng.integers(M, size=shape, dtype=np.int32),
+                self._rng.integers(L, size=shape, dtype=np.int32),
+            )
+        self._parameters, self._memory, value = self._steps(self._parameters, self._memory, self._drawn, place, count)
+        self.step += count
+        self._require_finite(float(value))
+        return count
+
+    def _loss(self, contexts: MaskedContexts) -> float:
+        """Returns the masked loss on these contexts, added up over blocks in double precision."""
+        total = 0.0
+        for block in _padded(contexts):
+            total += float(self._loss_of(self._parameters, *block))
+        self._require_finite(total)
+        return total
+
+    def _require_finite(self, loss: float) -> None:
+        if not np.isfinite(loss):
+            raise DivergenceError(
+                f"training diverged by step {self.step}: the loss is {loss}; rate = {self.problem.rate:g} is too large"
+            )
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        import jax
+
+        leaves = jax.tree.leaves((self._parameters, self._memory))
+        own = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
+        inside = self.step % CHUNK > 0  # then the present chunk is drawn again
+        generator = np.array(self._before if inside else json.dumps(self._rng.bit_generator.state))
+        return {"step": np.array(self.step), "measured": np.array(self.measured), "generator": generator, **own}
+
+    def _restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        import jax
+        import jax.numpy as jnp
+
+        tree = jax.tree.structure((self._parameters, self._memory))
+        leaves = [jnp.asarray(saved[f"leaf_{k}"]) for k in range(tree.num_leaves)]
+        self._parameters, self._memory = jax.tree.unflatten(tree, leaves)
+        self.step, self.measured = int(saved["step"]), saved["measured"].tolist()
+        self._rng.bit_generator.state = json.loads(str(saved["generator"]))
+
+    def _header(self, seed: int) -> dict[str, Any]:
+        digest = hashlib.sha256()
+        for array in (*self.problem.arrays, np.array(self.recorded)):
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return {
+            "format": FORMAT,
+            "settings": repr(self.problem.settings),
+            "data": "population" if self.problem.contexts is not None else "sequences",
+            "n_steps": self.total,
+            "seed": seed,
+            "rate": self.problem.rate,
+            "batch_size": self.problem.batch_size,
+            "precision": self.problem.precision,
+            "measured": list(self.problem.measured),
+            "digest": digest.hexdigest()[:16],
+        }
+
+
+def logits_of(
+    settings: VanillaEncoder, weights: Sequence[NDArray[Any]], states: NDArray[Any], sites: NDArray[Any]
+) -> Array:
+    """Returns the logits (R, C) that a network with these weights gives to the hidden sites of states (R, L)."""
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+    with _precision(str(weights[0].dtype)):
+        parameters, static = eqx.partition(build(settings, 0), eqx.is_array)
+        leaves = [jnp.asarray(each) for each in weights]
+        network = eqx.combine(jax.tree.unflatten(jax.tree.structure(parameters), leaves), static)
+        tokens = np.array(states, dtype=np.int32)
+        tokens[np.arange(len(tokens)), sites] = settings.n_colors
+        call = jax.jit(jax.vmap(network))
+        return np.asarray(call(tokens, np.asarray(sites, dtype=np.int32)), dtype=float)
+
+
+def _precision(precision: str) -> Any:
+    """The context in which JAX makes arrays of this precision; outside of it nothing is changed."""
+    import jax
+
+    return jax.enable_x64(precision == "float64")
+
+
+def _arrays(contexts: MaskedContexts) -> tuple[Any, ...]:
+    import jax.numpy as jnp
+
+    integers = jnp.asarray(contexts.states, dtype=jnp.int32), jnp.asarray(contexts.sites, dtype=jnp.int32)
+    return (*integers, jnp.asarray(contexts.weights, dtype=float), jnp.asarray(contexts.targets, dtype=float))
+
+
+def _padded(contexts: MaskedContexts) -> list[tuple[Any, ...]]:
+    """Returns blocks of equal size, so that one compiled function measures all; what fills the last has no weight."""
+    size = min(BLOCK, len(contexts.states))
+    arrays = _arrays(contexts)
+    found = []
+    for start in range(0, len(contexts.states), size):
+        rows = np.arange(start, start + size)
+        inside = rows < len(contexts.states)
+        states, sites, weights, targets = (array[np.where(inside, rows, 0)] for array in arrays)
+        found.append((states, sites, weights * inside, targets))
+    return found
