@@ -121,7 +121,8 @@ class Run:
         if self.problem.contexts is not None:
             whole = _arrays(self.problem.contexts)
 
-            def batch_of(_drawn: Any, _k: Any) -> Any:
+            def batch_of(drawn: Any, k: Any) -> Any:
+                del drawn, k  # every step sees all contexts
                 return whole
         else:
             assert self.problem.states is not None

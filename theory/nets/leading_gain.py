@@ -21,7 +21,6 @@ class LeadingGain(ABC):
 
     @abstractmethod
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         """Returns S, and its derivatives by the attentions (N, L, L) and by the values (N, C, C)."""
 
 
