@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from figures.core.discover import find_experiments
+from figures.core.discover import find_experiments, load, path_of
 from figures.core.sources import ROOT, SourceTree
 
 CHECKOUT = {
@@ -191,12 +191,14 @@ sys.exit(f"{sys.argv[1]}: {sorted(missed)}" if missed or not ran else 0)
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name, path in find_experiments().items()
-            if name not in ("interpolation_peak", "spike_overlap", "topic_weight", "corpus_contrast")
-            and not name.endswith("_family")
+            if name not in ("interpolation_peak", "spike_overlap", "topic_weight")
         ),
     ],
 )
 def test_every_module_that_runs_is_among_the_sources(name):
     """Functions of modules that the text did not lead to, seen by running the experiment at toy size."""
+    skip = load(path_of(name)).skip
+    if skip is not None and (reason := skip()) is not None:
+        pytest.skip(reason)
     result = subprocess.run([sys.executable, "-c", PROGRAM, name], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]
