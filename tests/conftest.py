@@ -34,6 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
         streams._spelling = lambda name: f"{spelling(name)} shifted by {shift}"
 
 
+@pytest.fixture
+def one_process_streams(request: pytest.FixtureRequest) -> None:
+    """Skips a test that compares processes: the streams are shifted in this one only, not in the workers of a sweep."""
+    if request.config.getoption("--shift-seeds"):
+        pytest.skip("streams are shifted in this process only")
+
+
 @pytest.fixture(scope="session")
 def comparisons() -> Iterator[list[str]]:
     """What has been compared so far: the level of each verdict is right for so many of them."""

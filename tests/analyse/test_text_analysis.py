@@ -19,7 +19,7 @@ from theory.models.topics import TopicModel
 
 MODEL = TopicModel(n_topics=5, words_per_topic=8, topics_per_document=2)
 WORDS = [f"{letter}{'bcdfghjk'[i]}" for letter in "vwxyz" for i in range(8)]  # a topic has a first letter
-SMALL = {"topics": 5, "sweeps": 60, "permutations": 100, "dimension": 6}
+SMALL = {"topics": 5, "sweeps": 200, "permutations": 100, "dimension": 6}
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,8 @@ def test_halves_and_own_vectors(counts):
     vectors = np.kron(np.eye(5), np.ones((8, 1)))
     known = np.arange(40) % 8 != 0
     vectors[~known] = 9.0
-    found = analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, vectors=vectors, known=known, **SMALL)
+    options = SMALL | {"sweeps": 400}
+    found = analyse_corpus(counts, WORDS, thresholds=[0.15], split=True, vectors=vectors, known=known, **options)
     own = of(found, "own vectors")[0]
     assert (own.same.mean, own.different.mean) == pytest.approx((1, 0), abs=1e-12)
     assert 10 <= own.n_words <= 5 * 7  # fewer where half of the documents do not show all topics

@@ -44,6 +44,7 @@ def test_results_come_in_the_order_given():
     assert list(sweep(reversed(tasks(4)))) == ["task 3", "task 2", "task 1", "task 0"]
 
 
+@pytest.mark.usefixtures("one_process_streams")
 def test_two_processes_give_the_same_bits(tmp_path):
     serial = sweep(tasks(6))
     assert sweep(tasks(6), n_jobs=2) == serial

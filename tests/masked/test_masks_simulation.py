@@ -95,6 +95,7 @@ def test_spans_are_regressed_on_their_complement():
     np.testing.assert_allclose(train, np.mean((X[:, span] - X[:, others] @ a.T) ** 2, axis=0), rtol=1e-9)
 
 
+@pytest.mark.usefixtures("one_process_streams")
 @pytest.mark.parametrize("n_masks", [None, 3])
 def test_one_and_two_workers_give_the_same_bits(n_masks):
     model = RandomMasks(AR1(12, 0.6), 1.0, 0.1, 0.2, n_masks)

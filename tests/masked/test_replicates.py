@@ -100,6 +100,7 @@ def test_replicates_resize_the_record_only_where_sizes_differ(monkeypatch):
     assert "matrix" in covariance.__dict__  # its cache serves the next replicate
 
 
+@pytest.mark.usefixtures("one_process_streams")
 @pytest.mark.parametrize("inputs", ["gaussian", "student"])
 def test_one_and_two_workers_give_the_same_bits(inputs):
     replicate = partial(masked.coordinate_test_errors, inputs=inputs)
