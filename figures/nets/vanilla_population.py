@@ -1,16 +1,17 @@
-"""Ordinary encoders and stacks of factored attention on the exact population of a four-body model, against floors."""
+"""Ordinary encoders and factored stacks on four-body data: the loss against floors by order, and the orders learned."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Context, Experiment, Panel, Row, row
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import train_encoder_on_population, train_on_population
 from simulate.nets.network import missing_packages
 from theory.models import VanillaEncoder
+from theory.nets import order_fractions
 from theory.potts import enumerate_states, k_body_floor
 
 if TYPE_CHECKING:
@@ -18,37 +19,41 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 WIDTH, HEADS, ENCODER_RATE, STACK_RATE, SCALE = 16, 2, 3e-3, 1e-2, 0.8
-RECORD = (1, 10, 30, 60, 100, 150, 200, 300, 400, 600, 800, 1_200)
+RECORD = (1, 3, 10, 20, 30, 60, 100, 150, 200, 300, 400, 600, 800, 1_200)
 ENCODERS = {1: "encoder, 1 block", 2: "encoder, 2 blocks"}
 STACKS = {1: "factored stack, $N = 1$", 2: "factored stack, $N = 2$"}
+LOSS = "masked loss"
+ORDERS = {1: "orders of an encoder of one block", 2: "orders of an encoder of two blocks"}
+SEEN = ("no other site", "1 other", "2 others", "3 others", "4 others")
 FLOORS = {1: "sites alone", 2: "2-body floor", 3: "3-body floor", 4: "4-body floor (Bayes)"}
 
 
-def encoder_losses(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """The masked loss after `steps` of an encoder from random weights."""
+def encoder_course(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
+    """The loss of an encoder and the shares of the orders in its logits after `steps`, (steps, 1 + L)."""
     settings = VanillaEncoder(n_sites=L, n_colors=C, n_layers=n_layers, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
     trained = train_encoder_on_population(
-        settings, population(), n_steps=max(steps), seed=replicate, rate=ENCODER_RATE, record=steps
+        settings, population(), n_steps=max(steps), seed=replicate, rate=ENCODER_RATE, record=steps, orders=True
     )
-    return trained.losses
+    orders = np.zeros((len(steps), L)) if trained.orders is None else trained.orders
+    return np.column_stack([trained.losses, orders])
 
 
-def stack_losses(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """The masked loss after `steps` of a factored stack from random weights."""
+def stack_course(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
+    """The loss of a factored stack after `steps`, (steps, 1)."""
     stack = start(n_layers, SCALE, replicate)
     trained = train_on_population(
         stack, population(), n_steps=max(steps), rate=STACK_RATE, optimizer="adam", record=steps
     )
-    return trained.losses
+    return trained.losses[:, None]
 
 
 def compute(context: Context) -> list[Row]:
     steps = [round(step) for step in (RECORD[:2] if context.is_draft else RECORD)]
     seeds = range(2 if context.is_draft else context.replicates(2))
-    kinds = {"encoder": (encoder_losses, ENCODERS), "stack": (stack_losses, STACKS)}
+    kinds = {"encoder": (encoder_course, ENCODERS), "stack": (stack_course, STACKS)}
     found = context.sweep(
-        Task(f"{kind}/{n}/{seed}", losses, (n, steps, seed))
-        for kind, (losses, names) in kinds.items()
+        Task(f"{kind}/{n}/{seed}", course, (n, steps, seed))
+        for kind, (course, names) in kinds.items()
         for n in names
         for seed in seeds
     )
@@ -56,29 +61,49 @@ def compute(context: Context) -> list[Row]:
     for kind, (_, names) in kinds.items():
         for n, name in names.items():
             runs = np.array([found[f"{kind}/{n}/{seed}"] for seed in seeds])
-            rows += [row(name, step, d=L, estimate=Estimate.of(runs[:, k])) for k, step in enumerate(steps)]
+            for k, step in enumerate(steps):
+                rows.append(row(name, step, panel=LOSS, d=L, estimate=Estimate.of(runs[:, k, 0])))
+                for r, order in enumerate(SEEN if kind == "encoder" else ()):
+                    estimate = Estimate.of(runs[:, k, 1 + r])
+                    rows.append(row(order, step, panel=ORDERS[n], d=L, estimate=estimate, judged=False))
     exact = enumerate_states(four_body_model())
     levels = {name: k_body_floor(exact, k).loss for k, name in FLOORS.items()}
-    return rows + [row(name, step, theory=level) for name, level in levels.items() for step in (steps[0], steps[-1])]
+    ends = (steps[0], steps[-1])
+    shares = order_fractions(four_body_model()).fractions
+    rows += [
+        row(order, step, panel=title, theory=float(share))
+        for title in ORDERS.values()
+        for order, share in zip(SEEN, shares, strict=True)
+        for step in ends
+    ]
+    return rows + [row(name, step, panel=LOSS, theory=level) for name, level in levels.items() for step in ends]
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """The legend where no curve passes."""
-    axes.legend(fontsize=5.5, ncols=2, loc="lower left")
+    """Two columns of the legend, where no curve passes."""
+    axes.legend(fontsize=5.5, ncols=2, loc="lower left" if axes.get_title() == LOSS else "upper left")
 
 
 EXPERIMENT = Experiment(
     title="Encoders and factored stacks on an exact four-body population",
     compute=compute,
+    panels=(
+        Panel(title=LOSS, curves={}, ylabel="nats a site", ylim=(0.72, 1.14)),
+        *(
+            Panel(title=title, curves={}, ylabel="share of the logits' variance", ylim=(0.0, 1.35))
+            for title in ORDERS.values()
+        ),
+    ),
     xlabel="step of Adam, full batch",
-    ylabel="masked loss (nats a site)",
     xscale="log",
-    ylim=(0.72, 1.14),
-    figsize=(4.6, 3.2),
+    figsize=(11.0, 3.2),
     draw=draw,
     skip=missing_packages,
     caption=f"{L} sites of {C} colors. Means over two random starts, two standard errors; encoders of width {WIDTH} "
-    f"with {HEADS} heads (rate {ENCODER_RATE}), stacks from scale {SCALE} (rate {STACK_RATE}). Lines: the least loss "
-    "of predictions with interactions of at most k bodies. The number of blocks does not bound the order of an encoder "
-    "with a perceptron: one block falls below the 3-body floor, which a stack of two layers cannot pass.",
+    f"with {HEADS} heads (rate {ENCODER_RATE}), stacks from scale {SCALE} (rate {STACK_RATE}). Lines on the left: the "
+    "least loss of predictions with interactions of at most k bodies. The number of blocks does not bound the order of "
+    "an encoder with a perceptron: one block falls below the 3-body floor, which a stack of two layers cannot pass. In "
+    "the middle and on the right: how much of the variance of the encoder's logits, with all contexts of equal weight, "
+    "comes from interactions of the hidden site with so many others; lines: the same for the true logits. The orders "
+    "rise in turn to the true shares, in one block nearly as fast as in two.",
 )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
+from simulate.nets.orders import require_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
 from theory.models import VanillaEncoder, checks
 from theory.models.arguments import checked
@@ -34,8 +35,9 @@ class EncoderTraining(Result):
     """The course of the training of an encoder with these `settings`, measured after `steps` (T,) steps of Adam.
 
     `losses` (T,) are masked losses in nats, the mean over hidden sites; `other_losses` has those on further data by
-    name, (T,) each. `weights` are the arrays of the network at the end, in the order of its tree. A training runs for
-    the steps that were asked for and is not meant to end at a minimum, so it has no residual.
+    name, (T,) each. `orders` (T, L) are the shares of interactions with 0, 1, ... other sites in the logits, or None
+    where they were not asked for. `weights` are the arrays of the network at the end, in the order of its tree. A
+    training runs for the steps that were asked for and is not meant to end at a minimum, so it has no residual.
     """
 
     settings: VanillaEncoder
@@ -43,6 +45,7 @@ class EncoderTraining(Result):
     losses: Array
     other_losses: Mapping[str, Array] = field(repr=False)
     weights: tuple[NDArray[Any], ...] = field(repr=False)
+    orders: Array | None = field(default=None, repr=False, kw_only=True)
 
     def logits(self, states: Any, sites: Any) -> Array:
         """Computes the logits (R, C) of the hidden `sites` (R,) of states (R, L), in the precision of the training."""
@@ -58,7 +61,8 @@ class EncoderTraining(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A table with a row for each measurement; needs pandas."""
-        return table(step=self.steps, loss=self.losses, **self.other_losses)
+        shares = {} if self.orders is None else {f"order_{k}": share for k, share in enumerate(self.orders.T)}
+        return table(step=self.steps, loss=self.losses, **self.other_losses, **shares)
 
 
 @checked
@@ -75,19 +79,25 @@ def train_encoder_on_population(
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     save_seconds: float = 30.0,
+    orders: bool = False,
 ) -> EncoderTraining:
     """Trains an encoder by `n_steps` steps of Adam along the exact gradient of the masked loss on all `contexts`.
 
     The first weights are drawn by `seed`; nothing else is random. The steps in `record`, by default about 60 that are
     spaced evenly in their logarithm, are measured: the loss on the contexts, and that on each of `others`, contexts or
-    states (M, L) by name. With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
+    states (M, L) by name; `orders` adds the shares of the interaction orders in the logits, as `measured_orders` has
+    them for a stack. With a `checkpoint` (a file) the run is saved every `save_seconds` and at its end; called
     again with the same arguments it goes on from there, to the same bits.
 
     Raises ImportError where the extra `nets` is missing; DivergenceError with the step where the rate is too large for
-    a finite loss; CheckpointError where the file is another run's; ValueError for contexts that do not fit the encoder.
+    a finite loss; CheckpointError where the file is another run's; ValueError for contexts that do not fit the encoder,
+    and where orders are asked for but there are more than 2^18 masked contexts, or all logits are equal.
     """
     _require_fit(settings, contexts)
-    problem = Problem(settings, _positive(rate), _contexts(settings, contexts, others), precision, contexts=contexts)
+    if orders:
+        require_orders("settings", settings.n_sites, settings.n_colors)
+    measured = _contexts(settings, contexts, others)
+    problem = Problem(settings, _positive(rate), measured, precision, contexts=contexts, orders=orders)
     return _trained(problem, n_steps, seed, record, progress, checkpoint, save_seconds)
 
 
@@ -171,14 +181,15 @@ def _trained(
     require_packages()
     run = Run(problem, first, total, recorded, checkpoint)
     run.execute(progress, wait)
-    measured = np.array(run.measured).T
+    measured, n_losses = np.array(run.measured).T, len(problem.measured)
     return EncoderTraining(
         settings=problem.settings,
         steps=np.array(recorded),
         losses=measured[0],
-        other_losses=dict(zip(list(problem.measured)[1:], measured[1:], strict=True)),
+        other_losses=dict(zip(list(problem.measured)[1:], measured[1:n_losses], strict=True)),
         weights=run.weights(),
         iterations=total,
+        orders=measured[n_losses:].T if problem.orders else None,
     )
 
 

@@ -16,6 +16,7 @@ from simulate.core.checkpoint import Checkpoint
 from simulate.core.divergence import DivergenceError
 from simulate.core.progress import progress_bar
 from simulate.nets.network import build
+from simulate.nets.orders import orders_of_logits, visible_colors
 from simulate.nets.population import MaskedContexts
 from theory.models import VanillaEncoder
 from theory.models.arrays import Array
@@ -36,6 +37,7 @@ class Problem:
     contexts: MaskedContexts | None = None
     states: NDArray[np.int32] | None = None
     batch_size: int = 0
+    orders: bool = False  # whether the shares of the interaction orders in the logits are measured too
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -46,7 +48,7 @@ class Problem:
 
 
 class Run:
-    """Trains one network; `measured` has one list of losses for each recorded step so far."""
+    """Trains one network; `measured` has the losses, then any shares of orders, of each recorded step so far."""
 
     def __init__(
         self,
@@ -78,7 +80,8 @@ class Run:
             with progress_bar(progress, self.total, self.step) as advance:
                 while True:
                     if self.step in self.recorded and self.recorded.index(self.step) == len(self.measured):
-                        self.measured.append([self._loss(each) for each in self.problem.measured.values()])
+                        losses = [self._loss(each) for each in self.problem.measured.values()]
+                        self.measured.append(losses + (self._orders() if self.problem.orders else []))
                     if self.step == self.total:
                         break
                     done = self._advance()
@@ -113,6 +116,9 @@ class Run:
             logs = jax.nn.log_softmax(jax.vmap(network)(tokens, sites))
             return -jnp.sum(weights[:, None] * targets * logs)
 
+        def logits(parameters: Any, tokens: Any, sites: Any) -> Any:
+            return jax.vmap(eqx.combine(parameters, static))(tokens, sites)
+
         def step(parameters: Any, memory: Any, batch: Any) -> Any:
             value, gradient = jax.value_and_grad(loss)(parameters, *batch)
             updates, memory = optimizer.update(gradient, memory, parameters)
@@ -141,7 +147,7 @@ class Run:
             start = parameters, memory, jnp.zeros(())
             return jax.lax.fori_loop(first, first + count, body, start)
 
-        self._steps, self._loss_of = jax.jit(steps), jax.jit(loss)
+        self._steps, self._loss_of, self._logits_of = jax.jit(steps), jax.jit(loss), jax.jit(logits)
 
     def _advance(self) -> int:
         """Makes steps up to the next one that is measured or the end of the chunk, and returns how many.
@@ -171,6 +177,17 @@ class Run:
             total += float(self._loss_of(self._parameters, *block))
         self._require_finite(total)
         return total
+
+    def _orders(self) -> list[float]:
+        """Returns the shares of the interaction orders in the logits at all contexts, which weigh alike."""
+        L, C = self.problem.settings.n_sites, self.problem.settings.n_colors
+        visible, tables = visible_colors(L, C).astype(np.int32), []
+        for site in range(L):
+            tokens, sites = np.insert(visible, site, C, axis=1), np.full(len(visible), site, dtype=np.int32)
+            parts = [slice(first, first + BLOCK) for first in range(0, len(tokens), BLOCK)]
+            found = [np.asarray(self._logits_of(self._parameters, tokens[part], sites[part])) for part in parts]
+            tables.append(np.concatenate(found).astype(float))
+        return [float(share) for share in orders_of_logits("settings", np.stack(tables))]
 
     def _require_finite(self, loss: float) -> None:
         if not np.isfinite(loss):
@@ -211,7 +228,7 @@ class Run:
             "rate": self.problem.rate,
             "batch_size": self.problem.batch_size,
             "precision": self.problem.precision,
-            "measured": list(self.problem.measured),
+            "measured": [*self.problem.measured, *(["orders"] if self.problem.orders else [])],
             "digest": digest.hexdigest()[:16],
         }
 

@@ -1,6 +1,7 @@
-"""Orders of the interactions in the logits of a stack, measured by a transform of its logits at all contexts."""
+"""Orders of the interactions in the logits of a network, measured by a transform of its logits at all contexts."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.models import FactoredStack, checks
 from theory.models.arguments import checked
@@ -24,17 +25,37 @@ def measured_orders(stack: FactoredStack, max_contexts: int = MAX_CONTEXTS) -> A
     [0.593432, 0.406568, 0.0, 0.0, 0.0]
     """
     L, C = stack.n_sites, stack.n_colors
-    if C < 2 or L < 2:
-        raise ValueError(f"stack must have at least 2 sites and 2 colors, got {L} and {C}")
-    most = int(checks.dimension(max_contexts, name="max_contexts"))
-    if most < L * C ** (L - 1):
-        raise ValueError(f"stack must have at most max_contexts = {most} masked contexts, got {L} * {C}^{L - 1}")
-    visible = np.indices((C,) * (L - 1)).reshape(L - 1, -1).T
+    require_orders("stack", L, C, int(checks.dimension(max_contexts, name="max_contexts")))
+    visible = visible_colors(L, C)
     inputs = (np.insert(np.eye(C)[visible], site, 0.0, axis=1) for site in range(L))
-    tables = np.stack([stack.logits(each)[:, site] for site, each in enumerate(inputs)])  # (L, contexts, C)
-    tables -= tables.mean(axis=2, keepdims=True)
+    return orders_of_logits("stack", np.stack([stack.logits(each)[:, site] for site, each in enumerate(inputs)]))
+
+
+def require_orders(name: str, n_sites: int, n_colors: int, max_contexts: int = MAX_CONTEXTS) -> None:
+    """Raises ValueError, which names the argument, where the orders of a network of this size cannot be measured."""
+    L, C = n_sites, n_colors
+    if C < 2 or L < 2:
+        raise ValueError(f"{name} must have at least 2 sites and 2 colors, got {L} and {C}")
+    if max_contexts < L * C ** (L - 1):
+        raise ValueError(
+            f"{name} must have at most max_contexts = {max_contexts} masked contexts, got {L} * {C}^{L - 1}"
+        )
+
+
+def visible_colors(n_sites: int, n_colors: int) -> NDArray[np.int64]:
+    """Returns the colors of the visible sites in all contexts of one hidden site, (C^(L-1), L - 1)."""
+    return np.indices((n_colors,) * (n_sites - 1)).reshape(n_sites - 1, -1).T
+
+
+def orders_of_logits(name: str, logits: Array) -> Array:
+    """Returns the shares (L,) of the orders in logits (L, C^(L-1), C) of every hidden site at its `visible_colors`.
+
+    ValueError, which names the argument that the logits come from, where all logits are equal.
+    """
+    L, _, C = logits.shape
+    tables = logits - logits.mean(axis=2, keepdims=True)
     if not abs(tables).max() > 0:
-        raise ValueError("stack must have logits that differ between colors, got equal ones everywhere")
+        raise ValueError(f"{name} must have logits that differ between colors, got equal ones everywhere")
     z = (tables / abs(tables).max()).reshape((L,) + (C,) * L)
     basis = np.column_stack([np.full(C, C**-0.5), helmert(C)])
     for _ in range(L - 1):  # takes the first of the visible sites, and puts the transformed one behind the others

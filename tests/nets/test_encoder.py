@@ -19,6 +19,7 @@ from simulate.nets import (
     train_encoder_on_sequences,
 )
 from tests.nets.models import four
+from theory import nets
 from theory.models import FactoredStack, VanillaEncoder
 
 needs_jax = pytest.mark.skipif(network.missing_packages() is not None, reason=str(network.missing_packages()))
@@ -101,6 +102,27 @@ def test_the_loss_is_that_of_its_logits_and_others_are_measured():
     few = [trained.logits(STATES[:7], np.full(7, site)) for site in range(4)]
     own = [np.log(np.exp(z).sum(axis=1)) - z[np.arange(7), STATES[:7, site]] for site, z in enumerate(few)]
     assert trained.other_losses["few"][-1] == pytest.approx(np.mean(own), abs=1e-12)
+
+
+@needs_jax
+def test_orders_along_training_are_those_of_the_logits(tmp_path):
+    options = {"n_steps": 20, "seed": 3, "rate": 0.02, "record": [0, 20], "precision": "float64"}
+    path = tmp_path / "run.npz"
+    trained = train_encoder_on_population(SMALL, CONTEXTS, orders=True, checkpoint=path, **options)
+    visible = np.indices((2, 2, 2)).reshape(3, -1).T
+    tables = [trained.logits(np.insert(visible, site, 0, axis=1), np.full(8, site)) for site in range(4)]
+    np.testing.assert_allclose(trained.orders[-1], nets.order_fractions(np.array(tables)).fractions, atol=1e-12)
+    np.testing.assert_allclose(trained.orders.sum(axis=1), 1)
+    assert abs(trained.orders[1] - trained.orders[0]).max() > 1e-3
+    assert list(trained.to_frame()) == ["step", "loss", "order_0", "order_1", "order_2", "order_3"]
+    again = train_encoder_on_population(SMALL, CONTEXTS, orders=True, checkpoint=path, **options)
+    np.testing.assert_array_equal(again.orders, trained.orders)
+    with pytest.raises(CheckpointError, match="its measured is"):
+        train_encoder_on_population(SMALL, CONTEXTS, checkpoint=path, **options)
+    large = VanillaEncoder(n_sites=20, n_colors=2, n_layers=1, n_heads=1, width=2)
+    row = MaskedContexts(np.zeros((1, 20), dtype=int), [0], [1.0], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"settings must have at most max_contexts = 262144 masked contexts"):
+        train_encoder_on_population(large, row, n_steps=1, seed=0, orders=True)
 
 
 @needs_jax
