@@ -16,7 +16,7 @@ from theory.glm.ridge import ridge_regression
 from theory.models import Cluster, GeneralizedLinearModel, Modes
 
 ALPHAS = st.floats(0.01, 100)
-NOISES = st.floats(0, 10)
+NOISES = st.just(0.0) | st.floats(1e-300, 10)
 POWERS = st.floats(0.01, 100)
 
 
@@ -42,6 +42,11 @@ def test_linear_solves_its_equations(alpha, noise, power):
     assert found.residual < 1e-10
     assert V * (noise + V) + V * alpha * power == pytest.approx(power * (noise + V), rel=1e-9, abs=1e-12 * power)
     assert found.q == pytest.approx(power - V, rel=1e-9, abs=1e-12 * power)
+
+
+def test_noise_that_has_lost_its_digits_is_refused():
+    with pytest.raises(ValueError, match="noise must be 0 or at least 1e-300"):
+        bayes_optimal_linear(2.0, 1e-310)
 
 
 def test_linear_without_noise_is_exact_from_one_sample_a_dimension_on():

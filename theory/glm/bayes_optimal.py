@@ -20,6 +20,7 @@ from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution
 
 WIDEST = 80.0  # of log q/(power - q)
+SMALLEST_NOISE = 1e-300  # numbers that are smaller still have fewer digits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +45,10 @@ def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> Baye
     """
     alpha, power = checks.positive("alpha", alpha), checks.positive("power", power)
     noise = checks.non_negative("noise", noise)
+    if 0 < noise < SMALLEST_NOISE:
+        raise ValueError(
+            f"noise must be 0 or at least {SMALLEST_NOISE:g}, where double precision has its digits, got {noise:g}"
+        )
     if not math.isfinite(alpha * power):
         raise ValueError(f"alpha must be finite when multiplied by the power, got {alpha:g} and {power:g}")
     # V (noise + V + alpha power) = power (noise + V), the positive root without cancellation.

@@ -127,10 +127,9 @@ def _largest_of_four(mean: Array, covariance: Array, k: int, order: int) -> floa
 def _by_scrambles(gap: Array, spread: Array) -> tuple[float, float]:
     from scipy.stats import multivariate_normal
 
-    chances = [
-        multivariate_normal(
-            np.zeros(len(gap)), spread, allow_singular=True, seed=seed, maxpts=POINTS, abseps=1e-12, releps=1e-12
-        ).cdf(gap)
-        for seed in range(SCRAMBLES)
-    ]
+    chances = []
+    for seed in range(SCRAMBLES):
+        law = multivariate_normal(np.zeros(len(gap)), spread, allow_singular=True, seed=seed)
+        law.maxpts, law.abseps, law.releps = POINTS, 1e-12, 1e-12  # older versions of scipy take them no other way
+        chances.append(law.cdf(gap))
     return float(np.mean(chances)), 3 * float(np.std(chances, ddof=1)) / math.sqrt(SCRAMBLES)
