@@ -94,9 +94,8 @@ def test_beyond_the_reach_of_the_data_the_theory_is_nan():
     assert np.isnan(theory.mean_test_error(1000, np.array([1e-3]))).all()
 
 
-def test_result_does_not_depend_on_the_number_of_jobs(analysis, request):
-    if request.config.getoption("--shift-seeds"):
-        pytest.skip("streams are shifted in this process only, not in the workers of a sweep")
+@pytest.mark.usefixtures("one_process_streams")
+def test_result_does_not_depend_on_the_number_of_jobs(analysis):
     parallel = analyse_matrix(data(0), repeats=6, lams=[LAM, 1.0], sizes=[20, 41, 120, 192], n_jobs=2)
     np.testing.assert_array_equal(parallel.test_error, analysis.test_error)
     np.testing.assert_array_equal(parallel.gcv_error, analysis.gcv_error)

@@ -6,8 +6,9 @@ class MaskedSSLError(Exception):
 
     Below it stand `ConvergenceError` (a solver found no verified solution), `FitError` (a minimization did not reach
     its minimum), `MixingError` (Markov chains have not mixed), `TaskError` (a task of a parallel sweep failed),
-    `CheckpointError` (a saved run cannot be used) and `DataError` (a user's file cannot be used). A bad argument is a
-    ValueError that names the argument, its value and what is allowed.
+    `CheckpointError` (a saved run cannot be used), `DivergenceError` (training left the range of floating point
+    numbers) and `DataError` (a user's file cannot be used). A bad argument is a ValueError that names the argument, its
+    value and what is allowed.
     """
 
 
