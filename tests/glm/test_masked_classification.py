@@ -136,6 +136,7 @@ def test_a_spin_glass_site_is_that_of_a_large_matrix(beta):
     Student's t over draws at a level below 1e-5; 3 % are allowed for N = 300, where 1.2 % were measured.
     """
     N, sites, draws = 300, 4, 12
+    visible = {0.3: 0.3, 0.6: 0.7}[beta]  # the relative error that is seen: draws differ more near criticality
     limit = spin_glass_site(beta, alpha=2.0, lam=0.3).modes
     powers = (0, 1, 2)  # at -1 the smallest eigenvalues dominate, and the error is large
     wanted = [np.sum(limit.gram[0, 0] / limit.covariances[0] ** power) for power in powers]
@@ -150,7 +151,7 @@ def test_a_spin_glass_site_is_that_of_a_large_matrix(beta):
     for predicted, values in zip(wanted, np.transpose(found), strict=True):
         estimate = Estimate.of(values)
         allowed = student.isf(1e-6, draws - 1) * estimate.stderr + 0.03 * predicted
-        assert abs(estimate.mean - predicted) < allowed < 0.7 * predicted
+        assert abs(estimate.mean - predicted) < allowed < visible * predicted
 
 
 def test_the_floor_of_unequal_clusters_is_the_entropy_given_the_input():
