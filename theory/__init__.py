@@ -4,8 +4,34 @@ All subjects are imported here, which costs an eighth of a second beyond numpy a
 of `theory.masked.closed_forms` wait for their first use, because sympy takes longer than everything else.
 """
 
-from theory import glm, masked, models, nets, potts, random_matrix, topics
+from theory import (
+    cumulants,
+    feedforward,
+    glm,
+    masked,
+    models,
+    nets,
+    perceptron,
+    potts,
+    random_matrix,
+    topics,
+    trees,
+)
 from theory.models.errors import MaskedSSLError
 from theory.numerics import ConvergenceError
 
-__all__ = ["ConvergenceError", "MaskedSSLError", "glm", "masked", "models", "nets", "potts", "random_matrix", "topics"]
+__all__ = [
+    "ConvergenceError",
+    "MaskedSSLError",
+    "cumulants",
+    "feedforward",
+    "glm",
+    "masked",
+    "models",
+    "nets",
+    "perceptron",
+    "potts",
+    "random_matrix",
+    "topics",
+    "trees",
+]

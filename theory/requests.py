@@ -19,7 +19,10 @@ import numpy as np
 import theory
 from theory import models
 
-SUBJECTS = ("masked", "random_matrix", "potts", "glm", "topics", "nets")
+SUBJECTS = (
+    "masked", "random_matrix", "potts", "glm", "topics", "nets",
+    "perceptron", "feedforward", "cumulants", "trees",
+)  # fmt: skip
 LISTS = (np.ndarray, list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 Parameters = Mapping[str, inspect.Parameter]
 

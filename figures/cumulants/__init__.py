@@ -1,0 +1,1 @@
+"""Experiments on a direction hidden in higher cumulants."""

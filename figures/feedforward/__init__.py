@@ -1,0 +1,1 @@
+"""Experiments on feed-forward networks: narrow, binary at initialization, and transferred."""

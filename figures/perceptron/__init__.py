@@ -1,0 +1,1 @@
+"""Experiments on perceptrons with discrete or stochastic weights."""

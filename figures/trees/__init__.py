@@ -1,0 +1,1 @@
+"""Experiments on the text of rooted trees that the natural numbers spell."""

@@ -1,0 +1,3 @@
+"""Measurements on perceptrons with discrete or stochastic weights: enumeration, Gibbs sampling, descent."""
+
+__all__: list[str] = []
