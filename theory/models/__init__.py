@@ -5,6 +5,7 @@ from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
+from theory.models.feedforward import NarrowNetwork
 from theory.models.glm import (
     Cluster,
     DenseModes,
@@ -68,6 +69,7 @@ __all__ = [
     "Masking",
     "Modes",
     "MulticlassMixture",
+    "NarrowNetwork",
     "Potts",
     "PottsModel",
     "PowerLaw",

@@ -1,0 +1,213 @@
+"""The kernel of any activation from its Hermite coefficients, by a quadrature that finds kinks and is checked."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.feedforward.narrow_kernels import Pair
+from theory.models.arrays import Array
+from theory.models.feedforward.narrow import activation_values
+from theory.numerics import ConvergenceError, Solution, panelled_legendre
+
+Function = Callable[[Array], Array]
+RANGE = 12.5  # the normal law has no weight beyond it, unless a function grows as fast as the law falls
+HALVINGS = 48  # of a panel, towards a kink or a jump
+LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
+ORDER = 16
+TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
+NEGLIGIBLE = 1e-13  # share of the power that rounding errors leave out
+
+
+class HermiteKernel:
+    """The tail sum_{2 <= l <= L} c_l q^l + remainder, c_l = mu_l^2/l!, of a function.
+
+    The remainder, which is the power that the first L coefficients leave out, is kept in the gap, where its own part
+    of order q^L is neglected; `error` bounds what that does.
+    """
+
+    contact = 1.0
+
+    def __init__(self, activation: Function) -> None:
+        self.activation = activation
+        self._own = expand(activation)
+        self._last: tuple[float, Expansion] | None = None
+        self.mean, self.power = self._own.mean, self._own.power
+        c = self._own.coefficients**2
+        self.linear_power, self.quadratic_power = float(c[1]), 2 * float(c[2])
+        self.c = np.where(np.arange(len(c)) >= 2, c, 0.0)
+        self.remainder = self._own.remainder
+        if self.power - self.linear_power <= 1e-10 * (self.power + self.mean**2):
+            raise ValueError("activation must not be linear: a sum of linear units shows nothing of any one of them")
+
+    def _at(self, variance: float) -> "Expansion":
+        """Returns the expansion at a variance; the last one is kept, since it is asked for several times in a row."""
+        if variance == 1.0:
+            return self._own
+        if self._last is None or self._last[0] != variance:
+            self._last = (variance, expand(self.activation, variance, LENGTHS[:-1]))
+        return self._last[1]
+
+    def slope(self, q: Array, _p: Array) -> Array:
+        """The first derivative of the tail."""
+        return _polynomial(np.arange(1.0, len(self.c)) * self.c[1:], q)
+
+    def curvature(self, q: Array, _p: Array) -> Array:
+        """The second derivative of the tail."""
+        order = np.arange(2.0, len(self.c))
+        return _polynomial(order * (order - 1) * self.c[2:], q)
+
+    def gap(self, q: Array, p: Array) -> Array:
+        """tail(1) - tail(q), with all digits where p is small."""
+        # Far from q = 1 there is no cancellation; near it p stands as a factor: 1 - q^l = p (1 + q + ... + q^(l-1)).
+        behind = np.cumsum(self.c[::-1])[::-1]
+        return np.asarray(p * _polynomial(behind[1:], q) + self.remainder)
+
+    def error(self, q: Array, p: Array) -> Array:
+        """A bound for the absolute errors of gap and of p times the slope."""
+        # The terms left out are c_l (q^l) in the gap and p l c_l q^(l-1) in p times the slope, the c_l of sum R.
+        length = len(self.c)
+        at = np.maximum(length, 1 / np.maximum(p, 1e-300))
+        return np.asarray(self.remainder * (q**length + p * at * q ** (length - 1)))
+
+    def pair(self, A: float, B: float, rho: float) -> Pair:
+        """The tail of arguments with variances A and B and covariance rho, with derivatives."""
+        a, b = self._at(A), self._at(B)
+        length = min(len(a.coefficients), len(b.coefficients))
+        product = a.coefficients[:length] * b.coefficients[:length]
+        root = math.sqrt(A * B)
+        c, order = rho / root, np.arange(float(length))
+        lost = math.sqrt(a.remainder * b.remainder / (a.power * b.power)) * abs(c) ** (length - 2) * length**2
+        raised = a.coefficients[: length - 2] * b.coefficients[2:length] * np.sqrt((order[1:-1]) * order[2:])
+        # By the heat equation, d mu_l/dB = (l mu_l + mu_(l+2))/(2 B); the first part cancels that of the correlation.
+        by_second = _polynomial(np.where(order[:-2] >= 2, raised, 0.0), np.array(c)) / (2 * B)
+        used = np.where(order >= 2, product, 0.0)
+        first = _polynomial(order[1:] * used[1:], np.array(c))
+        second = _polynomial(order[2:] * order[1:-1] * used[2:], np.array(c))
+        value = _polynomial(used, np.array(c))
+        return Pair(float(value), float(by_second), float(first) / root, float(second) / root**2, lost)
+
+    def own(self, A: float) -> tuple[float, float]:
+        """The tail of one argument of variance A with itself, and its derivative by A."""
+        one = self._at(A)
+        mu = one.coefficients * np.array([1.0, 1.0, math.sqrt(2), math.sqrt(6)] + [0.0] * (len(one.coefficients) - 4))
+        value = one.power - float(mu[1]) ** 2
+        linear = one.square_growth - float(mu[0] * mu[2] + mu[1] * (mu[1] + mu[3])) / A
+        return value, linear
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Hermite coefficients of f(sqrt(A) z): mu_l/sqrt(l!), what they leave out, and the growth of E f^2 with A."""
+
+    coefficients: Array
+    mean: float
+    power: float  # E f^2 - mean^2
+    remainder: float
+    square_growth: float  # d E f^2/dA
+    residual: float
+    nodes: int
+
+
+def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = LENGTHS) -> Expansion:
+    """Expands f(sqrt(A) z) in normalized Hermite polynomials of a standard normal z, to as many terms as it needs.
+
+    ValueError where the function is not finite or grows too fast, ConvergenceError where n nodes and 2 n disagree.
+    """
+    width = math.sqrt(variance)
+
+    def function(z: Array) -> Array:
+        return activation_values(activation, width * z)
+
+    edges = _panels(function)
+    for length in lengths:
+        fine = _refined(edges, 6.0 / math.sqrt(length))
+        z, f, weights = _nodes(function, fine, 2 * ORDER)
+        coefficients = _coefficients(z, f * weights, length)
+        square = float(weights @ f**2)
+        mean, power = float(coefficients[0]), square - float(coefficients[0]) ** 2
+        remainder = power - float(np.sum(coefficients[1:] ** 2))
+        if remainder <= NEGLIGIBLE * square:
+            remainder = 0.0
+            break
+    z1, f1, weights1 = _nodes(function, fine, ORDER)
+    coarse = _coefficients(z1, f1 * weights1, length)
+    scale = math.sqrt(square)
+    residual = float(abs(coarse - coefficients).max()) / scale
+    if not residual <= TOLERANCE:
+        failed = Solution(coefficients, "unverified", residual, TOLERANCE, len(z))
+        raise ConvergenceError("Hermite coefficients of an activation", failed, "the activation varies too fast")
+    coefficients = np.where(abs(coefficients) > 1e-14 * scale, coefficients, 0.0)
+    growth = float(weights @ (f**2 * (z**2 - 1))) / (2 * variance)
+    return Expansion(coefficients, mean, power, remainder, growth, residual, len(z))
+
+
+def _panels(function: Function) -> Array:
+    """Returns edges of panels on which Gauss-Legendre nodes integrate f and f^2 against the normal law.
+
+    Panels are halved as long as their halves say something else, which leads to kinks and jumps wherever they are.
+    """
+    edges = np.linspace(-RANGE, RANGE, 51)
+    a, b = edges[:-1], edges[1:]
+    settled, scale = [edges], 0.0
+    for _ in range(HALVINGS):
+        middle = (a + b) / 2
+        whole = _moments(function, a, b)
+        halves = _moments(function, a, middle) + _moments(function, middle, b)
+        scale = max(scale, float(halves[:, 1].sum()))
+        size = np.array([math.sqrt(scale), scale])
+        differs = (abs(whole - halves) > 1e-15 * size).any(axis=1)
+        settled.append(middle[differs])
+        a, b = np.concatenate([a[differs], middle[differs]]), np.concatenate([middle[differs], b[differs]])
+        if not a.size:
+            break
+    ends = _moments(function, edges[[0, -2]], edges[[1, -1]])[:, 1]
+    if not ends.max() <= 1e-13 * scale:
+        raise ValueError("activation must grow more slowly than exp(h^2/4), got one whose square has no mean")
+    return np.unique(np.concatenate(settled))
+
+
+def _moments(function: Function, a: Array, b: Array) -> Array:
+    """The integrals of f and f^2 against the normal law on panels [a, b], (panels, 2)."""
+    x, w = panelled_legendre(np.array([-1.0, 1.0]), ORDER)
+    z = (a + b)[:, None] / 2 + (b - a)[:, None] / 2 * x
+    f = function(z.ravel()).reshape(z.shape)
+    density = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) * ((b - a)[:, None] / 2) * w
+    with np.errstate(over="ignore"):
+        return np.stack([(f * density).sum(axis=1), (f * f * density).sum(axis=1)], axis=1)
+
+
+def _refined(edges: Array, widest: float) -> Array:
+    """Divides panels that are wider than `widest`, so that polynomials of high degree are resolved too."""
+    parts = np.maximum(1, np.ceil(np.diff(edges) / widest)).astype(int)
+    inner = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
+    return np.append(np.concatenate(inner), edges[-1])
+
+
+def _nodes(function: Function, edges: Array, order: int) -> tuple[Array, Array, Array]:
+    z, weights = panelled_legendre(edges, order)
+    return z, function(z), weights * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+
+
+def _coefficients(z: Array, weighted: Array, length: int) -> Array:
+    """Returns sum_i weighted_i h_l(z_i) for l < length, h_l the normalized Hermite polynomials."""
+    found = np.empty(length)
+    before, now = np.zeros_like(z), np.ones_like(z)
+    for order in range(length):
+        found[order] = weighted @ now
+        before, now = now, (z * now - math.sqrt(order) * before) / math.sqrt(order + 1)
+    return found
+
+
+def _polynomial(coefficients: Array, q: Array) -> Array:
+    """Evaluates sum_l coefficients_l q^l; of a few q without the terms that q^l makes smaller than rounding errors."""
+    q = np.asarray(q, float)
+    if q.size > 64:
+        return np.asarray(np.polynomial.polynomial.polyval(q, coefficients))
+    largest = float(abs(q).max())
+    if 0 < largest < 1:
+        coefficients = coefficients[: 8 + int(90.0 / -math.log(largest))]
+    with np.errstate(under="ignore"):
+        powers = q.reshape(-1, 1) ** np.arange(len(coefficients))
+    return np.asarray((powers @ coefficients).reshape(q.shape))

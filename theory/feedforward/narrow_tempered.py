@@ -1,0 +1,175 @@
+"""A student of a narrow network that samples at another temperature or with another prior than the teacher's."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from theory.feedforward.narrow_kernels import Kernel
+from theory.feedforward.narrow_line import kernel_of
+from theory.models import NarrowNetwork, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics import ConvergenceError, Solution, solve_fixed_point
+
+STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
+DAMPINGS = (0.5, 0.8, 0.95)
+NEWTON_STEPS = 50
+NEAR = 1e-5  # residual at which Newton's method takes over from plain steps
+ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
+KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
+LARGEST = 1e12  # of beta and lam, and of their inverses
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TemperedOrders(SolverResult):
+    """Order parameters and errors of samples W of exp(-beta/2 sum (y - s)^2 - lam/2 |W|^2), all per unit and weight.
+
+    `self_overlap` Q is |w|^2/N of a sample, `overlap` q that of two samples, and `teacher_overlap` m that of a sample
+    with the teacher. `gibbs_risk` is the mean of (s - s*)^2 of the network of a sample, `mean_risk` that of the mean
+    output of all samples, both without the noise of labels, and `train_error` the mean of (y - s)^2 over the training
+    samples. `replicon` is 1 - alpha (Q - q)^2 (Sigma'(q)^2 E g'^2 + Sigma''(q) E g^2), stable above 0, with symbols as
+    in `tempered_orders`; below 0 the true errors are others than these.
+    """
+
+    self_overlap: float
+    overlap: float
+    teacher_overlap: float
+    gibbs_risk: float
+    mean_risk: float
+    train_error: float
+    replicon: float
+
+
+@checked
+def tempered_orders(
+    model: NarrowNetwork,
+    beta: float,
+    lam: float = 1.0,
+    *,
+    start: Literal["teacher", "random"] = "teacher",
+    tol: float = 1e-10,
+    max_iter: int = 2_000,
+    check: bool = True,
+) -> TemperedOrders:
+    """Computes what a student of linear labels learns at inverse temperature `beta` and weight decay `lam`.
+
+    Let kt_AB(rho) be the covariance of f at variances A and B and covariance rho without its linear part, and
+    M = kt_1Q(m) + mu_1^2, V = kt_QQ(Q) + mu_1^2, Vq = kt_QQ(q) + mu_1^2: the linear component of the teacher is learned
+    exactly from far fewer samples. With c = 1 + beta (V - Vq) and E = T + noise - 2 M + Vq the free entropy per sample
+    is G = -log(c)/2 - beta E/(2 c), and the orders solve, with G's partial derivatives G_Q, G_q and G_m,
+
+        Q - q = X = 1/(lam - 2 alpha (G_Q + G_q)),   m = X alpha G_m,   q = X^2 ((alpha G_m)^2 - 2 alpha G_q).
+
+    For beta = 1/noise and lam = 1 this is the Bayes-optimal student: Q = 1 and m = q. The replicon follows from the
+    second variation of log det(Q_ab)/2 + alpha log det(1 + beta S(Q_ab))/(-2) over overlaps that differ from replica
+    to replica: E g^2 = beta^2 E/c^2, E g'^2 = beta^2/c^2 and Sigma(q) = kt_QQ(q). The limit beta -> infinity is not
+    offered, because nothing is known here of replica symmetry there.
+
+    `start` chooses between stable states, as a sampler does by its start: at the teacher, or at random weights.
+    ValueError for signs as labels and for beta or lam outside [1e-12, 1e12]. ConvergenceError where the equations are
+    not solved, and where the replicon is not positive; `check` False returns that point with `converged` False.
+
+    >>> found = tempered_orders(NarrowNetwork(alpha=4.0, activation="erf", noise=0.01), beta=60.0)
+    >>> [round(each, 6) for each in (found.self_overlap, found.overlap, found.teacher_overlap)]
+    [0.917712, 0.789534, 0.852488]
+    >>> round(found.gibbs_risk, 6), round(found.train_error, 6)
+    (0.008855, 0.012055)
+    """
+    if model.labels != "linear":
+        raise ValueError(f"model must have linear labels for a student at finite temperature, got {model.labels!r}")
+    for name, value in (("beta", beta), ("lam", lam)):
+        if not 1 / LARGEST <= checks.positive(name, value) <= LARGEST:
+            raise ValueError(f"{name} must lie between {1 / LARGEST:g} and {LARGEST:g}, got {value:g}")
+    tol, max_iter = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
+    system = _System(kernel_of(model.activation), model.alpha, model.noise, beta, lam)
+    problem = f"tempered narrow network at alpha = {model.alpha:g}, beta = {beta:g}, lam = {lam:g}"
+
+    def solved(x: Array, damping: float, goal: float) -> Solution[Array]:
+        return solve_fixed_point(
+            system.update, x, admissible=system.admissible, method="plain" if damping else "newton",
+            damping=damping, tol=goal, max_iter=max_iter if damping else NEWTON_STEPS, problem=problem, check=False,
+        )  # fmt: skip
+
+    steps = 0
+    for damping in DAMPINGS:  # where there are many samples the self-overlap overshoots, unless it moves slowly
+        near = solved(np.array(STARTS[start]), damping, max(tol, NEAR))
+        steps += near.iterations
+        if near.converged:
+            break
+    found = solved(near.value, 0.0, tol)
+    if not found.converged:  # Newton's method may leave the state, where two of them meet
+        found = solved(near.value, damping, tol)
+    if not system.admissible(found.value):
+        raise ConvergenceError(problem, found, ADVICE)
+    orders = system.measured(found, steps)
+    bound = system.kernel_error(found.value)
+    if check and not bound <= KERNEL_ERROR:
+        inexact = Solution(found.value, "unverified", bound, KERNEL_ERROR, found.iterations)
+        raise ConvergenceError(problem, inexact, "the activation bends too sharply for its series: lower beta")
+    if check and not found.converged:
+        raise ConvergenceError(problem, found, ADVICE)
+    if check and not orders.replicon > 0:
+        unstable = Solution(found.value, "inadmissible", found.residual, tol, found.iterations)
+        advice = f"the replicon {orders.replicon:.4g} is negative: lower beta, or take check=False"
+        raise ConvergenceError(problem, unstable, advice)
+    return orders
+
+
+@dataclass(frozen=True)
+class _System:
+    kernel: Kernel
+    alpha: float
+    noise: float
+    beta: float
+    lam: float
+
+    def admissible(self, x: Array) -> bool:
+        Q, q, m = x
+        return bool(np.isfinite(x).all() and Q > q >= 0 and m * m <= q * (1 + 1e-9) and Q < LARGEST)
+
+    def update(self, x: Array) -> Array:
+        """Returns the image of (Q, q, m), NaN where the kernels have no value there."""
+        try:
+            return self._image(x)
+        except (ArithmeticError, ValueError):  # of math, outside the domain of a root or an arc sine
+            return np.full(3, np.nan)
+
+    def _image(self, x: Array) -> Array:
+        Q, q, m = (float(one) for one in x)
+        teacher, two, (V, V_Q) = self.kernel.pair(1.0, Q, m), self.kernel.pair(Q, Q, q), self.kernel.own(Q)
+        c = 1 + self.beta * (V - two.value)
+        E = self._distance(teacher.value, two.value)
+        two_Q = 2 * two.by_second
+        c_Q = self.beta * (V_Q - two_Q)
+        G_Q = -c_Q / (2 * c) - (self.beta / 2) * ((two_Q - 2 * teacher.by_second) / c - E * c_Q / c**2)
+        G_q = -(self.beta**2) * E * two.by_rho / (2 * c**2)
+        G_m = self.beta * teacher.by_rho / c
+        X = 1 / (self.lam - 2 * self.alpha * (G_Q + G_q))
+        q_new = X * X * ((self.alpha * G_m) ** 2 - 2 * self.alpha * G_q)
+        return np.array([X + q_new, q_new, X * self.alpha * G_m])
+
+    def kernel_error(self, x: Array) -> float:
+        """A bound for the relative error of the kernels at these orders."""
+        Q, q, m = (float(one) for one in x)
+        return max(self.kernel.pair(1.0, Q, m).error, self.kernel.pair(Q, Q, q).error)
+
+    def _distance(self, M: float, Vq: float) -> float:
+        """E = T + noise - 2 M + Vq, the squared distance of a label to the mean output, from tails without mu_1^2."""
+        return self.kernel.power - self.kernel.linear_power + self.noise - 2 * M + Vq
+
+    def measured(self, found: Solution[Array], steps: int) -> TemperedOrders:
+        Q, q, m = (float(one) for one in found.value)
+        teacher, two, (V, _) = self.kernel.pair(1.0, Q, m), self.kernel.pair(Q, Q, q), self.kernel.own(Q)
+        c, E = 1 + self.beta * (V - two.value), self._distance(teacher.value, two.value)
+        variation = (two.by_rho**2 + E * two.by_rho_twice) * (self.beta / c) ** 2
+        replicon = 1 - self.alpha * (Q - q) ** 2 * variation
+        mean_risk, spread = E - self.noise, V - two.value
+        exact = max(teacher.error, two.error) <= KERNEL_ERROR
+        return TemperedOrders(
+            *(Q, q, m, mean_risk + spread, mean_risk, E / c**2 + spread / c, replicon),
+            residual=found.residual,
+            iterations=steps + found.iterations,
+            converged=found.converged and exact and replicon > 0,
+        )

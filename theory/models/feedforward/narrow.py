@@ -1,0 +1,110 @@
+"""The record of a teacher with one narrow hidden layer, and of what its student is told."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.covariance import set_checked
+
+ActivationName = Literal["erf", "sign", "relu", "quadratic"]
+Activation = ActivationName | Callable[[Array], Array]
+SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
+LARGEST_NOISE = 1e12
+
+
+def _erf(h: Array) -> Array:
+    from scipy.special import erf
+
+    return np.asarray(erf(h / math.sqrt(2)))
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "erf": _erf,
+    "sign": np.sign,
+    "relu": lambda h: np.maximum(h, 0),
+    "quadratic": lambda h: (h * h - 1) / math.sqrt(2),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NarrowNetwork:
+    """A teacher with one hidden layer of K units, learned by a student of the same shape (arXiv:2507.00629).
+
+    Inputs x in R^N have independent standard normal entries. The network puts out
+    s(x) = K^(-1/2) sum_k v_k f(w_k.x/sqrt(N)) with K known signs v_k = +-1, half of each, so that the mean of f
+    cancels; its weights w_k have independent standard normal entries. A sample is x with the label y = s(x) + noise
+    (`labels` "linear") or y = sign(s(x) + noise) ("sign"); `noise` is the variance of this Gaussian noise. There are
+    n = `alpha` N K samples, that is alpha for each weight, and the theory is that of 1 << K << N.
+
+    The `activation` f is "erf", which here is erf(h/sqrt(2)), "sign", "relu", "quadratic", which is
+    (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
+
+    ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
+    and for a function that fails, or returns another shape, NaN, infinity, or the same value everywhere.
+
+    >>> NarrowNetwork(alpha=3.0, activation="erf", noise=0.01).labels
+    'linear'
+    """
+
+    alpha: float
+    activation: Activation
+    noise: float = 0.0
+    labels: Literal["linear", "sign"] = "linear"
+
+    def __post_init__(self) -> None:
+        require_activation(self.activation)
+        checks.choice("labels", self.labels, ("linear", "sign"))
+        noise = checks.non_negative("noise", self.noise)
+        if 0 < noise < SMALLEST_NOISE or noise > LARGEST_NOISE:
+            raise ValueError(
+                f"noise must be zero or lie between {SMALLEST_NOISE:g} and {LARGEST_NOISE:g}, got {noise:g}"
+            )
+        set_checked(self, alpha=checks.positive("alpha", self.alpha), noise=noise)
+
+    @property
+    def function(self) -> Callable[[Array], Array]:
+        """The activation as a function of arrays; ValueError where what a user's function returns is not finite."""
+        return activation_function(self.activation)
+
+
+def activation_function(activation: Activation) -> Callable[[Array], Array]:
+    """Returns an activation as a function of arrays that refuses what is no array of finite numbers."""
+    if isinstance(activation, str):
+        return ACTIVATIONS[activation]
+    return lambda h: activation_values(activation, h)
+
+
+def require_activation(activation: object) -> None:
+    """Raises ValueError unless this is the name of an activation or a function that maps arrays to arrays."""
+    if not callable(activation):
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
+            names = ", ".join(get_args(ActivationName))
+            raise ValueError(f"activation must be one of {names} or a function, got {checks.shown(activation)}")
+        return
+    values = activation_values(activation, np.linspace(-6.0, 6.0, 49))
+    if np.ptp(values) == 0:
+        raise ValueError(f"activation must vary, got a function that is {values[0]:g} everywhere")
+
+
+def activation_values(function: Callable[[Array], Array], h: Array) -> Array:
+    """Evaluates a user's activation; ValueError where it does not map an array to one of finite real numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(h))
+    except Exception as failed:  # a stranger's function may raise anything
+        raise ValueError(f"activation must be a function of an array, got one that fails: {failed!r}") from None
+    if values.shape != h.shape or values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"activation must map an array {h.shape} to real numbers of that shape, "
+            f"got {values.dtype} of shape {values.shape}"
+        )
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        place = float(h.ravel()[wrong[0]])
+        raise ValueError(f"activation must be finite, got {values.ravel()[wrong[0]]} at h = {place:g}")
+    return np.asarray(values, float)
