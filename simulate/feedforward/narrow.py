@@ -1,0 +1,190 @@
+"""Errors of students of narrow networks, measured on samples of their posterior."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from simulate.feedforward.narrow_chains import Chains
+from simulate.feedforward.narrow_task import Task, activation_and_slope
+from simulate.potts import MixingError, diagnose
+from theory.models import NarrowNetwork, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import SolverResult
+
+R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself scatters by a few hundredths
+MOST_TRAJECTORIES = 1_000_000
+MOST_CHAINS = 64
+DOUBLINGS = 3
+LEAST_ACCEPTANCE = 0.2
+BURN_IN = 0.5  # trajectories before recording, per recorded one
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NarrowSample(SolverResult):
+    """Errors of one student, measured along Markov chains that sample its weights.
+
+    Risks compare with the output s* of the teacher on fresh inputs, without the noise of labels. `gibbs_risk` is the
+    mean over samples of the weights of (s - s*)^2, for signs the share of wrong ones. `mean_risk` is the error of the
+    mean output: the mean of (s_1 - s*)(s_2 - s*), where s_1 and s_2 are means over two different chains, averaged over
+    pairs. Unlike the square for one chain it has no positive bias from chains that are short, provided that they are
+    independent of each other. For signs it is the share of wrong signs of the mean over all chains. `train_error` is
+    the mean of (y - s)^2, or the share of wrong signs, on the training samples, noise included. `self_overlap` is
+    |w|^2/N of a unit and `teacher_overlap` that of each unit with the teacher's unit of the same number: it says
+    nothing where units were exchanged or, with "quadratic", rotated. With K units it is of order 1/K for units that
+    have not specialized, since the sum of all units is known.
+
+    `acceptance` is that of the trajectories, `r_hat` the larger split R-hat of Gibbs risk and training error over all
+    chains, `n_samples` the trajectories recorded of each chain and `iterations` the evaluations of the gradient.
+    `converged` says whether R-hat was below its limit; `residual` is R-hat - 1.
+    """
+
+    gibbs_risk: float
+    mean_risk: float
+    train_error: float
+    self_overlap: float
+    teacher_overlap: float
+    acceptance: float
+    r_hat: float
+    n_samples: int
+    gibbs_series: Array = field(repr=False)  # (chains, n_samples)
+    train_series: Array = field(repr=False)
+
+
+@checked
+def sample_narrow(
+    model: NarrowNetwork,
+    n_inputs: int,
+    n_units: int,
+    rng: np.random.Generator,
+    *,
+    start: Literal["teacher", "random"] = "teacher",
+    beta: float | None = None,
+    lam: float = 1.0,
+    derivative: Callable[[Array], Array] | None = None,
+    n_chains: int = 2,
+    n_samples: int = 120,
+    n_test: int = 2000,
+    r_hat_limit: float = R_HAT_LIMIT,
+    check: bool = True,
+) -> NarrowSample:
+    """Draws a narrow teacher with its training set, samples students by Hamiltonian Monte Carlo, and measures them.
+
+    The teacher has N = `n_inputs` inputs and K = `n_units` hidden units, an even number, whose weights are scaled to
+    |w|^2 = N. Students have the energy beta/2 sum (y - s)^2 + lam/2 |W|^2; `beta` None stands for 1/noise, which with
+    lam = 1 is the posterior of the Bayes-optimal student. For signs the energy is that of the probit, and beta must be
+    None. Chains start at the teacher, or at independent random weights: where two states coexist they stay in that of
+    their start, as long as the system is large. Momenta have the mean curvature of the energy as their mass.
+    `n_samples` trajectories are recorded after half as many; where R-hat of the Gibbs risk or of the training error is
+    not below `r_hat_limit` they are discarded, and twice as many are made, up to eight times as many.
+
+    ValueError for odd K, for a model without noise and without `beta`, for signs without noise, and for an activation
+    without gradient: "sign", or a function without its `derivative`. MixingError where the chains have not mixed even
+    then, or hardly ever move; `check` False returns them as they are.
+
+    >>> model = NarrowNetwork(alpha=3.0, activation="erf", noise=0.1)
+    >>> found = sample_narrow(model, 20, 2, np.random.default_rng(0), n_test=200)
+    >>> found.converged, found.r_hat < 1.1, found.acceptance > 0.5
+    (True, True, True)
+    """
+    functions = activation_and_slope(model, derivative)
+    N, K, C, n_test = _sizes(n_inputs, n_units, n_chains, n_test)
+    decay, count = checks.between("lam", lam, 1e-12, 1e12), int(checks.dimension(n_samples, least=4, name="n_samples"))
+    if count > MOST_TRAJECTORIES:
+        raise ValueError(f"n_samples must be at most {MOST_TRAJECTORIES}, got {count}")
+    limit = checks.between("r_hat_limit", r_hat_limit, 1.0, 1e6)
+    _require_energy(model, beta)
+    size = max(1.0, model.alpha * N * K)
+    checks.fits_in_memory(f"a sample of {size:.3g} inputs of {N} numbers", (size + n_test) * (N + 6.0 * C * K))
+    task = Task.draw(model, (N, K, n_test), beta, decay, functions, rng)
+    at_random = rng.standard_normal((N, C, K)) / np.sqrt(decay)
+    chains = Chains(task, np.repeat(task.teacher[:, None, :], C, axis=1) if start == "teacher" else at_random, rng)
+    chains.burn_in(max(20, int(BURN_IN * count)))
+    for doubling in range(DOUBLINGS + 1):
+        found = _recorded(chains, count << doubling, limit)
+        if found.converged:
+            return found
+    if check:
+        raise _not_mixed(found, chains.gradients)
+    return found
+
+
+@checked
+def narrow_risk(model: NarrowNetwork, d: int, rng: np.random.Generator) -> float:
+    """Measures the error of the posterior mean of a Bayes-optimal student of `d` hidden units, started at the teacher.
+
+    d must be even; there are 5 d^2/3 inputs, rounded, so that 1/K and K/N, in which theory is of leading order, fall
+    together. See `sample_narrow`.
+    """
+    K = int(checks.dimension(d, least=2))
+    return sample_narrow(model, round(5 * K * K / 3), K, rng).mean_risk
+
+
+def _sizes(n_inputs: int, n_units: int, n_chains: int, n_test: int) -> tuple[int, int, int, int]:
+    N, K = int(checks.dimension(n_inputs, name="n_inputs")), int(checks.dimension(n_units, least=2, name="n_units"))
+    if K % 2:
+        raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
+    C = int(checks.dimension(n_chains, least=2, name="n_chains"))
+    if C > MOST_CHAINS:
+        raise ValueError(f"n_chains must be at most {MOST_CHAINS}, got {C}")
+    return N, K, C, int(checks.dimension(n_test, least=2, name="n_test"))
+
+
+def _require_energy(model: NarrowNetwork, beta: float | None) -> None:
+    """Refuses models whose posterior has no energy that is smooth."""
+    if model.labels == "sign":
+        if beta is not None:
+            raise ValueError(f"beta must be None for signs, whose energy is that of the probit, got {beta:g}")
+        if model.noise == 0:
+            raise ValueError("model must have positive noise for signs: without it the energy is a step")
+    elif beta is not None:
+        checks.between("beta", beta, 1e-12, 1e12)
+    elif model.noise == 0:
+        raise ValueError("model must have positive noise, or beta must be given")
+
+
+def _not_mixed(found: NarrowSample, gradients: int) -> MixingError:
+    diagnoses = {"Gibbs risk": diagnose(found.gibbs_series), "training error": diagnose(found.train_series)}
+    reason = f"R-hat {found.r_hat:.4g}, acceptance {found.acceptance:.2g}, after {gradients} gradients"
+    advice = "take more samples, or other parameters: near a transition chains may be on their way to another state"
+    return MixingError(reason, diagnoses, found.n_samples, advice, unit="trajectories")
+
+
+def _recorded(chains: Chains, count: int, limit: float) -> NarrowSample:
+    task = chains.task
+    C = chains.weights.shape[1]
+    gibbs, train = np.empty((C, count)), np.empty((C, count))
+    total, sizes, overlaps, accepted = np.zeros((len(task.test_outputs), C)), 0.0, 0.0, 0.0
+    for t in range(count):
+        accepted += float(chains.trajectory().mean())
+        s = task.outputs(task.test_inputs, chains.weights)
+        total += s
+        gibbs[:, t], train[:, t] = _distance(task, s), chains.losses
+        sizes += float((chains.weights**2).mean())
+        overlaps += float((chains.weights * task.teacher[:, None, :]).mean())
+    means = total / count
+    if task.signs:
+        mean_risk = float(_distance(task, means.mean(axis=1, keepdims=True))[0])
+    else:
+        gaps = means - task.test_outputs[:, None]
+        mean_risk = float(np.mean([np.mean(gaps[:, a] * gaps[:, b]) for a, b in combinations(range(C), 2)]))
+    r_hat = max(diagnose(series).residual + 1 for series in (gibbs, train) if np.ptp(series) > 0 or series is gibbs)
+    moved = accepted / count
+    return NarrowSample(
+        *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count, moved, r_hat, count),
+        *(gibbs, train),
+        residual=r_hat - 1,
+        iterations=chains.gradients,
+        converged=bool(r_hat < limit and moved >= LEAST_ACCEPTANCE),
+    )
+
+
+def _distance(task: Task, outputs: Array) -> Array:
+    """The risk of outputs (samples, chains) on the test inputs, (chains,)."""
+    truth = task.test_outputs[:, None]
+    if task.signs:
+        return np.asarray(((outputs > 0) != (truth > 0)).mean(axis=0))
+    return np.asarray(((outputs - truth) ** 2).mean(axis=0))

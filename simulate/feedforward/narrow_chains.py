@@ -1,0 +1,70 @@
+"""Hamiltonian Monte Carlo of the weights of narrow networks: several chains of one posterior at once."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulate.feedforward.narrow_task import Task
+from theory.models.arrays import Array
+
+LENGTH = 3.0  # of a trajectory on average, in units in which the mean curvature is one
+MOST_STEPS = 80  # of a trajectory
+TARGET = 0.8  # acceptance
+FIRST_STEP = 0.2
+
+
+@dataclass
+class Chains:
+    """The present weights of C chains (N, C, K), and what their trajectories are made with."""
+
+    task: Task
+    weights: Array
+    rng: np.random.Generator
+    step: float = FIRST_STEP
+    gradients: int = 0
+
+    def __post_init__(self) -> None:
+        self.energies, self.slopes, self.losses = self._energy(self.weights)
+        self.remass()
+
+    def remass(self) -> None:
+        """Sets the masses to the mean curvature at the present weights, symmetric under inputs."""
+        self.mass = self.task.metric(self.weights)
+        self.root, self.inverse = np.linalg.cholesky(self.mass), np.linalg.inv(self.mass)
+
+    def burn_in(self, n: int) -> None:
+        """Makes n trajectories that adapt the step towards the acceptance TARGET, and renew the masses three times."""
+        for t in range(n):
+            if t in (3, n // 4, n // 2):
+                self.remass()
+            gain = (self.trajectory().mean() - TARGET) * min(0.5, 2 / math.sqrt(1 + t))
+            self.step = min(max(self.step * math.exp(gain), 1e-6), 2.0)
+
+    def trajectory(self) -> Array:
+        """Moves all chains along one trajectory of leapfrog steps, of random length; returns acceptances (C,)."""
+        momenta = self.rng.standard_normal(self.weights.shape) @ self.root.T
+        most = min(max(round(2 * LENGTH / self.step), 1), MOST_STEPS)
+        count, step = 1 + int(self.rng.integers(most)), self.step * self.rng.uniform(0.8, 1.2)
+        start = self.energies + self._kinetic(momenta)
+        weights, slopes = self.weights, self.slopes
+        with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is refused below
+            momenta = momenta - step / 2 * slopes
+            for made in range(count):
+                weights = weights + step * (momenta @ self.inverse)
+                energies, slopes, losses = self._energy(weights)
+                momenta = momenta - (step if made < count - 1 else step / 2) * slopes
+            gain = start - energies - self._kinetic(momenta)
+            chance = np.exp(np.minimum(0.0, np.where(np.isfinite(gain), gain, -np.inf)))
+        moved = self.rng.random(len(chance)) < chance
+        self.weights = np.where(moved[:, None], weights, self.weights)
+        self.slopes = np.where(moved[:, None], slopes, self.slopes)
+        self.energies, self.losses = np.where(moved, energies, self.energies), np.where(moved, losses, self.losses)
+        return chance
+
+    def _kinetic(self, momenta: Array) -> Array:
+        return np.asarray(0.5 * ((momenta @ self.inverse) * momenta).sum(axis=(0, 2)))
+
+    def _energy(self, weights: Array) -> tuple[Array, Array, Array]:
+        self.gradients += 1
+        return self.task.energy(weights)

@@ -1,0 +1,150 @@
+"""The training set of one narrow teacher, and the energy that its students are sampled with."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, log_ndtr
+
+from theory.models import NarrowNetwork, checks
+from theory.models.arrays import Array
+from theory.models.feedforward.narrow import activation_values
+
+Function = Callable[[Array], Array]
+SLOPES: dict[str, Function] = {
+    "erf": lambda h: math.sqrt(2 / math.pi) * np.exp(-0.5 * h * h),
+    "relu": lambda h: np.where(h > 0, 1.0, 0.0),
+    "quadratic": lambda h: math.sqrt(2) * h,
+}
+VALUES: dict[str, Function] = {
+    "erf": lambda h: erf(h * math.sqrt(0.5)),
+    "relu": lambda h: np.maximum(h, 0.0),
+    "quadratic": lambda h: (h * h - 1) * math.sqrt(0.5),
+}
+
+
+def activation_and_slope(model: NarrowNetwork, derivative: Any) -> tuple[Function, Function]:
+    """Returns f and f' of a model; `derivative` is that of a user's function and None for a named activation."""
+    f = model.activation
+    if isinstance(f, str):
+        if derivative is not None:
+            raise ValueError(f"derivative must be None for the activation {f!r}, whose derivative is known")
+        if f not in SLOPES:
+            raise ValueError(f"model must have an activation with a gradient, which {f!r} is not")
+        return VALUES[f], SLOPES[f]
+    if derivative is None:
+        raise ValueError("derivative must be given for an activation that is a function, got None")
+    checks.function("derivative", derivative, 1)
+
+    def slope(h: Array) -> Array:
+        try:
+            return activation_values(derivative, h)
+        except ValueError as refused:
+            raise ValueError(str(refused).replace("activation", "derivative", 1)) from None
+
+    h = np.linspace(-3.0, 3.0, 61) + 0.0123  # beside the places where kinks usually are
+    step = 1e-5
+    differences = (activation_values(f, h + step) - activation_values(f, h - step)) / (2 * step)
+    given = slope(h)
+    wrong = abs(given - differences) > 1e-3 * (1 + abs(differences))
+    if wrong.sum() > 3:  # a few may lie at kinks
+        place = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"derivative must be that of the activation, got {given[place]:g} at h = {h[place]:g}, "
+            f"where differences give {differences[place]:g}"
+        )
+    return lambda x: activation_values(f, x), slope
+
+
+@dataclass(frozen=True)
+class Task:
+    """One teacher with its training samples and fresh test inputs; weights of C chains are arrays (N, C, K)."""
+
+    value: Function
+    slope: Function
+    readout: Array  # v/sqrt(K), (K,)
+    teacher: Array  # (N, K), each column of norm sqrt(N)
+    inputs: Array  # (n, N), divided by sqrt(N)
+    labels: Array  # (n,)
+    test_inputs: Array
+    test_outputs: Array  # of the teacher
+    noise: float
+    signs: bool
+    beta: float
+    lam: float
+
+    @classmethod
+    def draw(
+        cls,
+        model: NarrowNetwork,
+        sizes: tuple[int, int, int],
+        beta: float | None,
+        lam: float,
+        functions: tuple[Function, Function],
+        rng: np.random.Generator,
+    ) -> "Task":
+        """Draws a teacher and its samples; `sizes` are N, K and the number of test inputs.
+
+        Each column of the teacher is brought to the norm sqrt(N): otherwise the fluctuations of these norms would
+        dominate the scatter of errors from teacher to teacher.
+        """
+        N, K, n_test = sizes
+        value, slope = functions
+        readout = np.where(np.arange(K) % 2 == 0, 1.0, -1.0) / math.sqrt(K)
+        teacher = rng.standard_normal((N, K))
+        teacher *= math.sqrt(N) / np.linalg.norm(teacher, axis=0)
+        n = max(1, round(model.alpha * N * K))
+        inputs, test_inputs = (rng.standard_normal((count, N)) / math.sqrt(N) for count in (n, n_test))
+        labels = value(inputs @ teacher) @ readout + math.sqrt(model.noise) * rng.standard_normal(n)
+        signs = model.labels == "sign"
+        return cls(
+            *(value, slope, readout, teacher, inputs, np.where(labels > 0, 1.0, -1.0) if signs else labels),
+            *(test_inputs, value(test_inputs @ teacher) @ readout, model.noise, signs),
+            *(1 / model.noise if beta is None else beta, lam),
+        )
+
+    def outputs(self, inputs: Array, weights: Array) -> Array:
+        """The outputs of every chain's network, (samples, C)."""
+        return np.asarray(self.value(self._fields(inputs, weights)) @ self.readout)
+
+    def _fields(self, inputs: Array, weights: Array) -> Array:
+        N, C, K = weights.shape
+        return (inputs @ weights.reshape(N, C * K)).reshape(len(inputs), C, K)
+
+    def energy(self, weights: Array) -> tuple[Array, Array, Array]:
+        """Returns energies (C,), their gradients (N, C, K), and the mean losses on the training samples (C,).
+
+        The energy of linear labels is beta/2 sum (y - s)^2 + lam/2 |W|^2, with the mean of (y - s)^2 as the loss. For
+        signs the sum is -log P(y | s) of the probit, with the share of wrong signs as the loss.
+        """
+        N, C, K = weights.shape
+        fields = self._fields(self.inputs, weights)
+        s = self.value(fields) @ self.readout
+        if self.signs:
+            margin = self.labels[:, None] * s / math.sqrt(self.noise)
+            log_p = log_ndtr(margin)
+            energies, losses = -log_p.sum(axis=0), (margin < 0).mean(axis=0)
+            density = np.exp(-0.5 * margin**2 - 0.5 * math.log(2 * math.pi) - log_p)
+            force = -self.labels[:, None] * density / math.sqrt(self.noise)
+        else:
+            residuals = self.labels[:, None] - s
+            squares = (residuals**2).sum(axis=0)
+            energies, losses = self.beta / 2 * squares, squares / len(s)
+            force = -self.beta * residuals
+        through = (force[:, :, None] * self.readout) * self.slope(fields)
+        gradients = (self.inputs.T @ through.reshape(len(s), C * K)).reshape(N, C, K) + self.lam * weights
+        return energies + self.lam / 2 * (weights**2).sum(axis=(0, 2)), gradients, losses
+
+    def metric(self, weights: Array) -> Array:
+        """Returns the mean curvature of the energy between the weights of two units at one input, (K, K).
+
+        It is that of the squared residuals with the outputs linearized, averaged over inputs and chains. As the mass of
+        the momenta it takes the stiffness out of the sum over units that all samples see.
+        """
+        K = weights.shape[2]
+        J = (self.slope(self._fields(self.inputs, weights)) * self.readout).reshape(-1, K)
+        per_sample = min(self.beta, 1 / self.noise) if self.signs else self.beta
+        share = per_sample / (self.teacher.shape[0] * weights.shape[1])
+        return np.asarray(self.lam * np.eye(K) + share * (J.T @ J))
