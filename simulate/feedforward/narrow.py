@@ -18,6 +18,7 @@ from theory.models.results import SolverResult
 R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself scatters by a few hundredths
 MOST_TRAJECTORIES = 1_000_000
 MOST_CHAINS = 64
+MOST_UNITS = 1_000_000
 DOUBLINGS = 3
 LEAST_ACCEPTANCE = 0.2
 BURN_IN = 0.5  # trajectories before recording, per recorded one
@@ -120,6 +121,8 @@ def narrow_risk(model: NarrowNetwork, d: int, rng: np.random.Generator) -> float
     together. See `sample_narrow`.
     """
     K = int(checks.dimension(d, least=2))
+    if K % 2 or K > MOST_UNITS:
+        raise ValueError(f"d must be even and at most {MOST_UNITS}, got {K}")
     return sample_narrow(model, round(5 * K * K / 3), K, rng).mean_risk
 
 

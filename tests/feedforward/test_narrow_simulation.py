@@ -65,11 +65,14 @@ def test_chains_sample_the_posterior_of_a_grid(agrees):
     weight = np.exp(-(task.energy(grid)[0] - task.energy(grid)[0].min()))
     exact = (weight / weight.sum()) @ (grid[0] ** 2)
     moments = []
-    for r in range(16):
+    for r in range(20):
         chains = Chains(task, np.zeros((1, 8, 2)), stream(0, "narrow chains", r))
         chains.burn_in(30)
-        seen = [np.mean((chains.trajectory(), chains.weights[0] ** 2)[1], axis=0) for _ in range(60)]
-        moments.append(np.mean(seen, axis=0))
+        total = np.zeros(2)
+        for _ in range(120):
+            chains.trajectory()
+            total += (chains.weights[0] ** 2).mean(axis=0) / 120
+        moments.append(total)
     for k in range(2):
         agrees(Estimate.of(np.array(moments)[:, k]), exact[k], resolves=0.4)
 
