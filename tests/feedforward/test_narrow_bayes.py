@@ -44,10 +44,30 @@ def test_reference_values():
 
 
 def test_signs_of_signs():
-    # Own regression values: the equation for q solved with mpmath in 30 digits gives the same.
+    # Regression values of our own; the test below finds the transition without any code of the toolkit.
     found = specialization("sign", labels="sign")
-    assert found.spinodal == pytest.approx(7.169239, abs=1e-6)
-    assert found.transition == pytest.approx(7.680221, abs=1e-6)
+    assert found.spinodal == pytest.approx(7.169239303563, abs=1e-10)
+    assert found.transition == pytest.approx(7.680221270243, abs=1e-10)
+
+
+def test_both_states_of_signs_of_signs_have_the_same_free_entropy_at_the_transition():
+    found = specialization("sign", labels="sign")
+    with mpmath.workdps(16):
+
+        def average(f, S):  # of f(a z), whose bend has the width 1/a
+            a = mpmath.sqrt(S / (1 - S))
+            return mpmath.quad(lambda z: mpmath.npdf(z) * f(a * z), [-10, -3 / a, 0, 3 / a, 10])
+
+        def likelihood(S):
+            return average(lambda u: 2 * mpmath.ncdf(u) * mpmath.log(mpmath.ncdf(u)), S)
+
+        q = mpmath.mpf(found.q_transition)
+        known, nothing = 2 / mpmath.pi * (mpmath.asin(q) - q + 1), 2 / mpmath.pi
+        information = average(lambda u: 2 * mpmath.npdf(u) ** 2 / mpmath.ncdf(u), known) / (1 - known)
+        alpha = q / (1 - q) / (information * 2 / mpmath.pi * (1 / mpmath.sqrt(1 - q * q) - 1))
+        gain = (q + mpmath.log(1 - q)) / 2 + alpha * (likelihood(known) - likelihood(nothing))
+    assert found.transition == pytest.approx(float(alpha), rel=1e-11)
+    assert float(gain) == pytest.approx(0.0, abs=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.56, 1.2, 7.0])
