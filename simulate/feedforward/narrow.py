@@ -26,7 +26,7 @@ BURN_IN = 0.5  # trajectories before recording, per recorded one
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NarrowSample(SolverResult):
-    """Errors of one student, measured along Markov chains that sample its weights.
+    """Holds the errors of one student, measured along Markov chains that sample its weights.
 
     Risks compare with the output s* of the teacher on fresh inputs, without the noise of labels. `gibbs_risk` is the
     mean over samples of the weights of (s - s*)^2, for signs the share of wrong ones. `mean_risk` is the error of the

@@ -230,10 +230,11 @@ def test_two_specialized_states_and_their_jump():
     """A weak He_2 beside a strong He_4: a continuous onset first, then a jump between states with q > 0."""
 
     def f(h):
-        return h**2 - 1 + 0.3 * (h**4 - 6 * h**2 + 3)
+        return h**2 - 1 + 0.314 * (h**4 - 6 * h**2 + 3)
 
     found = specialization(f, noise=0.1)
     assert found.order == "continuous"
+    assert found.spinodal < found.transition == found.onset < found.jumps[0]
     assert len(found.jumps) == 1
     before, after = (bayes_optimal(model(f, found.jumps[0] + d, 0.1)).q for d in (-1e-6, 1e-6))
     assert 0 < before < after - 0.3

@@ -18,7 +18,7 @@ SHOWN = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ActivationKernel(SolverResult):
-    """What the theory of narrow networks knows of an activation f: its moments, and kappa(q) = E f(u) f(v) - (E f)^2.
+    """Holds what the theory of narrow networks needs of an activation f: moments, and kappa(q) = E f(u) f(v) - (E f)^2.
 
     `moments` holds mu_l = E f(z) He_l(z) for l = 0 to 7 and standard normal z. `power` is T = kappa(1), the variance of
     f; the share of it in mu_1 is learned from n ~ N samples, and a nonzero mu_2 makes the onset of specialization

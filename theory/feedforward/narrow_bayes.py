@@ -25,7 +25,7 @@ TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NarrowOptimum(SolverResult):
-    """One stable state of the Bayes-optimal student: how much its units know, and the errors that follow.
+    """Describes one stable state of the Bayes-optimal student: how much its units know, and the errors that follow.
 
     `q` is the overlap of a weight with the posterior mean, and between two samples of the posterior, per unit: 0 where
     no unit is told from the others, 1 where the teacher is known. `bayes_risk` is the error of the best prediction, the
@@ -46,7 +46,7 @@ class NarrowOptimum(SolverResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NarrowCurve(SolverResult):
-    """The Bayes-optimal student along a list of sample ratios: arrays of one number for each of `alphas`.
+    """Describes the Bayes-optimal student along a list of sample ratios: arrays of one number for each of `alphas`.
 
     `q`, `bayes_risk`, `gibbs_risk`, `free_entropy` and `replicon` are those of the equilibrium state, see
     `NarrowOptimum`. `risk_at_smallest_q` and `risk_at_largest_q` are the Bayes risks of the stable states with the

@@ -8,7 +8,7 @@ from typing import Literal
 from scipy.optimize import brentq
 
 from theory.feedforward.narrow_bayes import TOLERANCE
-from theory.feedforward.narrow_line import Line, Piece, State
+from theory.feedforward.narrow_line import LOWEST, Line, Piece, State
 from theory.models import NarrowNetwork
 from theory.models.arguments import checked
 from theory.models.feedforward.narrow import Activation
@@ -20,12 +20,13 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Specialization(SolverResult):
-    """Sample ratios at which the units of a Bayes-optimal student begin to differ from each other.
+    """Gives the sample ratios at which the units of a Bayes-optimal student begin to differ from each other.
 
     From `onset` on the state q = 0 is unstable; it is infinite for activations without a second Hermite coefficient.
     From `spinodal` on there is a stable state with q > 0, of overlap `q_spinodal` where it appears, and from
-    `transition` on it has the larger free entropy, with overlap `q_transition` there. `order` is "continuous" where all
-    three are the same and q grows from 0, else "first". `jumps` lists all sample ratios at which the equilibrium state
+    `transition` on it has the larger free entropy, with overlap `q_transition` there. `order` is "continuous" where the
+    equilibrium state leaves q = 0 at the onset and q grows from 0, else "first"; in a plain continuous case all three
+    are the same. `jumps` lists all sample ratios at which the equilibrium state
     changes by a jump, of which there can be more: from one specialized state to another, or to q = 1 without noise.
     """
 
@@ -69,7 +70,9 @@ def specialization(
     first = _Jump(line.onset, 0.0, 0.0, 0) if continuous else jumps[0]
     return Specialization(
         line.onset,
-        *((line.onset, first.alpha, 0.0) if continuous else (born.low, first.alpha, born.q_at_birth or 0.0)),
+        born.low,
+        first.alpha,
+        born.q_at_birth or 0.0,
         first.q,
         "continuous" if continuous else "first",
         tuple(jump.alpha for jump in jumps),
@@ -110,6 +113,8 @@ def _branches(line: Line) -> list[_Branch]:
 
 def _branch(line: Line, piece: Piece) -> _Branch:
     low, high = (math.exp(min(log_alpha, math.log(LARGEST))) for log_alpha in piece.log_alpha)
+    if piece.low == LOWEST and math.isfinite(line.onset):  # the line begins at q = 1e-10, the branch at q = 0
+        return _Branch(line.onset, high, 0.0, lambda alpha: line.state_on(piece, alpha))
     return _Branch(low, high, line.overlap(piece.low), lambda alpha: line.state_on(piece, alpha))
 
 

@@ -24,7 +24,7 @@ LARGEST = 1e12  # of beta and lam, and of their inverses
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TemperedOrders(SolverResult):
-    """Order parameters and errors of samples W of exp(-beta/2 sum (y - s)^2 - lam/2 |W|^2), all per unit and weight.
+    """Holds orders and errors of samples W of exp(-beta/2 sum (y - s)^2 - lam/2 |W|^2), all per unit and weight.
 
     `self_overlap` Q is |w|^2/N of a sample, `overlap` q that of two samples, and `teacher_overlap` m that of a sample
     with the teacher. `gibbs_risk` is the mean of (s - s*)^2 of the network of a sample, `mean_risk` that of the mean

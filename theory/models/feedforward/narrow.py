@@ -33,7 +33,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class NarrowNetwork:
-    """A teacher with one hidden layer of K units, learned by a student of the same shape (arXiv:2507.00629).
+    """Describes a teacher with one hidden layer of K units, learned by a student of the same shape (arXiv:2507.00629).
 
     Inputs x in R^N have independent standard normal entries. The network puts out
     s(x) = K^(-1/2) sum_k v_k f(w_k.x/sqrt(N)) with K known signs v_k = +-1, half of each, so that the mean of f
