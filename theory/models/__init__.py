@@ -40,6 +40,7 @@ from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
 from theory.models.topics import Masking, TopicMixture, TopicModel
+from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
@@ -68,6 +69,7 @@ __all__ = [
     "Masking",
     "Modes",
     "MulticlassMixture",
+    "NumberText",
     "Potts",
     "PottsModel",
     "PowerLaw",
@@ -75,6 +77,7 @@ __all__ = [
     "RandomLabels",
     "RandomMasks",
     "RidgeProblem",
+    "RootedTree",
     "SampledRows",
     "Scaled",
     "Sequences",
