@@ -70,6 +70,7 @@ class TreeText(Result):
     vocabulary: WordCounts = field(repr=False)
     ids: NDArray[Any] = field(repr=False)
 
+    @checked
     def words(self, start: int = 0, stop: int | None = None) -> list[str]:
         """Returns the words at the places start, ..., stop - 1 of the text, written out."""
         return [self.vocabulary.words[i] for i in self.ids[start:stop].tolist()]

@@ -7,6 +7,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.trees import NumberText, RootedTree
 
+LONGEST = 10**9
 LARGEST = 10**12  # numbers of this size are sieved by the primes up to a million
 
 
@@ -14,11 +15,11 @@ LARGEST = 10**12  # numbers of this size are sieved by the primes up to a millio
 def random_window(d: int, rng: np.random.Generator) -> NumberText:
     """Draws a text of d numbers that follow each other, from a random place between 2 and 10^12.
 
-    ValueError for d < 1 or above 10^12.
+    ValueError for d < 1 or above 10^9, whose sieve would take some ten seconds.
     """
     size = int(checks.dimension(d))
-    if size > LARGEST:
-        raise ValueError(f"d must be at most 10^12, got {checks.shown(d)}")
+    if size > LONGEST:
+        raise ValueError(f"d must be at most 10^9, got {checks.shown(d)}")
     first = int(rng.integers(2, LARGEST + 3 - size))
     return NumberText(first + size - 1, first)
 

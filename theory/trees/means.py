@@ -33,7 +33,7 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
     A share p^-a - p^-(a+1) of the numbers has exactly the exponent a at p; summed over primes this is P(a) - P(a+1),
     with the prime zeta function P, so that the mean is sum_(a>=2) value(a) (P(a) - P(a+1)). Exponent 1 is left out,
     since its share of all numbers has no limit, see `mean_children`. ValueError for values that are no finite numbers
-    up to 10^15; ConvergenceError for those that grow so fast that exponents from 128 on would matter.
+    up to 10^15; ConvergenceError where exponents from 128 on could matter.
 
     >>> round(additive_mean(lambda a: a - 1).mean, 12)  # prime factors with multiplicity minus different ones
     0.77315666905
@@ -44,14 +44,14 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
     with mpmath.workdps(DIGITS + GUARD):
         terms = [mpmath.mpf(own) * (prime_zeta(a) - prime_zeta(a + 1)) for a, own in enumerate(values, start=2) if own]
         mean = float(mpmath.fsum(terms))
-    # The last values bound the further ones unless these more than grow by half from one exponent to the next.
+    # Further values are taken to grow by less than half from one exponent to the next: then this bounds their share.
     left = 4 * max(map(abs, values[-8:])) * 2.0**-TERMS
     residual = left / abs(mean) if mean else left
     if residual > ENOUGH:
         raise ConvergenceError(
             "the mean of an additive function",
             Solution(mean, "unverified", residual, ENOUGH, 0),
-            "give values that grow more slowly than 2^a",
+            "give values that matter for exponents far below 128",
         )
     return NumberMean(mean, residual=residual)
 
@@ -73,7 +73,7 @@ def mean_depth() -> NumberMean:
     """Computes the limit of the mean depth of the trees, which is the sum over k >= 0 of 1 - density{depth <= k}.
 
     >>> round(mean_depth().mean, 12)
-    1.436157527172
+    1.436157527171
     """
     shares = [depth_density(k) for k in range(5)]
     return NumberMean(math.fsum(1 - one.density for one in shares), residual=max(one.residual for one in shares))

@@ -38,7 +38,7 @@ def exponents(n: int) -> list[int]:
     [4, 1, 2]
     """
     found, rest = [], n
-    for p in primes_up_to(TRIAL if n >= 1000 else 31).tolist():
+    for p in _trial_primes():
         if p**3 > rest:
             break
         if rest % p == 0:
@@ -57,6 +57,11 @@ def exponents(n: int) -> list[int]:
         f"n must have at most two prime factors above {TRIAL}, which multiply to less than {TRIAL**3}, or a single one "
         f"below {CERTAIN:.3g}: {checks.shown(n)} is too hard to factor"
     )
+
+
+@lru_cache(maxsize=1)
+def _trial_primes() -> tuple[int, ...]:
+    return tuple(primes_up_to(TRIAL).tolist())
 
 
 def _divided_out(n: int, p: Any) -> tuple[int, int]:
