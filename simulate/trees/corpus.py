@@ -14,6 +14,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.results import Result
 from theory.models.trees import NumberText, RootedTree
+from theory.models.trees.tree import tree_named
 
 PIECE = 2**20  # numbers that are in memory at a time
 LETTERS = str.maketrans("()", "oc")  # opening and closing parentheses: readers of text drop punctuation
@@ -94,10 +95,7 @@ def word_of_letters(letters: str) -> str:
     """
     if set(letters) - {"o", "c"}:
         raise ValueError(f"letters must be o and c only, got {checks.shown(letters)}")
-    try:
-        return RootedTree(letters.translate(PARENTHESES)).word
-    except ValueError:
-        raise ValueError(f"letters must spell balanced parentheses, got {checks.shown(letters)}") from None
+    return tree_named("letters", letters.translate(PARENTHESES)).word
 
 
 def _opened(path: Path, *, packed: bool) -> IO[bytes]:

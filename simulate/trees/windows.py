@@ -5,7 +5,8 @@ import numpy as np
 from simulate.trees.sieve import count_words
 from theory.models import checks
 from theory.models.arguments import checked
-from theory.models.trees import NumberText, RootedTree
+from theory.models.trees import NumberText
+from theory.models.trees.tree import tree_named
 
 LONGEST = 10**9
 LARGEST = 10**12  # numbers of this size are sieved by the primes up to a million
@@ -33,7 +34,7 @@ def window_depth_share(depth: int, d: int, rng: np.random.Generator) -> float:
 @checked
 def window_pattern_share(pattern: str, d: int, rng: np.random.Generator) -> float:
     """Measures the share of words among d random neighbors that become `pattern` without the leaves of their root."""
-    wanted = RootedTree(pattern).word
+    wanted = tree_named("pattern", pattern).word
     return count_words(random_window(d, rng)).pattern_share(wanted)
 
 

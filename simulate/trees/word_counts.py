@@ -11,6 +11,7 @@ from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.results import Result
 from theory.models.trees import NumberText, RootedTree
+from theory.models.trees.tree import tree_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,7 @@ class WordCounts(Result):
     @checked
     def pattern_share(self, pattern: str) -> float:
         """Returns the share of words that become `pattern` when the leaves of the root are left out."""
-        wanted = RootedTree(pattern).word
+        wanted = tree_named("pattern", pattern).word
         kept = ["".join(f"({child.word})" for child in tree.children if child.word) for tree in self._trees()]
         matching = np.array([own == wanted for own in kept])
         return float(self.counts[matching].sum() / self.numbers.n_words)

@@ -38,7 +38,7 @@ def exponent_density(allowed: Callable[[int], Any]) -> NumberDensity:
     ok = [True, *(_truth(allowed, a) for a in range(1, TERMS))]
     if not ok[1]:
         return NumberDensity(0.0)
-    return _product([int(ok[a]) - int(ok[a - 1]) for a in range(1, TERMS)])
+    return _product(tuple(int(ok[a]) - int(ok[a - 1]) for a in range(1, TERMS)))
 
 
 @checked
@@ -71,10 +71,10 @@ def squarefree_run_density(length: int = 2) -> NumberDensity:
     """
     if length < 1:
         raise ValueError(f"length must be an integer >= 1, got {checks.shown(length)}")
-    return NumberDensity(0.0) if length >= 4 else _product([0, -length])
+    return NumberDensity(0.0) if length >= 4 else _product((0, -length))
 
 
-def _product(coefficients: list[int]) -> NumberDensity:
+def _product(coefficients: tuple[int, ...]) -> NumberDensity:
     first, second = (euler_product(coefficients, small) for small in SMALL)
     density, residual = agreed(first, second, "a product over all primes")
     return NumberDensity(density, residual=residual)

@@ -1,6 +1,5 @@
 """Euler products and sums over all primes in high precision: small primes one by one, all others by prime zeta."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +13,8 @@ TOLERANCE = 1e-20  # of two evaluations of one number; the rounding to a double 
 TERMS = 128  # powers of 1/p: 2^-128 is below the working precision
 
 
-def euler_product(coefficients: Sequence[int], small: int) -> Any:
+@lru_cache(maxsize=64)
+def euler_product(coefficients: tuple[int, ...], small: int) -> Any:
     """Returns the product over all primes of f(1/p), f(x) = 1 + sum_a coefficients[a - 1] x^a, as a number of mpmath.
 
     The coefficient of x itself must be zero, else the product has no limit. Primes up to `small` are multiplied one by

@@ -7,6 +7,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.results import Result
 from theory.models.trees import RootedTree
+from theory.models.trees.tree import tree_named
 from theory.trees.prime_sums import ordered_sum
 
 LONGEST = 12  # children whose primes are summed over
@@ -39,7 +40,7 @@ def pattern_density(pattern: str) -> PatternDensity:
     >>> [round(pattern_density(pattern).density, 10) for pattern in ("", "(())", "(())(())")]
     [0.6079271019, 0.2933105687, 0.042878199]
     """
-    children = RootedTree(pattern).children
+    children = tree_named("pattern", pattern).children
     if len(children) > LONGEST or any(not child.word for child in children):
         raise ValueError(f"pattern must have at most {LONGEST} children and no leaf, got {checks.shown(pattern)}")
     total, error = ordered_sum(children, squarefree_rest=True)

@@ -121,6 +121,14 @@ class RootedTree:
         return f"word must have a number of at most {MOST_BITS} binary digits, got {checks.shown(self.word)}"
 
 
+def tree_named(name: str, word: Any) -> RootedTree:
+    """Returns the tree of `word`; ValueError that calls it by the name of the argument that holds it."""
+    try:
+        return RootedTree(word)
+    except ValueError as refused:
+        raise ValueError(str(refused).replace("word", name, 1)) from None
+
+
 @lru_cache(maxsize=4096)
 def _word(n: Any) -> str:
     return "".join(f"({_word(exponent)})" for exponent in exponents(n))
