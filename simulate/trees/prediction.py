@@ -26,7 +26,7 @@ class PredictionLoss(Result):
     that occur a few times only then predict themselves, so that the bits are too low, the more the rarer contexts are.
     `held_out_bits` and `held_out_accuracy` are those of the words in blocks that were not counted. Of these words,
     `unseen` is the share whose full context was never counted. The truth lies between the two. `n_contexts` counts the
-    different contexts, `n_targets` the words that were predicted.
+    different contexts, `n_targets` the words that were predicted, and `n_held_out` those of them that were held out.
     """
 
     bits: float
@@ -36,6 +36,7 @@ class PredictionLoss(Result):
     unseen: float
     n_contexts: int
     n_targets: int
+    n_held_out: int
 
 
 @checked
@@ -87,6 +88,7 @@ def prediction_loss(text: TreeText, offsets: Sequence[int] = (), modulus: int = 
         unseen=unseen / n,
         n_contexts=len(full.totals),
         n_targets=len(contexts.places),
+        n_held_out=n,
     )
 
 
