@@ -19,9 +19,9 @@ LARGEST_MODULUS = 10**6
 class Contexts:
     """The contexts of all words of a text: the words at `offsets` from the hidden one, nearest first, and n mod M.
 
-    A key holds the remainder and then the word ids, each in as many bits as the vocabulary needs, so that no table of
-    contexts is stored. Shorter contexts, to which a predictor falls back, leave out the last offsets, then the
-    remainder.
+    A key holds the remainder, the ids of these words, and that of the hidden word itself, each in as many bits as the
+    vocabulary needs, so that no table of contexts is stored. Shorter contexts, to which a predictor falls back, leave
+    out the last offsets, then the remainder.
     """
 
     text: TreeText
@@ -59,25 +59,21 @@ class Contexts:
         """The places in the text whose contexts lie inside it."""
         return range(max(0, *(-k for k in (0, *self.offsets))), self.text.numbers.n_words - max(0, 0, *self.offsets))
 
-    @property
-    def levels(self) -> list[tuple[int, int]]:
-        """The contexts from the empty to the full one: (number of offsets, modulus) of each."""
-        with_modulus = [(0, self.modulus)] if self.modulus > 1 else []
-        return [(0, 1), *with_modulus, *((k, self.modulus) for k in range(1, len(self.offsets) + 1))]
-
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Yields (first, stop) of stretches of the places."""
         for low in range(self.places.start, self.places.stop, PIECE):
             yield low, min(low + PIECE, self.places.stop)
 
-    def targets(self, low: int, stop: int) -> Integers:
-        """Returns the ids of the words at low, ..., stop - 1."""
-        return self.text.ids[low:stop].astype(np.int64)
-
-    def keys(self, low: int, stop: int, level: tuple[int, int]) -> Integers:
-        """Returns the keys of the contexts of these places at one level."""
-        n_offsets, modulus = level
-        keys = (self.text.numbers.first + np.arange(low, stop)) % modulus
-        for k in self.offsets[:n_offsets]:
+    def keys(self, low: int, stop: int) -> Integers:
+        """Returns the keys of the words at low, ..., stop - 1 after their contexts: the id of the word comes last."""
+        keys = (self.text.numbers.first + np.arange(low, stop)) % self.modulus
+        for k in (*self.offsets, 0):
             keys = (keys << self.word_bits) | self.text.ids[low + k : stop + k]
         return keys
+
+    def shortened(self, keys: Integers) -> Iterator[Integers]:
+        """Yields the keys of the same words after shorter contexts: the empty one, the remainder alone, ..., all."""
+        words, bits = keys & ((1 << self.word_bits) - 1), self.word_bits
+        yield words
+        for known in range(0 if self.modulus > 1 else 1, len(self.offsets) + 1):
+            yield (keys >> bits * (1 + len(self.offsets) - known) << bits) | words

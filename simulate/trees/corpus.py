@@ -99,7 +99,7 @@ def word_of_letters(letters: str) -> str:
 
 
 def _opened(path: Path, *, packed: bool) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "wb") if packed else path.open("wb"))
+    return cast(IO[bytes], gzip.open(path, "wb", compresslevel=6) if packed else path.open("wb"))
 
 
 def _lines(numbers: NumberText, size: int) -> bytes:

@@ -71,7 +71,7 @@ def ngram_counts(text: TreeText, length: int) -> NGramCounts:
         raise ValueError(f"length is too large ({refused}), got {length}") from None
     counts, bits = KeyCounts(), contexts.word_bits
     for low, stop in contexts.pieces():
-        counts.add((contexts.keys(low, stop, contexts.levels[-1]) << bits) | contexts.targets(low, stop))
+        counts.add(contexts.keys(low, stop))
     keys, found = counts.sorted()
     order = np.lexsort((keys, -found))
     return NGramCounts(text, length, _unpacked(keys[order], length, bits), found[order])

@@ -56,36 +56,28 @@ def prediction_loss(text: TreeText, offsets: Sequence[int] = (), modulus: int = 
     more than 62 bits (six words of a vocabulary of 1000).
     """
     contexts = Contexts(text, tuple(offsets), modulus)
-    levels = contexts.levels
-    whole, trained = [KeyCounts(), KeyCounts()], [KeyCounts() for _ in levels]
+    trained, held_out = KeyCounts(), KeyCounts()
     for low, stop in contexts.pieces():
-        words, held_out = contexts.targets(low, stop), _held_out(text, low, stop)
-        for level, counts in zip(levels, trained, strict=True):
-            keys = (contexts.keys(low, stop, level) << contexts.word_bits) | words
-            counts.add(keys[~held_out])
-        whole[0].add(keys)
-    full = _Table.of(whole[0], contexts.word_bits)
-    tables = [_Table.of(counts, contexts.word_bits) for counts in trained]
-    bits, right, unseen, n = 0.0, 0, 0, 0
-    for low, stop in contexts.pieces():
-        held_out = _held_out(text, low, stop)
-        words = contexts.targets(low, stop)[held_out]
-        share = np.full(len(words), 1 / text.vocabulary.n_words)
-        guess = np.full(len(words), -1)
-        for level, own in zip(levels, tables, strict=True):
-            share, guess, seen = own.predict(contexts.keys(low, stop, level)[held_out], words, share, guess)
-        bits -= float(np.log2(share).sum())
-        right, unseen, n = right + int((guess == words).sum()), unseen + int((~seen).sum()), n + len(words)
-    if not n:
+        keys, out = contexts.keys(low, stop), _held_out(text, low, stop)
+        trained.add(keys[~out])
+        held_out.add(keys[out])
+    known, asked, bits = trained.sorted(), held_out.sorted(), contexts.word_bits
+    n = int(asked[1].sum())
+    if not n or not known[1].sum():
         raise ValueError(
             f"text must be long enough to hold out a block of {BLOCK} numbers, one of {EVERY}, got {text.numbers}"
         )
+    share, guess = np.full(len(asked[0]), 1 / text.vocabulary.n_words), np.full(len(asked[0]), -1)
+    for own, keys in zip(contexts.shortened(known[0]), contexts.shortened(asked[0]), strict=True):
+        share, guess, seen = _Table.of(*_added_up(own, known[1]), bits).predict(keys, share, guess)
+    words = asked[0] & ((1 << bits) - 1)
+    full = _Table.of(*_added_up(np.concatenate([known[0], asked[0]]), np.concatenate([known[1], asked[1]])), bits)
     return PredictionLoss(
         bits=full.bits,
         accuracy=full.accuracy,
-        held_out_bits=bits / n,
-        held_out_accuracy=right / n,
-        unseen=unseen / n,
+        held_out_bits=-float(asked[1] @ np.log2(share)) / n,
+        held_out_accuracy=int(asked[1][guess == words].sum()) / n,
+        unseen=int(asked[1][~seen].sum()) / n,
         n_contexts=len(full.totals),
         n_targets=len(contexts.places),
         n_held_out=n,
@@ -136,13 +128,12 @@ class _Table:
     word_bits: int
 
     @classmethod
-    def of(cls, counted: KeyCounts, word_bits: int) -> "_Table":
-        keys, counts = counted.sorted()
+    def of(cls, keys: Integers, counts: Integers, word_bits: int) -> "_Table":
+        """Makes the table of different keys of words after contexts, in increasing order, and their counts."""
         contexts = keys >> word_bits
         starts = np.flatnonzero(np.r_[True, contexts[1:] != contexts[:-1]])
-        totals = np.add.reduceat(counts, starts)
+        totals, most = np.add.reduceat(counts, starts), np.maximum.reduceat(counts, starts)
         kinds = np.diff(np.r_[starts, len(keys)])
-        most = np.maximum.reduceat(counts, starts)
         # Of the words that share the largest count the first is taken: that of the smallest id.
         hits = np.flatnonzero(counts == np.repeat(most, kinds))
         first = hits[np.r_[True, contexts[hits[1:]] != contexts[hits[:-1]]]]
@@ -152,19 +143,24 @@ class _Table:
         places = KeyTable(contexts[starts], np.arange(len(starts)))
         return cls(KeyTable(keys, counts), places, totals, kinds, best, bits, float(most.sum()) / n, word_bits)
 
-    def predict(
-        self, contexts: Integers, words: Integers, share: Array, guess: Integers
-    ) -> tuple[Array, Integers, NDArray[np.bool_]]:
+    def predict(self, keys: Integers, share: Array, guess: Integers) -> tuple[Array, Integers, NDArray[np.bool_]]:
         """Returns the smoothed shares of the words, the guesses, and which contexts were counted."""
-        place = self.places(contexts)
+        place = self.places(keys >> self.word_bits)
         seen = place >= 0
-        total, kinds = self.totals[place], self.kinds[place]
-        count = np.maximum(self.pairs((contexts << self.word_bits) | words), 0)
+        total, kinds, count = self.totals[place], self.kinds[place], np.maximum(self.pairs(keys), 0)
         return (
             np.where(seen, (count + kinds * share) / (total + kinds), share),
             np.where(seen, self.best[place], guess),
             seen,
         )
+
+
+def _added_up(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Returns the different keys in increasing order, each with the sum of its counts."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 def _information(counts: Integers) -> Array:
