@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,28 +41,35 @@ class PredictionLoss(Result):
 
 
 @checked
-def prediction_loss(text: TreeText, offsets: Sequence[int] = (), modulus: int = 1) -> PredictionLoss:
+def prediction_loss(
+    text: TreeText,
+    offsets: Sequence[int] = (),
+    modulus: int = 1,
+    *,
+    held_out: Literal["blocks", "end"] = "blocks",
+) -> PredictionLoss:
     """Measures how well the words at `offsets` from a hidden word, and n modulo `modulus`, predict it by counting.
 
     The offset -1 is the previous word, 1 the next one; they are listed in the order in which they are worth knowing.
     With `modulus` M > 1 the predictor is told the remainder of the number n itself, as an oracle.
 
-    Held out are the words of one block of a thousand numbers in five. Their predictions are smoothed by the rule of
-    Witten and Bell: p(w|c) = [n(c,w) + T(c) p(w|c')]/[n(c) + T(c)], where n counts the other blocks, T(c) is the number
-    of different words after c, and c' is the context c without its last part. The empty context falls back to equal
-    shares for all words of the vocabulary, which is taken as known. The guess is the most frequent word of the longest
-    context that was counted.
+    Held out are the words of one block of a thousand numbers in five, or, with `held_out` "end", the last fifth of the
+    text, whose words are somewhat harder since frequencies drift with log log n. Their predictions are smoothed by the
+    rule of Witten and Bell: p(w|c) = [n(c,w) + T(c) p(w|c')]/[n(c) + T(c)], where n counts the other words, T(c) is the
+    number of different words after c, and c' is the context c without its last part. The empty context falls back to
+    equal shares for all words of the vocabulary, which is taken as known. The guess is the most frequent word of the
+    longest context that was counted.
 
     ValueError for offsets that repeat, are zero or beyond 1000, for a modulus beyond 10^6, and where the contexts need
     more than 62 bits (six words of a vocabulary of 1000).
     """
     contexts = Contexts(text, tuple(offsets), modulus)
-    trained, held_out = KeyCounts(), KeyCounts()
+    trained, untrained = KeyCounts(), KeyCounts()
     for low, stop in contexts.pieces():
-        keys, out = contexts.keys(low, stop), _held_out(text, low, stop)
+        keys, out = contexts.keys(low, stop), _is_held_out(text, low, stop, held_out)
         trained.add(keys[~out])
-        held_out.add(keys[out])
-    known, asked, bits = trained.sorted(), held_out.sorted(), contexts.word_bits
+        untrained.add(keys[out])
+    known, asked, bits = trained.sorted(), untrained.sorted(), contexts.word_bits
     n = int(asked[1].sum())
     if not n or not known[1].sum():
         raise ValueError(
@@ -85,7 +93,7 @@ def prediction_loss(text: TreeText, offsets: Sequence[int] = (), modulus: int = 
 
 
 @checked
-def markov_loss(text: TreeText, order: int) -> PredictionLoss:
+def markov_loss(text: TreeText, order: int, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
     """Measures the loss of next-word prediction from the `order` words before (see `prediction_loss`).
 
     Order 0 is the unigram predictor, which knows nothing. ValueError for an order below 0, and for one whose contexts
@@ -96,22 +104,23 @@ def markov_loss(text: TreeText, order: int) -> PredictionLoss:
     >>> round(markov_loss(read_text(NumberText(10_000)), 1).bits, 4)
     3.1895
     """
-    return prediction_loss(text, [-k for k in range(1, _count("order", order) + 1)])
+    return prediction_loss(text, [-k for k in range(1, _count("order", order) + 1)], held_out=held_out)
 
 
 @checked
-def neighbor_loss(text: TreeText, radius: int = 1) -> PredictionLoss:
+def neighbor_loss(text: TreeText, radius: int = 1, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
     """Measures the loss of masked-word prediction from the `radius` words on each side (see `prediction_loss`)."""
-    return prediction_loss(text, [side * k for k in range(1, _count("radius", radius) + 1) for side in (-1, 1)])
+    offsets = [side * k for k in range(1, _count("radius", radius) + 1) for side in (-1, 1)]
+    return prediction_loss(text, offsets, held_out=held_out)
 
 
 @checked
-def remainder_loss(text: TreeText, modulus: int) -> PredictionLoss:
+def remainder_loss(text: TreeText, modulus: int, *, held_out: Literal["blocks", "end"] = "blocks") -> PredictionLoss:
     """Measures the loss of an oracle that is told n modulo `modulus`, and no word (see `prediction_loss`).
 
     What it saves against the words is what position modulo small squares tells: whether 4 or 9 divides n.
     """
-    return prediction_loss(text, (), modulus)
+    return prediction_loss(text, (), modulus, held_out=held_out)
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,9 @@ def _information(counts: Integers) -> Array:
     return np.asarray(counts * np.log2(counts))
 
 
-def _held_out(text: TreeText, low: int, stop: int) -> NDArray[np.bool_]:
+def _is_held_out(text: TreeText, low: int, stop: int, held_out: str) -> NDArray[np.bool_]:
+    if held_out == "end":
+        return np.asarray(np.arange(low, stop) * EVERY >= text.numbers.n_words * (EVERY - 1))
     numbers = text.numbers.first + np.arange(low, stop)
     return np.asarray(numbers // BLOCK % EVERY == EVERY - 1)
 

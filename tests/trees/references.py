@@ -10,7 +10,7 @@ def word_by_sympy(n):
     return "".join(f"({word_by_sympy(a)})" for _, a in sorted(sympy.factorint(n).items()))
 
 
-def losses(words, first, offsets, modulus, block=1000, every=5):
+def losses(words, first, offsets, modulus, where="blocks", block=1000, every=5):
     """(bits, accuracy, held-out bits, held-out accuracy, unseen) of the definition of `prediction_loss`, in loops."""
     low, high = max(0, *(-k for k in (0, *offsets))), len(words) - max(0, 0, *offsets)
     levels = [(0, 1)] + ([(0, modulus)] if modulus > 1 else []) + [(k, modulus) for k in range(1, len(offsets) + 1)]
@@ -31,6 +31,8 @@ def losses(words, first, offsets, modulus, block=1000, every=5):
 
     every_place = range(low, high)
     held_out = [i for i in every_place if (first + i) // block % every == every - 1]
+    if where == "end":
+        held_out = [i for i in every_place if i >= len(words) * (1 - 1 / every)]
     out = set(held_out)
     whole = counted(every_place, levels[-1])
     n = len(every_place)

@@ -26,12 +26,13 @@ def million():
     return read_text(NumberText(10**6))
 
 
+@pytest.mark.parametrize("where", ["blocks", "end"])
 @pytest.mark.parametrize(
     ("offsets", "modulus"), [((), 1), ((-1,), 1), ((-1, -2), 1), ((-1, 1), 1), ((), 12), ((1, -2, 5), 36), ((-3,), 1)]
 )
-def test_losses_are_those_of_plain_loops(offsets, modulus):
-    found = prediction_loss(SMALL, offsets, modulus)
-    bits, accuracy, held_out, held_out_accuracy, unseen = losses(SMALL.words(), 1700, offsets, modulus)
+def test_losses_are_those_of_plain_loops(offsets, modulus, where):
+    found = prediction_loss(SMALL, offsets, modulus, held_out=where)
+    bits, accuracy, held_out, held_out_accuracy, unseen = losses(SMALL.words(), 1700, offsets, modulus, where)
     assert found.bits == pytest.approx(bits, rel=1e-12)
     assert found.accuracy == accuracy
     assert found.held_out_bits == pytest.approx(held_out, rel=1e-12)
@@ -66,6 +67,12 @@ def test_longer_contexts_look_better_by_plug_in_and_are_worse_held_out(million):
     assert np.argmin(held_out) == 3
     assert all(each.held_out_bits > each.bits - 0.01 for each in orders)
     assert (np.diff([each.unseen for each in orders]) >= 0).all()
+
+
+def test_later_numbers_are_harder(million):
+    for M in (1, 4, 36):
+        here, later = (remainder_loss(million, M, held_out=where).held_out_bits for where in ("blocks", "end"))
+        assert here + 0.02 < later < here + 0.1
 
 
 def test_a_bounded_context_cannot_beat_the_oracle_of_a_multiple(million):
