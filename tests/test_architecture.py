@@ -24,6 +24,7 @@ BUILDS_ON: dict[str, set[str]] = {
     "simulate/nets": {"simulate/potts"},
     "theory/nets": {"theory/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
+    "figures/trees": {"simulate/nets"},
 }
 HEAVY = {"pandas", "sympy", "matplotlib", "mpmath", "tqdm", "sklearn", "distributed", "dask", "jax", "equinox", "optax"}
 FILES = [path for wing in WINGS for path in sorted((ROOT / wing).rglob("*.py")) if "output" not in path.parts]

@@ -41,6 +41,7 @@ from theory.models.spiked_data import SpikedData, SpikeMethod
 from theory.models.stationary import AR1, Toeplitz, TridiagonalPrecision
 from theory.models.teacher_student import TeacherStudent
 from theory.models.topics import Masking, TopicMixture, TopicModel
+from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
@@ -70,6 +71,7 @@ __all__ = [
     "Modes",
     "MulticlassMixture",
     "NarrowNetwork",
+    "NumberText",
     "Potts",
     "PottsModel",
     "PowerLaw",
@@ -77,6 +79,7 @@ __all__ = [
     "RandomLabels",
     "RandomMasks",
     "RidgeProblem",
+    "RootedTree",
     "SampledRows",
     "Scaled",
     "Sequences",

@@ -1,0 +1,49 @@
+"""The mean number of children and the shares of single words have no limit: both change with log log N, slowly."""
+
+import math
+
+from figures.core import Context, Experiment, Panel, Row, row
+from figures.trees.all_numbers import counts_up_to, sizes, without_error
+from theory import trees
+
+CHILDREN, WORDS = "children of the root", "single words"
+SERIES = {0: "$M$ alone", 1: "one term $c_1/\\ln N$", 3: "three terms"}
+SINGLE = ("()", "()()", "()()()", "(())()", "((()))()")
+MEASURED = "all numbers up to $N$"
+
+
+def compute(context: Context) -> list[Row]:
+    rows, line = [], context.thin([10 ** (k / 4) for k in range(8, 41)], 6)
+    for k, name in SERIES.items():
+        rows += [
+            row(name, n, panel=CHILDREN, theory=trees.mean_children(n, k).mean - math.log(math.log(n))) for n in line
+        ]
+    for n in sizes(context):
+        excess = counts_up_to(n).n_children / n - math.log(math.log(n))
+        best = trees.mean_children(n, 3).mean - math.log(math.log(n))
+        estimate = without_error(excess, n)
+        rows.append(row(MEASURED, n, panel=CHILDREN, d=n, theory=best, estimate=estimate, judged=False))
+    for word in SINGLE:
+        for n in sizes(context, 3):
+            share = counts_up_to(n).count(word) / n / trees.word_frequency(word, n).frequency
+            estimate = without_error(share, n)
+            rows.append(row(word, n, panel=WORDS, d=n, theory=1.0, estimate=estimate, judged=False))
+    return rows + [row("leading order", n, panel=WORDS, theory=1.0) for n in (1e3, sizes(context)[-1])]
+
+
+EXPERIMENT = Experiment(
+    title="What has no limit in the trees of the natural numbers",
+    compute=compute,
+    panels=(
+        Panel(title=CHILDREN, curves={}, ylabel="mean number - $\\ln \\ln N$", ylim=(0.1, 0.29)),
+        Panel(title=WORDS, curves={}, ylabel="share over leading order", ylim=(0.4, 2.6)),
+    ),
+    xlabel="$N$",
+    xscale="log",
+    figsize=(6.8, 2.8),
+    caption="Left: mean number of children, which is that of different primes, of all numbers up to N less ln ln N. It "
+    "comes to the constant M of Mertens as slowly as 1/ln N (first line); the expansion in 1/ln N is much better. "
+    "Right: shares of single words over the leading order of Landau's theorem, at which they fall to zero; words that "
+    "end in one leaf come near it as 1/ln N, those that end in more as 1/ln ln N only. Markers are counted on all "
+    "numbers up to N: there is no chance in them, no error bar and no z.",
+)

@@ -1,0 +1,90 @@
+"""A hidden word of the text of numbers is predicted from its neighbors, or from the remainder of the number itself."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Panel, Row, row
+from figures.trees.all_numbers import counts_up_to, without_error
+from simulate.core import Task
+from simulate.trees import TreeText, prediction_loss, read_text
+from theory.models import NumberText
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+NUMBERS = {"draft": 10**4, "default": 10**7, "paper": 3 * 10**7}
+NEIGHBORS, ORACLE, RANKS = "words around the hidden one", "oracle: $n$ modulo $M$", "frequency against rank"
+BEFORE = {k: tuple(range(-1, -k - 1, -1)) for k in range(6)}
+AROUND = {0: (), 2: (-1, 1), 4: (-1, 1, -2, 2)}
+MODULI = (1, 2, 4, 12, 36, 180, 900, 6_300, 44_100)
+LEVELS = (4, 36, 900)  # moduli of the oracles that are drawn beside the neighbors
+SIDES = {"before": BEFORE, "both sides": AROUND}
+
+
+@cache
+def text_up_to(n_numbers: int) -> TreeText:
+    return read_text(NumberText(n_numbers))
+
+
+def losses(n_numbers: int, offsets: tuple[int, ...], modulus: int) -> NDArray[np.float64]:
+    """The plug-in loss and the held-out one in bits, and the numbers of words that they are means over."""
+    found = prediction_loss(text_up_to(n_numbers), offsets, modulus)
+    return np.array([found.bits, found.held_out_bits, found.n_targets, found.n_held_out])
+
+
+def compute(context: Context) -> list[Row]:
+    n_numbers, rows = NUMBERS[context.quality], []
+    plan = {(k, 1) for places in SIDES.values() for k in places.values()} | {((), M) for M in MODULI}
+    found = context.sweep(Task(f"{k}/{M}", losses, (n_numbers, k, M)) for k, M in sorted(plan))
+    for side, places in SIDES.items():
+        for place, how in enumerate(("plug-in", "held out")):
+            for length, offsets in places.items():
+                own = np.asarray(found[f"{offsets}/1"])
+                bits = without_error(float(own[place]), int(own[2 + place]))
+                rows.append(row(f"{side}, {how}", length, panel=NEIGHBORS, d=n_numbers, estimate=bits))
+    for M in LEVELS:
+        level = float(np.asarray(found[f"()/{M}"])[1])
+        rows += [row(f"oracle, $M = {M}$", x, panel=NEIGHBORS, theory=level) for x in (0, max(BEFORE))]
+    for place, how in enumerate(("plug-in", "held out")):
+        for M in MODULI:
+            own = np.asarray(found[f"()/{M}"])
+            bits = without_error(float(own[place]), int(own[2 + place]))
+            rows.append(row(how, M, panel=ORACLE, d=n_numbers, estimate=bits))
+    for n in (10**4, 10**6, 10**7)[: 1 if context.is_draft else 3]:
+        shares = counts_up_to(n).frequencies
+        ranks = np.unique(np.geomspace(1, len(shares), 60).round().astype(int)).tolist()
+        rows += [row(f"$N = 10^{len(str(n)) - 1}$", r, panel=RANKS, theory=shares[r - 1]) for r in ranks]
+    return rows
+
+
+def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """Thin lines join the markers of one curve."""
+    for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
+        points = own[own["simulation"].notna()].sort_values("x")
+        axes.plot(points["x"], points["simulation"], f"C{k}:", linewidth=0.7, zorder=1)
+    if axes.get_title() == NEIGHBORS:
+        axes.legend(fontsize=5.5, loc="lower left", ncols=2)
+
+
+EXPERIMENT = Experiment(
+    title="Bits a word in the rooted-tree text of the natural numbers",
+    compute=compute,
+    panels=(
+        Panel(title=NEIGHBORS, curves={}, xlabel="words that are known", ylabel="loss (bits a word)", ylim=(1.0, 4.0)),
+        Panel(title=ORACLE, curves={}, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
+        Panel(title=RANKS, curves={}, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
+    ),
+    figsize=(9.2, 3.0),
+    draw=draw,
+    caption="Losses of predictors that count, on all numbers up to N = 10^7 (3 10^7 at the quality paper). Plug-in: "
+    "the counts predict the words that they are taken from; held out: those of one block of a thousand numbers in "
+    "five, by the counts of the others. Where contexts are long, and so rare, plug-in bits are too low and held-out "
+    "ones rise: the truth lies between. Left: from the words before the hidden one, or as many on both sides; "
+    "horizontal lines: the held-out loss of an oracle that knows n modulo M, and no word. Middle: such oracles "
+    "against M; a square among the factors helps most. Right: the shares of words by rank, which fall much faster "
+    "than a power. All numbers are counted, so that there is no error bar and no z.",
+)

@@ -1,0 +1,110 @@
+"""Writes the text of the natural numbers to a file that programs for ordinary text can read."""
+
+import gzip
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+
+from simulate.trees.sieve import read_text
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
+from theory.models.trees import NumberText, RootedTree
+from theory.models.trees.tree import tree_named
+
+PIECE = 2**20  # numbers that are in memory at a time
+LETTERS = str.maketrans("()", "oc")  # opening and closing parentheses: readers of text drop punctuation
+PARENTHESES = str.maketrans("oc", "()")
+SUFFIXES = (".txt", ".txt.gz")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenCorpus(Result):
+    """What was written: `n_documents` lines of `words_per_document` words, the last maybe fewer, in the file `path`."""
+
+    path: Path
+    n_documents: int
+    n_words: int
+    words_per_document: int
+
+
+@checked
+def write_corpus(numbers: NumberText, path: str | os.PathLike[str], *, words_per_document: int = 100) -> WrittenCorpus:
+    """Writes the words of a text to a .txt or .txt.gz file, a document of `words_per_document` words on each line.
+
+    A document is a stretch of numbers that follow each other. Words are spelled in letters, o for an opening and c for
+    a closing parenthesis, such as oocc for (()), because readers of text drop punctuation; `word_of_letters` undoes
+    it. The command `python -m figures analyse FILE.txt --stop-words none` reads the file. It is written beside its
+    place first and then moved there, so that no half of it is ever seen. Memory is needed for a million words at a
+    time only.
+
+    ValueError for another suffix, for a folder that is not there, and for documents of less than one word; OSError,
+    with the name of the file, where the system cannot write it.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "numbers.txt"
+    >>> write_corpus(NumberText(9), file, words_per_document=4).n_documents
+    2
+    >>> print(file.read_text().strip())
+    oc oc oocc oc
+    ococ oc oocc oocc
+    """
+    file = Path(path)
+    size = int(checks.dimension(words_per_document, name="words_per_document"))
+    if not file.name.lower().endswith(SUFFIXES) or file.name.lower() in SUFFIXES:
+        raise ValueError(f"path must be that of a .txt or .txt.gz file, got {checks.shown(str(path))}")
+    if not file.parent.is_dir() or file.is_dir():
+        raise ValueError(f"path must be that of a file in a folder that is there, got {checks.shown(str(path))}")
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    step = min(size, numbers.n_words) * max(1, PIECE // size)
+    try:
+        with _opened(temporary, packed=file.name.lower().endswith(".gz")) as stream:
+            for first in range(numbers.first, numbers.last + 1, step):
+                part = NumberText(min(first + step - 1, numbers.last), first)
+                stream.write(_lines(part, size))
+        temporary.replace(file)
+    except OSError as failed:
+        failed.filename = str(file)
+        raise
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    return WrittenCorpus(file, -(-numbers.n_words // size), numbers.n_words, size)
+
+
+@checked
+def letters_of_word(word: str) -> str:
+    """Returns a word of parentheses spelled in letters, o for ( and c for ).
+
+    >>> letters_of_word("(())()")
+    'ooccoc'
+    """
+    return RootedTree(word).word.translate(LETTERS)
+
+
+@checked
+def word_of_letters(letters: str) -> str:
+    """Returns the word of parentheses that is spelled in the letters o and c; ValueError for other letters.
+
+    >>> word_of_letters("ooccoc")
+    '(())()'
+    """
+    if set(letters) - {"o", "c"}:
+        raise ValueError(f"letters must be o and c only, got {checks.shown(letters)}")
+    return tree_named("letters", letters.translate(PARENTHESES)).word
+
+
+def _opened(path: Path, *, packed: bool) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path, "wb", compresslevel=6) if packed else path.open("wb"))
+
+
+def _lines(numbers: NumberText, size: int) -> bytes:
+    """Returns the documents of these numbers, the lines ending in a newline."""
+    text = read_text(numbers)
+    spelled = np.array([word.translate(LETTERS) for word in text.vocabulary.words])
+    words = spelled[text.ids].tolist()
+    return "".join(" ".join(words[k : k + size]) + "\n" for k in range(0, len(words), size)).encode()

@@ -1,0 +1,147 @@
+"""Means over the natural numbers: edges beyond those of the primes, depth, and the number of children, which grows."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.results import Result
+from theory.models.trees import RootedTree
+from theory.numerics import ConvergenceError, Solution
+from theory.trees.densities import depth_density
+from theory.trees.euler import DIGITS, GUARD, TERMS, prime_zeta
+
+LARGEST_VALUE = 1e15
+ENOUGH = 1e-14  # of the terms that are left out, relative to the mean
+MOST_TERMS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberMean(Result):
+    """The limit of a mean over 1..N; `residual` bounds the relative change by the terms that are left out."""
+
+    mean: float
+
+
+@checked
+def additive_mean(value: Callable[[int], Any]) -> NumberMean:
+    """Computes the mean over all numbers of the sum of `value(a)` over the exponents a >= 2 of their primes.
+
+    A share p^-a - p^-(a+1) of the numbers has exactly the exponent a at p; summed over primes this is P(a) - P(a+1),
+    with the prime zeta function P, so that the mean is sum_(a>=2) value(a) (P(a) - P(a+1)). Exponent 1 is left out,
+    since its share of all numbers has no limit, see `mean_children`. ValueError for values that are no finite numbers
+    up to 10^15; ConvergenceError where exponents from 128 on could matter.
+
+    >>> round(additive_mean(lambda a: a - 1).mean, 12)  # prime factors with multiplicity minus different ones
+    0.77315666905
+    """
+    import mpmath
+
+    values = [_real(value, a) for a in range(2, TERMS)]
+    with mpmath.workdps(DIGITS + GUARD):
+        terms = [mpmath.mpf(own) * (prime_zeta(a) - prime_zeta(a + 1)) for a, own in enumerate(values, start=2) if own]
+        mean = float(mpmath.fsum(terms))
+    # Further values are taken to grow by less than half from one exponent to the next: then this bounds their share.
+    left = 4 * max(map(abs, values[-8:])) * 2.0**-TERMS
+    residual = left / abs(mean) if mean else left
+    if residual > ENOUGH:
+        raise ConvergenceError(
+            "the mean of an additive function",
+            Solution(mean, "unverified", residual, ENOUGH, 0),
+            "give values that matter for exponents far below 128",
+        )
+    return NumberMean(mean, residual=residual)
+
+
+@checked
+def mean_excess_edges() -> NumberMean:
+    """Computes the limit of the mean of (edges of the tree) - (number of different primes), arXiv:2512.01870.
+
+    Each prime is an edge, and its exponent a adds the edges of the tree of a, so this is `additive_mean` of them.
+
+    >>> round(mean_excess_edges().mean, 12)
+    0.50615238326
+    """
+    return additive_mean(lambda a: _edges(a))
+
+
+@checked
+def mean_depth() -> NumberMean:
+    """Computes the limit of the mean depth of the trees, which is the sum over k >= 0 of 1 - density{depth <= k}.
+
+    >>> round(mean_depth().mean, 12)
+    1.436157527171
+    """
+    shares = [depth_density(k) for k in range(5)]
+    return NumberMean(math.fsum(1 - one.density for one in shares), residual=max(one.residual for one in shares))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanChildren(Result):
+    """The mean number of children over 1..N as an asymptotic series, which is no limit: it grows as log log N.
+
+    `mean` is log log N + M + sum_j c_j/(log N)^j up to j = `n_terms`, with M = 0.261497... the constant of Mertens.
+    `last_term` is the last one of the sum. The series diverges: past the smallest term more of them make it worse, and
+    the size of the last says how far the mean may be off.
+    """
+
+    mean: float
+    n_terms: int
+    last_term: float
+
+
+@checked
+def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
+    """Computes the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
+
+    The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in
+    1/log N, c_j = (j - 1)! (sum_(k<j) gamma_k/k! - 1), where gamma_k are the constants of Stieltjes (gamma_0 that of
+    Euler): integrate {u} (log u)^(j-1)/u^2 from 1 on, which the Laurent series of the zeta function at 1 contains. The
+    first, c_1 = -0.4228, is still 10 % of M at N = 10^7: with `n_terms` 0, log log N + M, convergence is very slow.
+    ValueError for N < 10 or not finite, and for more than 20 terms.
+
+    >>> round(mean_children(1e7).mean - math.log(math.log(1e7)), 4)
+    0.2331
+    """
+    import mpmath
+
+    checks.between("n_numbers", n_numbers, 10, closed=(True, False))
+    if not 0 <= n_terms <= MOST_TERMS:
+        raise ValueError(f"n_terms must be an integer from 0 to {MOST_TERMS}, got {checks.shown(n_terms)}")
+    logarithm = math.log(n_numbers)
+    coefficients = _children_coefficients()
+    terms = [coefficients[j] / logarithm**j for j in range(1, n_terms + 1)]
+    mean = math.log(logarithm) + float(mpmath.mertens) + math.fsum(terms)
+    return MeanChildren(mean, n_terms, terms[-1] if terms else float(mpmath.mertens))
+
+
+@lru_cache(maxsize=1)
+def _children_coefficients() -> list[float]:
+    """Returns c_0 = 0 (unused) and c_j of `mean_children`."""
+    import mpmath
+
+    total, found = mpmath.mpf(-1), [0.0]
+    for k in range(MOST_TERMS):
+        total += mpmath.stieltjes(k) / mpmath.factorial(k)
+        found.append(float(total * mpmath.factorial(k)))
+    return found
+
+
+def _real(value: Callable[[int], Any], a: int) -> float:
+    try:
+        found = checks.real("value", value(a))
+    except ValueError:
+        raise
+    except Exception as failed:
+        raise ValueError(f"value must be a function of one exponent, which failed at {a}: {failed!r}") from failed
+    if abs(found) > LARGEST_VALUE:
+        raise ValueError(f"value must be at most {LARGEST_VALUE:g} in absolute value, got {found:g} at {a}")
+    return found
+
+
+@lru_cache(maxsize=256)
+def _edges(a: int) -> int:
+    return RootedTree.of_number(a).n_edges
