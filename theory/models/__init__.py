@@ -5,6 +5,7 @@ from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
+from theory.models.feedforward import BinaryNetwork, NestedFeatures
 from theory.models.glm import (
     Cluster,
     DenseModes,
@@ -43,6 +44,7 @@ from theory.models.topics import Masking, TopicMixture, TopicModel
 
 __all__ = [
     "AR1",
+    "BinaryNetwork",
     "Blocks",
     "Cluster",
     "ContrastPopulation",
@@ -68,6 +70,7 @@ __all__ = [
     "Masking",
     "Modes",
     "MulticlassMixture",
+    "NestedFeatures",
     "Potts",
     "PottsModel",
     "PowerLaw",
