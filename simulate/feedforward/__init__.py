@@ -1,13 +1,25 @@
 """Measurements on feed-forward networks: Hamiltonian Monte Carlo, wide binary networks, transfer."""
 
 from simulate.feedforward.binary import Decay, FieldStatistics, decay, field_statistics
+from simulate.feedforward.multilayer import Multilayer, TrainedMultilayer, train_multilayer
 from simulate.feedforward.stochastic import StochasticActivations, stochastic_activations
+from simulate.feedforward.transfer import frozen_risks, warm_start_risks
+from simulate.feedforward.transfer_networks import Teacher, draw_teachers, linear_alignment, transfer_network
 
 __all__ = [
     "Decay",
     "FieldStatistics",
+    "Multilayer",
     "StochasticActivations",
+    "Teacher",
+    "TrainedMultilayer",
     "decay",
+    "draw_teachers",
     "field_statistics",
+    "frozen_risks",
+    "linear_alignment",
     "stochastic_activations",
+    "train_multilayer",
+    "transfer_network",
+    "warm_start_risks",
 ]

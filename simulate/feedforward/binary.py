@@ -51,7 +51,7 @@ class Layer:
         """Draws signs and biases."""
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-(width**2) // 8)), np.uint8), count=width**2)
         biases = math.sqrt(network.bias_variance) * rng.standard_normal(width)
-        return cls(network, 2.0 * bits.reshape(width, width) - 1.0, biases)
+        return cls(network, 2.0 * bits.reshape(width, width).astype(float) - 1.0, biases)
 
     @property
     def scale(self) -> float:

@@ -5,7 +5,7 @@ from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
-from theory.models.feedforward import BinaryNetwork, NestedFeatures
+from theory.models.feedforward import BinaryNetwork, NestedFeatures, NetworkTransfer
 from theory.models.glm import (
     Cluster,
     DenseModes,
@@ -71,6 +71,7 @@ __all__ = [
     "Modes",
     "MulticlassMixture",
     "NestedFeatures",
+    "NetworkTransfer",
     "Potts",
     "PottsModel",
     "PowerLaw",

@@ -1,6 +1,6 @@
 """Records of feed-forward networks: binary ones at initialization, and features that are transferred."""
 
 from theory.models.feedforward.binary import BinaryNetwork, BinaryNeurons
-from theory.models.feedforward.transfer import NestedFeatures
+from theory.models.feedforward.transfer import NestedFeatures, NetworkTransfer
 
-__all__ = ["BinaryNetwork", "BinaryNeurons", "NestedFeatures"]
+__all__ = ["BinaryNetwork", "BinaryNeurons", "NestedFeatures", "NetworkTransfer"]

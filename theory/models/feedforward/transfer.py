@@ -64,3 +64,49 @@ class NestedFeatures:
     def label_noises(self) -> Array:
         """The variances S_l = noise + 1 - s_l that the labels have for a learner at each depth, (L + 1,)."""
         return np.asarray(self.noise + (1 - self.kept_powers))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkTransfer:
+    """A pair of related tasks, each with labels of a random deep network, between which a network is transferred.
+
+    The source's teacher has hidden tanh layers of `width` neurons and a linear read-out, on inputs N(0, 1) of dimension
+    `n_inputs`, without biases; its weights are Gaussian with the variance `weight_variance` over the number of inputs
+    of their layer. In the target's teacher the weights W of layer l are replaced by r W + sqrt(1 - r^2) W', with W'
+    drawn anew and r = `layer_overlaps`[l], whose last entry is that of the read-out; there is one hidden layer for each
+    of the others. Labels are +1 where the output exceeds its median over inputs, else -1.
+
+    ValueError for sizes that are no integers of at least 1, fewer than two layers, overlaps outside [-1, 1], and a
+    variance that is not positive.
+
+    >>> NetworkTransfer().n_layers
+    5
+    """
+
+    n_inputs: int = 32
+    width: int = 64
+    layer_overlaps: Any = (1.0, 1.0, 0.9, 0.6, 0.3)
+    weight_variance: float = 2.25
+
+    def __post_init__(self) -> None:
+        overlaps = checks.finite_array("layer_overlaps", self.layer_overlaps, 1)
+        if len(overlaps) < 2 or abs(overlaps).max() > 1:
+            allowed = "at least two numbers in [-1, 1], the last one of the read-out"
+            raise ValueError(f"layer_overlaps must be {allowed}, got {checks.shown(self.layer_overlaps)}")
+        n_inputs = int(checks.dimension(self.n_inputs, name="n_inputs"))
+        width = int(checks.dimension(self.width, name="width"))
+        checks.fits_in_memory(
+            f"width = {width}, n_inputs = {n_inputs}", float(width) * (n_inputs + len(overlaps) * float(width))
+        )
+        variance = checks.between("weight_variance", self.weight_variance, 1e-12, 1e12, closed=(True, True))
+        set_checked(self, layer_overlaps=overlaps, n_inputs=n_inputs, width=width, weight_variance=variance)
+
+    @property
+    def n_layers(self) -> int:
+        """The number of layers of weights, read-out included."""
+        return len(self.layer_overlaps)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of inputs of all layers, and the single output: (n_inputs, width, ..., width, 1)."""
+        return (self.n_inputs, *[self.width] * (self.n_layers - 1), 1)
