@@ -112,12 +112,13 @@ EXPERIMENT = Experiment(
     figsize=(10.5, 3.0),
     draw=draw,
     caption="An experiment, to which there is no theory; thin lines connect markers. Two teachers share the first two "
-    "hidden layers and have overlaps .9, .6 and .3 in the others and the read-out. A network trained on the source task "
-    "keeps its first k layers, frozen; the others are trained on n_t samples of the target task, from new random weights "
-    "(left) or from those of the source (middle), and the weights with the least loss on a tenth of the samples, held "
-    "out, are taken; k = 0 is training from scratch and plain fine-tuning. Means over three pairs of teachers, two "
-    "standard errors. The expected best k inside the range is seen with re-initialized layers and few samples, and "
-    "moves as expected: k = 4 at 100 samples, 1 at 300, 0 from 1,000 on. With warm-started layers it is not seen: k = 0 "
-    "is best, or nothing is gained by freezing. Right: linear centered kernel alignment of hidden layers, of two "
-    "networks of the source task from different starts, and of the source's with one trained from scratch on the target.",
+    "hidden layers and have overlaps .9, .6 and .3 in the others and the read-out. A network trained on the "
+    "source task keeps its first k layers, frozen; the others are trained on n_t samples of the target task, from"
+    " new random weights (left) or from those of the source (middle), and the weights with the least loss on a "
+    "tenth of the samples, held out, are taken; k = 0 is training from scratch and plain fine-tuning. Means over "
+    "three pairs of teachers, two standard errors. The expected best k inside the range is seen with re-"
+    "initialized layers and few samples, and moves as expected: k = 4 at 100 samples, 1 at 300, 0 from 1,000 on. "
+    "With warm-started layers it is not seen: k = 0 is best, or nothing is gained by freezing. Right: linear "
+    "centered kernel alignment of hidden layers, of two networks of the source task from different starts, and of"
+    " the source's with one trained from scratch on the target.",
 )

@@ -1,8 +1,9 @@
 """Networks of tanh layers with one output, trained on labels +1 and -1 by Adam, in plain numpy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.covariance import set_checked
 from theory.models.results import Result
 
 DECAYS, TINY = (0.9, 0.999), 1e-8  # Adam's own
+LARGEST = 1e12  # of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
 
 
@@ -20,39 +23,98 @@ Numbers = NDArray[np.floating[Any]]
 class Multilayer:
     """A network x -> tanh(x W + b) -> ... -> x W + b with one output.
 
-    `layers` are the matrices (inputs + 1, outputs) of all layers; the last row of each holds the biases b.
+    `layers` are the matrices (inputs + 1, outputs) of all layers; the last row of each holds the biases b. They are
+    kept in single precision where all are given in it. ValueError for matrices that do not fit together, weights above
+    1e12, and more than one output.
     """
 
     layers: tuple[Numbers, ...] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        given = self.layers
+        if not isinstance(given, tuple | list) or not given:
+            raise ValueError(f"layers must be a sequence of matrices, got {checks.shown(given)}")
+        found: list[Numbers] = [checks.finite_array(f"layers[{k}]", one, 2) for k, one in enumerate(given)]
+        for k, layer in enumerate(found):
+            below = found[k - 1].shape[1] + 1 if k else max(2, len(layer))
+            if len(layer) != below:
+                raise ValueError(f"layers[{k}] must have {below} rows, the inputs and the biases, got {len(layer)}")
+            if abs(layer).max() > LARGEST:
+                raise ValueError(f"layers[{k}] must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(layer).max():.3g}")
+        if found[-1].shape[1] != 1:
+            raise ValueError(f"layers must end with one output, got {found[-1].shape[1]}")
+        if all(isinstance(one, np.ndarray) and one.dtype == np.float32 for one in given):
+            found = [layer.astype(np.float32) for layer in found]
+        set_checked(self, layers=tuple(found))
+
     @classmethod
-    def random(cls, sizes: tuple[int, ...], rng: np.random.Generator, variance: float = 1.0) -> Self:
-        """Draws weights of the given `variance` over the number of inputs of their layer; biases are zero."""
+    @checked
+    def random(cls, sizes: tuple[int, ...], rng: np.random.Generator, variance: float = 1.0) -> "Multilayer":
+        """Draws weights of the given `variance` over the number of inputs of their layer; biases are zero.
+
+        `sizes` are the numbers of inputs of all layers, then the single output.
+        """
+        counts = [int(checks.dimension(size, name=f"sizes[{k}]")) for k, size in enumerate(sizes)]
+        if len(counts) < 2 or counts[-1] != 1:
+            raise ValueError(f"sizes must be at least two numbers, of which the last is 1, got {checks.shown(sizes)}")
+        checks.fits_in_memory(f"layers of sizes {sizes}", sum(float(a) * b for a, b in pairwise(counts)))
+        spread = checks.between("variance", variance, 0.0, 1e12, closed=(True, True))
         layers = []
-        for inputs, outputs in pairwise(sizes):
-            W = np.sqrt(variance / inputs) * rng.standard_normal((inputs, outputs))
+        for inputs, outputs in pairwise(counts):
+            W = np.sqrt(spread / inputs) * rng.standard_normal((inputs, outputs))
             layers.append(np.vstack([W, np.zeros(outputs)]))
         return cls(tuple(layers))
 
-    def astype(self, kind: type) -> "Multilayer":
-        """Returns the network with weights of another floating-point type."""
-        return Multilayer(tuple(layer.astype(kind) for layer in self.layers))
+    @property
+    def n_inputs(self) -> int:
+        """The number of inputs."""
+        return len(self.layers[0]) - 1
 
+    @checked
     def hidden(self, inputs: Numbers, depth: int) -> Numbers:
         """Returns the outputs of the first `depth` hidden layers for `inputs` (samples, n_inputs)."""
-        x = inputs
-        for layer in self.layers[:depth]:
-            x = np.tanh(x @ layer[:-1] + layer[-1])
-        return x
+        count = int(checks.between("depth", depth, 0, len(self.layers) - 1, closed=(True, True)))
+        return hidden_of(self.layers[:count], self._inputs(inputs))
 
+    @checked
     def outputs(self, inputs: Numbers) -> Numbers:
         """Returns the outputs for `inputs` (samples, n_inputs), as (samples,)."""
-        last = self.layers[-1]
-        return np.asarray((self.hidden(inputs, len(self.layers) - 1) @ last[:-1] + last[-1])[:, 0])
+        return outputs_of(self.layers, self._inputs(inputs))
 
+    @checked
     def error(self, inputs: Numbers, labels: Numbers) -> float:
-        """Returns the share of labels that differ from the sign of the output."""
-        return float(np.mean((self.outputs(inputs) > 0) != (labels > 0)))
+        """Returns the share of `labels`, +1 or -1, that differ from the sign of the output."""
+        X = self._inputs(inputs)
+        return float(np.mean((outputs_of(self.layers, X) > 0) != (signs(labels, len(X)) > 0)))
+
+    def _inputs(self, inputs: Numbers) -> Numbers:
+        X = checks.finite_array("inputs", inputs, 2)
+        if X.shape[1] != self.n_inputs:
+            raise ValueError(f"inputs must have shape (samples, {self.n_inputs}), got {X.shape}")
+        if abs(X).max() > LARGEST:
+            raise ValueError(f"inputs must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(X).max():.3g}")
+        return X
+
+
+def signs(labels: Any, count: int) -> Array:
+    """Returns `labels` as an array of `count` numbers +1 or -1; ValueError for others."""
+    y = checks.finite_array("labels", labels, 1)
+    if y.shape != (count,) or not (abs(y) == 1).all():
+        raise ValueError(f"labels must be {count} numbers +1 or -1, one for each of inputs, got {checks.shown(labels)}")
+    return y
+
+
+def hidden_of(layers: Sequence[Numbers], inputs: Numbers) -> Numbers:
+    """Returns what tanh layers make of inputs (samples, n_inputs)."""
+    x = inputs
+    for layer in layers:
+        x = np.tanh(x @ layer[:-1] + layer[-1])
+    return x
+
+
+def outputs_of(layers: Sequence[Numbers], inputs: Numbers) -> Numbers:
+    """Returns the outputs (samples,) of the network with these layers."""
+    return np.asarray((hidden_of(layers[:-1], inputs) @ layers[-1][:-1] + layers[-1][-1])[:, 0])
 
 
 def logistic_loss(outputs: Numbers, labels: Numbers) -> float:
@@ -60,7 +122,7 @@ def logistic_loss(outputs: Numbers, labels: Numbers) -> float:
     return float(np.mean(np.logaddexp(0, -labels * outputs)))
 
 
-def gradient(layers: list[Numbers], inputs: Numbers, labels: Numbers, found: list[Numbers]) -> None:
+def gradient(layers: Sequence[Numbers], inputs: Numbers, labels: Numbers, found: Sequence[Numbers]) -> None:
     """Writes the gradient of the mean logistic loss by all `layers` into the arrays `found` of the same shapes."""
     states = [inputs]
     for layer in layers[:-1]:
@@ -115,28 +177,28 @@ def train_multilayer(
     >>> trained.network.error(inputs, np.sign(inputs[:, 0])) < 0.05
     True
     """
-    X, y = _samples(network, inputs, labels)
+    X, y = (part.astype(np.float32) for part in _samples(network, inputs, labels))
     steps = int(checks.between("n_steps", n_steps, 1, 1e9, closed=(True, True)))
     frozen = int(checks.between("n_frozen", n_frozen, 0, len(network.layers), closed=(True, True)))
     size = int(checks.between("batch", batch, 1, 1e9, closed=(True, True)))
     every = int(checks.between("record_every", record_every, 1, 1e9, closed=(True, True)))
-    speed = np.float32(checks.between("rate", rate, 1e-12, 1e3, closed=(True, True)))
+    speed = np.float32(checks.between("rate", rate, 1e-12, 10.0, closed=(True, True)))
     share = checks.between("held_out", held_out, 0.0, 1.0)
     n = len(X)
     aside = min(max(1, round(share * n)), n - 1)
-    single = network.astype(np.float32)
-    kept = single.layers[:frozen]
-    # What is frozen is computed once for all samples.
-    features = single.hidden(X, min(frozen, len(single.layers) - 1)).astype(np.float32)
+    single = [layer.astype(np.float32) for layer in network.layers]
+    # What is frozen is computed once for all samples; where all is, the last layer still reads.
+    hidden = min(frozen, len(single) - 1)
+    features = hidden_of(single[:hidden], X)
     order = rng.permutation(n)
     seen, tested = order[aside:], order[:aside]
-    weights, layers = _flat(single.layers[frozen:])
-    slopes, found = _flat(single.layers[frozen:])
+    weights, layers = _flat(single[frozen:])
+    slopes, found = _flat(single[frozen:])
     first, second = np.zeros_like(weights), np.zeros_like(weights)
-    read = Multilayer(tuple(layers) if layers else single.layers[-1:])
+    reading = layers or single[-1:]
 
     def held_out_loss() -> float:
-        return logistic_loss(read.outputs(features[tested]), y[tested])
+        return logistic_loss(outputs_of(reading, features[tested]), y[tested])
 
     losses, best_step, best = [held_out_loss()], 0, weights.copy()
     least = losses[0]
@@ -155,11 +217,11 @@ def train_multilayer(
             if losses[-1] < least:
                 least, best_step, best = losses[-1], step, weights.copy()
     weights[:] = best
-    trained = Multilayer((*kept, *(layer.copy() for layer in layers)))
+    trained = Multilayer((*single[:frozen], *layers))
     return TrainedMultilayer(trained, best_step, steps, least, np.array(losses))
 
 
-def _flat(layers: tuple[Numbers, ...]) -> tuple[Numbers, list[Numbers]]:
+def _flat(layers: Sequence[Numbers]) -> tuple[Numbers, list[Numbers]]:
     """Returns one array with all weights, and the layers as views of it, so that Adam works on a single array."""
     flat = np.concatenate([layer.ravel() for layer in layers]) if layers else np.zeros(0, np.float32)
     ends = np.cumsum([layer.size for layer in layers])
@@ -167,15 +229,10 @@ def _flat(layers: tuple[Numbers, ...]) -> tuple[Numbers, list[Numbers]]:
     return flat, views
 
 
-def _samples(network: Multilayer, inputs: Any, labels: Any) -> tuple[Numbers, Numbers]:
-    X, y = checks.finite_array("inputs", inputs, 2), checks.finite_array("labels", labels, 1)
-    expected = len(network.layers[0]) - 1
-    if X.shape[1] != expected or len(X) < 2:
-        raise ValueError(f"inputs must have shape (at least two samples, {expected}), got {X.shape}")
-    if abs(X).max() > 1e30:
-        raise ValueError(f"inputs must lie in [-1e30, 1e30], got {abs(X).max():.3g}")
-    if y.shape != (len(X),) or not (abs(y) == 1).all():
-        raise ValueError(
-            f"labels must be {len(X)} numbers +1 or -1, one for each of inputs, got {checks.shown(labels)}"
-        )
-    return X.astype(np.float32), y.astype(np.float32)
+def _samples(network: Multilayer, inputs: Any, labels: Any) -> tuple[Array, Array]:
+    X = checks.finite_array("inputs", inputs, 2)
+    if X.shape[1] != network.n_inputs or len(X) < 2:
+        raise ValueError(f"inputs must have shape (at least two samples, {network.n_inputs}), got {X.shape}")
+    if abs(X).max() > LARGEST:
+        raise ValueError(f"inputs must lie in [-{LARGEST:g}, {LARGEST:g}], got {abs(X).max():.3g}")
+    return X, signs(labels, len(X))

@@ -23,16 +23,18 @@ class Teacher(Result):
     network: Multilayer = field(repr=False)
     threshold: float
 
+    @checked
     def labels(self, inputs: Numbers) -> Array:
         """Returns +1 or -1 for each of `inputs` (samples, n_inputs)."""
         return np.where(self.network.outputs(inputs) > self.threshold, 1.0, -1.0)
 
+    @checked
     def samples(self, n_samples: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Draws `n_samples` inputs N(0, 1), (n_samples, n_inputs), and returns them with their labels."""
         n = int(checks.dimension(n_samples, name="n_samples"))
-        width = len(self.network.layers[0]) - 1
-        checks.fits_in_memory(f"n_samples = {n} of {width} inputs", float(n) * width)
-        inputs = rng.standard_normal((n, width))
+        size = self.network.n_inputs
+        checks.fits_in_memory(f"n_samples = {n} of {size} inputs", 4.0 * n * max(size, self.network.layers[0].shape[1]))
+        inputs = rng.standard_normal((n, size))
         return inputs, self.labels(inputs)
 
 
@@ -74,7 +76,7 @@ def transfer_network(
     kept = int(checks.between("n_kept", n_kept, 0, len(source.layers), closed=(True, True)))
     start = source
     if protocol == "fresh":
-        sizes = (len(source.layers[0]) - 1, *[layer.shape[1] for layer in source.layers])
+        sizes = (source.n_inputs, *[layer.shape[1] for layer in source.layers])
         start = Multilayer((*source.layers[:kept], *Multilayer.random(sizes, rng).layers[kept:]))
     return train_multilayer(start, inputs, labels, rng, n_steps=n_steps, n_frozen=kept, batch=batch)
 

@@ -14,19 +14,23 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
+def single(network):
+    return Multilayer(tuple(layer.astype(np.float32) for layer in network.layers))
+
+
 def test_gradient_by_finite_differences():
-    network = Multilayer.random((4, 5, 3, 1), rng(1))
-    for layer in network.layers:
+    layers = [np.array(layer) for layer in Multilayer.random((4, 5, 3, 1), rng(1)).layers]
+    for layer in layers:
         layer[-1] = rng(2).standard_normal(layer.shape[1])  # biases too
     X, y = rng(3).standard_normal((7, 4)), np.where(rng(4).random(7) > 0.5, 1.0, -1.0)
-    found = [np.empty_like(layer) for layer in network.layers]
-    gradient(list(network.layers), X, y, found)
-    for layer, slope in zip(network.layers, found, strict=True):
+    found = [np.empty_like(layer) for layer in layers]
+    gradient(layers, X, y, found)
+    for layer, slope in zip(layers, found, strict=True):
         for place in np.ndindex(layer.shape):
             kept, losses = layer[place], []
             for step in (1e-6, -1e-6):
                 layer[place] = kept + step
-                losses.append(logistic_loss(network.outputs(X), y))
+                losses.append(logistic_loss(Multilayer(tuple(layers)).outputs(X), y))
             layer[place] = kept
             assert slope[place] == pytest.approx((losses[0] - losses[1]) / 2e-6, rel=1e-6, abs=1e-9)
 
@@ -35,14 +39,15 @@ def test_one_step_of_adam_by_hand():
     """The first step moves every weight by the rate, against the sign of its gradient."""
     X = rng(5).standard_normal((400, 6))
     y = np.sign(X[:, 0])
-    start = Multilayer.random(TASK.sizes, rng(7)).astype(np.float32)
+    start = Multilayer.random(TASK.sizes, rng(7))
     trained = train_multilayer(start, X, y, rng(8), n_steps=1, batch=1000, rate=0.01, held_out=0.1)
     order = rng(8).permutation(400)
     seen = order[40:]
-    found = [np.empty_like(layer) for layer in start.layers]
-    gradient(list(start.layers), X[seen].astype(np.float32), y[seen].astype(np.float32), found)
+    layers = single(start).layers
+    found = [np.empty_like(layer) for layer in layers]
+    gradient(layers, X[seen].astype(np.float32), y[seen].astype(np.float32), found)
     assert trained.best_step == 1  # with these numbers the step helps the held-out samples too
-    for before, after, slope in zip(start.layers, trained.network.layers, found, strict=True):
+    for before, after, slope in zip(layers, trained.network.layers, found, strict=True):
         clear = abs(slope) > 1e-3
         np.testing.assert_allclose((after - before)[clear], -0.01 * np.sign(slope)[clear], rtol=2e-3)
     assert len(trained.held_out_losses) == 2
@@ -85,7 +90,7 @@ def test_target_teachers_overlap_as_stated():
 
 @pytest.mark.parametrize("protocol", ["fresh", "warm"])
 def test_protocols_keep_what_they_say(protocol):
-    source = Multilayer.random(TASK.sizes, rng(20)).astype(np.float32)
+    source = single(Multilayer.random(TASK.sizes, rng(20)))
     X, y = draw_teachers(TASK, rng(21))[1].samples(60, rng(22))
     for kept in range(4):
         found = transfer_network(source, kept, X, y, rng(23), protocol=protocol, n_steps=1, batch=16)
