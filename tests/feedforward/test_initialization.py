@@ -10,7 +10,7 @@ from scipy.special import erf
 
 from tests.feedforward.references import hermite_powers
 from theory.feedforward import criticality, propagate, signal_fixed_point
-from theory.feedforward.tanh_averages import OneField, TwoFields
+from theory.feedforward.tanh_averages import OneField, TwoFields, _rest
 from theory.models import BinaryNetwork
 from theory.numerics import ConvergenceError
 
@@ -108,6 +108,9 @@ def test_averages_of_tanh_in_every_regime(variance, e):
     square = w @ np.tanh(np.sqrt(variance) * z) ** 2
     product, slope = w @ (t @ w) ** 2, w @ (sech2 @ w) ** 2
     assert one.square == pytest.approx(square, rel=1e-11)
+    t2 = np.tanh(np.sqrt(variance) * z) ** 2
+    assert one.gradient_loss == pytest.approx(w @ (1 - (1 - t2) ** 2), rel=1e-11)
+    assert one.shrinkage_slope == pytest.approx(w @ (1 - (1 - t2) * (1 - 3 * t2)), rel=1e-11)
     assert two.product == pytest.approx(product, rel=1e-11)
     assert two.slope_loss == pytest.approx(1 - slope, rel=1e-11, abs=1e-13)
     assert two.shrinkage(one.square) == pytest.approx(variance * e - (square - product), rel=1e-6, abs=1e-12)
@@ -119,6 +122,13 @@ def test_small_averages_keep_their_digits():
     assert OneField(q).shrinkage_slope == pytest.approx(4 * q - 17 * q**2, rel=1e-12)
     assert TwoFields(q, 1e-6).slope_loss == pytest.approx(2 * q, rel=1e-6)
     assert TwoFields(q, 1.0).shrinkage(OneField(q).square) == pytest.approx(OneField(q).shrinkage, rel=1e-9)
+
+
+@pytest.mark.parametrize("x", [1e-8, -1e-3, 0.03, -0.0632, 0.0633, 0.5, 30.0])
+def test_the_difference_of_a_field_and_its_tanh_keeps_its_digits(x):
+    with mpmath.workdps(40):
+        exact = mpmath.mpf(x) - mpmath.tanh(mpmath.mpf(x))
+    assert _rest(np.array([x]))[0] == pytest.approx(float(exact), rel=5e-13)
 
 
 @pytest.mark.parametrize("c", [-0.7, 0.0, 0.4, 0.95])
@@ -226,7 +236,7 @@ def test_without_biases_fields_vanish(neurons):
 
 
 def test_a_root_that_cannot_be_verified_is_refused(monkeypatch):
-    monkeypatch.setattr("theory.feedforward.initialization.TOLERANCE", 1e-30)
+    monkeypatch.setattr("theory.feedforward.initialization.TOLERANCE", -1.0)
     with pytest.raises(ConvergenceError, match="stationary fields of a binary network: unverified"):
         signal_fixed_point(network(0.9, 0.05, "tanh"))
     assert not signal_fixed_point(network(0.9, 0.05, "tanh"), check=False).converged

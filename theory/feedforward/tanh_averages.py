@@ -124,4 +124,4 @@ def _rest(x: Array) -> Array:
     """Returns x - tanh x; near zero by its series, where the difference would lose all digits."""
     x2 = x * x
     series = x * x2 * (1 / 3 + x2 * (-2 / 15 + x2 * (17 / 315 + x2 * (-62 / 2835 + x2 * (1382 / 155925)))))
-    return np.where(x2 < 1e-2, series, x - np.tanh(x))
+    return np.where(x2 < 4e-3, series, x - np.tanh(x))
