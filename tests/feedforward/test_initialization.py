@@ -118,17 +118,17 @@ def test_averages_of_tanh_in_every_regime(variance, e):
 
 def test_small_averages_keep_their_digits():
     q = 1e-8  # q - E tanh^2 = 2 q^2 - 17/3 q^3 + ...; q e - ... = 2 q^2 (e + ...)
-    assert OneField(q).shrinkage == pytest.approx(2 * q**2 - 17 / 3 * q**3, rel=1e-12)
-    assert OneField(q).shrinkage_slope == pytest.approx(4 * q - 17 * q**2, rel=1e-12)
-    assert TwoFields(q, 1e-6).slope_loss == pytest.approx(2 * q, rel=1e-6)
-    assert TwoFields(q, 1.0).shrinkage(OneField(q).square) == pytest.approx(OneField(q).shrinkage, rel=1e-9)
+    assert OneField(q).shrinkage == pytest.approx(2 * q**2 - 17 / 3 * q**3, rel=1e-12, abs=0)
+    assert OneField(q).shrinkage_slope == pytest.approx(4 * q - 17 * q**2, rel=1e-12, abs=0)
+    assert TwoFields(q, 1e-6).slope_loss == pytest.approx(2 * q, rel=1e-6, abs=0)
+    assert TwoFields(q, 1.0).shrinkage(OneField(q).square) == pytest.approx(OneField(q).shrinkage, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("x", [1e-8, -1e-3, 0.03, -0.0632, 0.0633, 0.5, 30.0])
 def test_the_difference_of_a_field_and_its_tanh_keeps_its_digits(x):
     with mpmath.workdps(40):
         exact = mpmath.mpf(x) - mpmath.tanh(mpmath.mpf(x))
-    assert _rest(np.array([x]))[0] == pytest.approx(float(exact), rel=5e-13)
+    assert _rest(np.array([x]))[0] == pytest.approx(float(exact), rel=5e-13, abs=0)
 
 
 @pytest.mark.parametrize("c", [-0.7, 0.0, 0.4, 0.95])
@@ -207,7 +207,7 @@ def test_the_best_initializations():
     assert signal_fixed_point(network(1, 0, "tanh")).depth_scale == np.inf == criticality("tanh").largest_depth_scale
     # Close to the critical point q = sqrt(B/2) and 1 - chi = 2 q, to leading order.
     near = signal_fixed_point(network(1, 1e-12, "tanh"))
-    assert near.variance == pytest.approx(np.sqrt(0.5e-12), rel=1e-5)
+    assert near.variance == pytest.approx(np.sqrt(0.5e-12), rel=1e-5, abs=0)
     assert near.depth_scale == pytest.approx(1 / (2 * near.variance), rel=1e-5)
 
 
