@@ -15,9 +15,9 @@ from theory.models.arguments import checked
 
 SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),
-    "theory.nets",
+    *("theory.nets", "theory.perceptron", "theory.feedforward", "theory.cumulants", "theory.trees"),
     *("theory.topics", "simulate.core", "simulate.masked", "simulate.potts", "simulate.glm", "simulate.topics"),
-    "simulate.nets",
+    *("simulate.nets", "simulate.perceptron", "simulate.feedforward", "simulate.cumulants", "simulate.trees"),
 ]
 MODULES = [
     found.name

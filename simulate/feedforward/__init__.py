@@ -1,5 +1,29 @@
 """Measurements on feed-forward networks: Hamiltonian Monte Carlo, wide binary networks, transfer."""
 
+from simulate.feedforward.binary import Decay, FieldStatistics, decay, field_statistics
+from simulate.feedforward.multilayer import Multilayer, TrainedMultilayer, train_multilayer
 from simulate.feedforward.narrow import NarrowSample, narrow_risk, sample_narrow
+from simulate.feedforward.stochastic import StochasticActivations, stochastic_activations
+from simulate.feedforward.transfer import frozen_risks, warm_start_risks
+from simulate.feedforward.transfer_networks import Teacher, draw_teachers, linear_alignment, transfer_network
 
-__all__ = ["NarrowSample", "narrow_risk", "sample_narrow"]
+__all__ = [
+    "Decay",
+    "FieldStatistics",
+    "Multilayer",
+    "NarrowSample",
+    "StochasticActivations",
+    "Teacher",
+    "TrainedMultilayer",
+    "decay",
+    "draw_teachers",
+    "field_statistics",
+    "frozen_risks",
+    "linear_alignment",
+    "narrow_risk",
+    "sample_narrow",
+    "stochastic_activations",
+    "train_multilayer",
+    "transfer_network",
+    "warm_start_risks",
+]

@@ -5,7 +5,7 @@ from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
-from theory.models.feedforward import NarrowNetwork
+from theory.models.feedforward import BinaryNetwork, NarrowNetwork, NestedFeatures, NetworkTransfer
 from theory.models.glm import (
     Cluster,
     DenseModes,
@@ -45,6 +45,7 @@ from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
+    "BinaryNetwork",
     "Blocks",
     "Cluster",
     "ContrastPopulation",
@@ -71,6 +72,8 @@ __all__ = [
     "Modes",
     "MulticlassMixture",
     "NarrowNetwork",
+    "NestedFeatures",
+    "NetworkTransfer",
     "NumberText",
     "Potts",
     "PottsModel",

@@ -1,0 +1,126 @@
+"""How deep signals and gradients travel in binary networks: signs are never critical, tanh only without randomness."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core import Context, Experiment, Panel, Row, row
+from simulate.core import Estimate, Task, stream
+from simulate.feedforward import decay, stochastic_activations
+from theory.feedforward import criticality, signal_fixed_point
+from theory.models import BinaryNetwork
+from theory.models.feedforward import BinaryNeurons
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+WIDTH, PAIRS = 500, 4
+SHARES = (0.3, 0.6, 0.8, 0.9, 0.97)
+NAMES: dict[BinaryNeurons, str] = {"sign": "signs", "tanh": "tanh"}
+CURVES = {
+    f"{name}, $\\sigma_b^2 = {bias}$": (neurons, bias) for neurons, name in NAMES.items() for bias in (0.001, 0.05)
+}
+SIGNALS, GRADIENTS, DRAWN = "signals", "gradients", "the network of random weights"
+DRAWS, DEPTH, SMALL = 80, 4, 200
+STOCHASTIC = (0.3, 0.7)
+
+
+def network(neurons: BinaryNeurons, share: float, bias: float) -> BinaryNetwork:
+    return BinaryNetwork(mean_variance=share, bias_variance=bias, neurons=neurons)
+
+
+def layers(system: BinaryNetwork) -> int:
+    """So many layers that about a quarter of the signal is left, and never more than 20."""
+    scale = signal_fixed_point(system).depth_scale
+    return int(np.clip(round(1.4 * scale), 4 if system.neurons == "sign" else 2, 20))
+
+
+def decays(system: BinaryNetwork, width: int, replicate: int) -> NDArray[np.float64]:
+    """What is left of a change of the correlation and of the mean square of gradients after so many layers."""
+    point = signal_fixed_point(system)
+    rng = stream(0, "binary decay", system.neurons, system.mean_variance, system.bias_variance, replicate)
+    q, c = point.variance, point.correlation
+    found = decay(system, width, layers(system), rng, variance=q, correlation=c, n_pairs=PAIRS)
+    return np.array([found.correlations[-1], found.gradients[-1]])
+
+
+def slopes(share: float, width: int, replicate: int) -> NDArray[np.float64]:
+    """Slopes of the mean signs on the surrogate, layer by layer."""
+    rng = stream(0, "stochastic signs", share, replicate)
+    return stochastic_activations(network("sign", share, 0.1), width, DEPTH, DRAWS, rng).slopes
+
+
+def scale(left: Estimate, n_layers: int) -> Estimate:
+    """The depth scale -layers/log(left), with its error to first order."""
+    log = np.log(left.mean)
+    return Estimate(float(-n_layers / log), float(n_layers / log**2 * left.stderr / left.mean), left.n)
+
+
+def compute(context: Context) -> list[Row]:
+    width, small = context.size(WIDTH, 100), context.size(SMALL, 50)
+    shares, grid = context.thin(SHARES, 2), context.thin(np.linspace(0.02, 1, 99), 8)
+    seeds = range(context.replicates(16))
+    systems = {(label, s): network(neurons, s, bias) for label, (neurons, bias) in CURVES.items() for s in shares}
+    tasks = [Task(f"{label}/{s}/{r}", decays, (systems[label, s], width, r)) for label, s in systems for r in seeds]
+    tasks += [Task(f"signs/{s}/{r}", slopes, (s, small, r)) for s in STOCHASTIC for r in seeds]
+    found, rows = context.sweep(tasks), []
+    for label, (neurons, bias) in CURVES.items():
+        for s in grid:
+            point = signal_fixed_point(network(neurons, s, bias))
+            rows.append(row(label, s, panel=SIGNALS, theory=point.depth_scale))
+            rows.append(row(label, s, panel=GRADIENTS, theory=point.gradient_depth_scale))
+        for s in shares:
+            point, count = signal_fixed_point(systems[label, s]), layers(systems[label, s])
+            left = np.array([found[f"{label}/{s}/{r}"] for r in seeds])
+            laws = (point.depth_scale, point.gradient_depth_scale)
+            for panel, values, law in zip((SIGNALS, GRADIENTS), left.T, laws, strict=True):
+                estimate = scale(Estimate.of(values), count)
+                rows.append(row(label, s, panel=panel, theory=law, d=width, estimate=estimate,
+                                judged=not context.is_draft))  # fmt: skip
+    bound = criticality("sign").largest_depth_scale
+    rows += [row("bound for signs", s, panel=SIGNALS, theory=bound) for s in (grid[0], grid[-1])]
+    for s in STOCHASTIC:
+        measured = np.array([found[f"signs/{s}/{r}"] for r in seeds])
+        label = f"$\\sigma_m^2 = {s}$"
+        for k in range(DEPTH):
+            estimate = Estimate.of(measured[:, k])
+            rows.append(row(label, k + 1, panel=DRAWN, theory=1.0, d=small, estimate=estimate,
+                            judged=not context.is_draft))  # fmt: skip
+        rows += [row(label, k, panel=DRAWN, theory=1.0) for k in (1, DEPTH)]
+    return rows
+
+
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
+    """Whole numbers of layers."""
+    if axes.get_title() == DRAWN:
+        axes.set_xticks(range(1, DEPTH + 1))
+
+
+EXPERIMENT = Experiment(
+    title="Binary networks at initialization",
+    compute=compute,
+    panels=(
+        Panel(title=SIGNALS, curves={}, ylabel=r"depth scale $\xi$ (layers)", yscale="log"),
+        Panel(title=GRADIENTS, curves={}, ylabel="depth scale of gradients (layers)", yscale="log"),
+        Panel(
+            title=DRAWN,
+            curves={},
+            xlabel="layer",
+            ylabel="slope of mean signs on the surrogate",
+            xscale="linear",
+            ylim=(0.95, 1.05),
+        ),
+    ),
+    xlabel=r"variance of the means $\sigma_m^2$",
+    figsize=(10.5, 2.9),
+    draw=draw,
+    caption=f"Lines: fixed points of the maps of infinitely wide layers. Markers: drawn networks of {WIDTH} neurons a "
+    f"layer, {PAIRS} pairs of inputs, 16 networks, two standard errors. Left: layers over which a change of the "
+    "correlation of two inputs decays by e. With sign neurons it stays below 1/log(pi/2) = 2.214 whatever the "
+    "initialization: there is no critical point. With tanh it diverges as the means become +1 or -1 and biases vanish, "
+    "where weights are no longer random. Middle: the same for the mean square of gradients, by backpropagation through "
+    f"the drawn weights. Right: sign networks of {SMALL} neurons with all weights drawn {DRAWS} times, bias variance "
+    "0.1: the regression of the mean sign of each neuron on the output of the surrogate has slope one in every layer.",
+)

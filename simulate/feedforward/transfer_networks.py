@@ -1,0 +1,108 @@
+"""Transfer between two tasks that deep random teachers label: how many layers of a trained network to keep."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from simulate.feedforward.multilayer import Multilayer, Numbers, TrainedMultilayer, train_multilayer
+from theory.models import NetworkTransfer, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import Result
+
+Protocol = Literal["fresh", "warm"]
+FOR_MEDIAN = 20_000  # inputs of which the median of a teacher's outputs is taken
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Teacher(Result):
+    """A network that labels inputs by whether its output exceeds `threshold`, the median over inputs."""
+
+    network: Multilayer = field(repr=False)
+    threshold: float
+
+    @checked
+    def labels(self, inputs: Numbers) -> Array:
+        """Returns +1 or -1 for each of `inputs` (samples, n_inputs)."""
+        return np.where(self.network.outputs(inputs) > self.threshold, 1.0, -1.0)
+
+    @checked
+    def samples(self, n_samples: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draws `n_samples` inputs N(0, 1), (n_samples, n_inputs), and returns them with their labels."""
+        n = int(checks.dimension(n_samples, name="n_samples"))
+        size = self.network.n_inputs
+        checks.fits_in_memory(f"n_samples = {n} of {size} inputs", 4.0 * n * max(size, self.network.layers[0].shape[1]))
+        inputs = rng.standard_normal((n, size))
+        return inputs, self.labels(inputs)
+
+
+@checked
+def draw_teachers(task: NetworkTransfer, rng: np.random.Generator) -> tuple[Teacher, Teacher]:
+    """Draws the teachers of the source task and of the target task.
+
+    >>> source, target = draw_teachers(NetworkTransfer(), np.random.default_rng(0))
+    >>> inputs, labels = source.samples(1000, np.random.default_rng(1))
+    >>> round(abs(labels.mean()), 1), 0.1 < np.mean(labels != target.labels(inputs)) < 0.5
+    (np.float64(0.0), np.True_)
+    """
+    source, fresh = (Multilayer.random(task.sizes, rng, task.weight_variance) for _ in range(2))
+    overlaps = zip(source.layers, fresh.layers, task.layer_overlaps, strict=True)
+    target = Multilayer(tuple(r * old + math.sqrt(1 - r * r) * new for old, new, r in overlaps))
+    inputs = rng.standard_normal((FOR_MEDIAN, task.n_inputs))
+    found = [Teacher(network, float(np.median(network.outputs(inputs)))) for network in (source, target)]
+    return found[0], found[1]
+
+
+@checked
+def transfer_network(
+    source: Multilayer,
+    n_kept: int,
+    inputs: Numbers,
+    labels: Numbers,
+    rng: np.random.Generator,
+    *,
+    protocol: Protocol,
+    n_steps: int,
+    batch: int = 128,
+) -> TrainedMultilayer:
+    """Trains a network on the target task whose first `n_kept` layers are those of the `source` network, frozen.
+
+    The others start anew, with Gaussian weights of variance one over their number of inputs (`protocol` "fresh"), or
+    from those of the source ("warm"), and are trained as in `train_multilayer`. With all layers kept nothing is
+    trained. ValueError for more kept layers than there are.
+    """
+    kept = int(checks.between("n_kept", n_kept, 0, len(source.layers), closed=(True, True)))
+    start = source
+    if protocol == "fresh":
+        sizes = (source.n_inputs, *[layer.shape[1] for layer in source.layers])
+        start = Multilayer((*source.layers[:kept], *Multilayer.random(sizes, rng).layers[kept:]))
+    return train_multilayer(start, inputs, labels, rng, n_steps=n_steps, n_frozen=kept, batch=batch)
+
+
+@checked
+def linear_alignment(first: Numbers, second: Numbers) -> float:
+    """Computes the linear centered kernel alignment of two sets of features (samples, neurons) of the same samples.
+
+    With centered columns it is |A'B|_F^2/(|A'A|_F |B'B|_F): one for features that agree up to a rotation and a factor,
+    and of the order of the number of neurons over that of samples for independent ones (S. Kornblith et al.,
+    arXiv:1905.00414, Section 3). ValueError for shapes that do not fit, and for features that do not vary.
+
+    >>> features = np.random.default_rng(0).standard_normal((500, 4))
+    >>> round(linear_alignment(features, 3 * features[:, ::-1] + 1), 12)
+    1.0
+    """
+    A, B = (checks.finite_array(name, value, 2) for name, value in (("first", first), ("second", second)))
+    if len(A) != len(B):
+        raise ValueError(f"second must have the {len(A)} samples of first, got {len(B)}")
+    scaled = []
+    for name, features in (("first", A), ("second", B)):
+        top = abs(features).max()
+        centered = features / top if top > 0 else np.array(features)
+        centered = centered - centered.mean(axis=0)
+        if np.linalg.norm(centered) < 1e-12:
+            raise ValueError(f"{name} must vary from sample to sample, got constant features")
+        scaled.append(centered)
+    X, Y = scaled
+    return float(np.sum((X.T @ Y) ** 2) / (np.linalg.norm(X.T @ X) * np.linalg.norm(Y.T @ Y)))

@@ -1,0 +1,46 @@
+"""The record of deep networks with stochastic binary weights, as they are initialized."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from theory.models import checks
+from theory.models.covariance import set_checked
+
+BinaryNeurons = Literal["sign", "tanh"]
+LARGEST_BIAS_VARIANCE = 1e6  # fields of this size saturate every neuron
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryNetwork:
+    """A wide network whose weights are +1 or -1 at random, seen through a surrogate that can be differentiated.
+
+    A weight W_ij has the mean M_ij. At initialization the means are independent, of mean zero and variance
+    s = `mean_variance` in (0, 1]; at s = 1 they are +1 or -1 and the weights are no longer random. Biases b_i are
+    independent Gaussians of variance `bias_variance`. A layer of N neurons reads the outputs f_j of N neurons below.
+    `neurons` chooses the surrogate of arXiv:1902.00177:
+
+    - "sign": neurons that are signs of their fields, averaged over the weights and over the neurons below,
+      h_i = (sum_j M_ij f_j/sqrt(N) + b_i)/sqrt(1 - sum_j M_ij^2 f_j^2/N) with f = erf(h/sqrt(2)), which is the mean of
+      the sign of a Gaussian field of mean h and unit variance. It is deterministic.
+    - "tanh": continuous neurons f = tanh(h) whose Gaussian fields are drawn,
+      h_i = sum_j M_ij f_j/sqrt(N) + b_i + e_i sqrt(sum_j (1 - M_ij^2) f_j^2/N), with a fresh e_i ~ N(0, 1) for every
+      input and every layer.
+
+    The paper scales fields in its own way and lists further surrogates; what is said here holds for these definitions.
+    ValueError for a mean variance outside (0, 1] and a bias variance outside [0, 1e6].
+
+    >>> BinaryNetwork(mean_variance=0.9, bias_variance=0.1)
+    BinaryNetwork(mean_variance=0.9, bias_variance=0.1, neurons='sign')
+    """
+
+    mean_variance: float
+    bias_variance: float
+    neurons: BinaryNeurons = "sign"
+
+    def __post_init__(self) -> None:
+        checks.choice("neurons", self.neurons, get_args(BinaryNeurons))
+        mean_variance = checks.between("mean_variance", self.mean_variance, 0.0, 1.0, closed=(False, True))
+        bias_variance = checks.between(
+            "bias_variance", self.bias_variance, 0.0, LARGEST_BIAS_VARIANCE, closed=(True, True)
+        )
+        set_checked(self, mean_variance=mean_variance, bias_variance=bias_variance)
