@@ -21,6 +21,7 @@ EXPERIMENTS = {
 BUILDS_ON: dict[str, set[str]] = {
     "figures/glm": {"simulate/potts"},
     "simulate/nets": {"simulate/potts"},
+    "simulate/perceptron": {"simulate/potts"},
     "theory/nets": {"theory/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
 }
