@@ -1,6 +1,7 @@
 """The replica-symmetric equilibrium of stochastic binary weights: loss, errors, overlaps, entropy, stability."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,8 +12,10 @@ from theory.models.perceptron import StochasticPerceptron
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, require_stable, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
-from theory.numerics.solution import Status
 from theory.perceptron.stochastic_averages import PatternAverage, WeightAverage, pattern_average, weight_average
+
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
 
 ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger tol"
 
