@@ -7,6 +7,7 @@ from theory.numerics.solution import ConvergenceError, Solution
 
 Answer = TypeVar("Answer", bound=SolverResult)
 
+SLACK = 1e-6  # a replicon this far below zero may be rounding: it tends to zero where a problem loses its ridge
 ADVICE = (
     "replica symmetry is broken here and the prediction is not exact: change the parameters, or take check=False to "
     "have it with its replicon"
@@ -28,9 +29,10 @@ class ReplicaSymmetryError(ConvergenceError):
 def require_stable(result: Answer, replicon: float, problem: str, tol: float, check: bool) -> Answer:
     """Return the result itself; ReplicaSymmetryError if its replicon is negative, unless `check` is False.
 
-    A replicon that is not a number has not been computed, and says nothing.
+    A replicon between -1e-6 and 0 is let through, since it may be zero but for rounding. One that is not a number has
+    not been computed, and says nothing.
     """
-    if check and replicon < 0:
+    if check and replicon < -SLACK:
         solution = Solution(result, "unverified", result.residual, tol, result.iterations or 0)
         raise ReplicaSymmetryError(f"{problem}: unstable, its replicon {replicon:.3g} is negative", solution)
     return result
