@@ -12,6 +12,7 @@ from scipy.special import expit
 from simulate.core import Estimate, stream
 from tests.glm.settings import KINDS, draw, teacher_problem
 from theory import glm, masked
+from theory.glm.bayes_optimal import _information
 from theory.glm.multiclass.channel import contrasts, gaussian_nodes
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.stability import replicon
@@ -269,6 +270,30 @@ def test_growth_of_a_difference_in_three_classes():
         delta = new / growth
     assert point.replicon == pytest.approx(1 - growth, rel=1e-7)
     assert 0 < point.replicon < 1
+
+
+@pytest.mark.parametrize(
+    ("alpha", "noise", "power"), [(0.5, 0.0, 1.0), (2.0, 0.1, 1.0), (8.0, 0.3, 2.0), (40.0, 0.0, 1)]
+)
+def test_the_best_rule_is_stable_and_its_replicon_is_a_slope(alpha, noise, power):
+    """One minus the slope of q/power = alpha I(q)/(1 + alpha I(q)), by differences of the information I."""
+    found = glm.bayes_optimal_sign(alpha, noise, power)
+    q, h, spread = found.q / power, 1e-5 * (1 - found.q / power), noise / power
+
+    def image(q):
+        gain = alpha * _information(q, 1 - q + spread)
+        return gain / (1 + gain)
+
+    assert found.replicon == pytest.approx(1 - (image(q + h) - image(q - h)) / (2 * h), abs=1e-7)
+    assert 0 < found.replicon < 1
+
+
+def test_the_best_rule_for_linear_labels_is_ridge_regression():
+    found = glm.bayes_optimal_linear(2.0, 0.3)
+    ridge = glm.ridge_regression(teacher_problem(2.0, 0.3, "square", 0.3, "linear", [1.0]))
+    assert found.replicon == pytest.approx(ridge.replicon, rel=1e-12)
+    assert glm.bayes_optimal_linear(2.0, 0.0).replicon == pytest.approx(0.5)
+    assert glm.bayes_optimal_mixture(2.0, 0.5).replicon == 1
 
 
 def test_masked_regression_has_the_closed_form():

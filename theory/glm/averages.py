@@ -72,12 +72,16 @@ def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
     if cluster.labels == "linear":
         kappa, (e, weights) = cluster.loss_weights[0], _residual(cluster, loss, field)[0]
         return kappa**2 * float(weights @ _slope(residual_form(loss), e, kappa * field.V) ** 2)
-    total, law = 0.0, LabelLaw(cluster, field.q, field.teacher)
-    for y, kappa in zip((1, -1), cluster.loss_weights, strict=True):
-        if kappa and law.occurs(y):
-            z, h, weights = _nodes(field, law, loss, y, kappa)
-            total += kappa**2 * float((weights * law(y, z)[0]) @ _slope(loss, y * h, kappa * field.V) ** 2)
-    return total
+    law = LabelLaw(cluster, field.q, field.teacher)
+
+    def of_label(y: int, kappa: float) -> float:
+        if kappa == 0 or not law.occurs(y):
+            return 0.0
+        z, h, weights = _nodes(field, law, loss, y, kappa)
+        return kappa**2 * float((weights * law(y, z)[0]) @ _slope(loss, y * h, kappa * field.V) ** 2)
+
+    plus, minus = cluster.loss_weights
+    return 2 * of_label(1, plus) if _labels_mirror(cluster, field) else of_label(1, plus) + of_label(-1, minus)
 
 
 def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, float]:
