@@ -140,6 +140,14 @@ def test_dense_and_commuting_modes_agree():
     assert glm.solve(dense).replicon == pytest.approx(glm.solve(commuting).replicon, rel=1e-9)
 
 
+@pytest.mark.parametrize("labels", ["sign", "linear"])
+def test_loss_weights_and_ridge_may_be_scaled_together(labels):
+    problem = teacher_problem(2.0, 0.1, "square" if labels == "linear" else "logistic", 0.1, labels)
+    (cluster,) = problem.clusters
+    heavy = dataclasses.replace(problem, clusters=[dataclasses.replace(cluster, loss_weights=(3.0, 3.0))], lam=0.3)
+    assert glm.solve(heavy).replicon == pytest.approx(glm.solve(problem).replicon, rel=1e-9)
+
+
 def test_uncoupled_learners_have_the_smaller_replicon_of_both():
     groups = TeacherMixture(
         group_fraction=0.3, variances=(0.5, 1.0), teacher_overlap=0.5, alpha=2.0, lam=0.1, coupling=0.0
