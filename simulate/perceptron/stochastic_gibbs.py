@@ -16,6 +16,7 @@ from theory.models.results import SolverResult
 
 EVERY = 5  # sweeps between records
 LEAST_ACCEPTANCE = 0.01
+MEMORY = 0.05  # of the squared norm: by so much the halves of one chain may overlap more than different chains do
 ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_norm"
 
 
@@ -58,9 +59,11 @@ def sample_stochastic_weights(
 
     Every chain starts at random corners of the cube, shrunk to the norm, and is annealed from infinite temperature over
     `n_sweeps` sweeps of N moves (see `simulate.perceptron.stochastic_kernel`), before it records during as many. As
-    long as the split R-hat of the loss is not below `r_hat_limit`, all that was recorded is dropped and the chains go
-    on for twice as many sweeps, at most `max_doublings` times. MixingError where R-hat is then still above, or less
-    than one in a hundred small rotations was accepted; with check=False what there is is returned, and says so.
+    long as the split R-hat of the loss is not below `r_hat_limit`, or the halves of a chain overlap by 5 % of the
+    squared norm more than different chains do, all that was recorded is dropped and the chains go on for twice as many
+    sweeps, at most `max_doublings` times. The second condition sees chains that are frozen in different places of the
+    same loss. MixingError where one of them is then still not met, or less than one in a hundred small rotations was
+    accepted; with check=False what there is comes back, and says so.
     ValueError for fewer than two weights, chains or 40 sweeps, and where there is no pattern.
 
     >>> from theory.models import StochasticPerceptron
@@ -92,14 +95,18 @@ def sample_stochastic_weights(
         anneal = 0
         evidence = diagnose(recorded.losses, EVERY)
         acceptance = float(recorded.acceptances.mean())
-        if evidence.r_hat < limit and acceptance >= LEAST_ACCEPTANCE:
+        overlap, own = recorded.overlaps()
+        remembered = (own - overlap) / model.squared_norm
+        mixed = evidence.r_hat < limit and remembered < MEMORY and acceptance >= LEAST_ACCEPTANCE
+        if mixed:
             break
-    mixed = evidence.r_hat < limit and acceptance >= LEAST_ACCEPTANCE
     made = sweeps * 2**doubling
     if check and not mixed:
-        reason = f"R-hat of the loss is not below {limit:g}, or acceptance {acceptance:.2g} below {LEAST_ACCEPTANCE:g}"
+        reason = (
+            f"R-hat of the loss must be below {limit:g}, what a chain remembers of its first half, {remembered:.2g}, "
+            f"below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {LEAST_ACCEPTANCE:g}"
+        )
         raise MixingError(reason, {"loss": evidence}, made, ADVICE)
-    overlap, own = recorded.overlaps()
     return StochasticWeightSample(
         model=model,
         loss=float(recorded.losses.mean()),

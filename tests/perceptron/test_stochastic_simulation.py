@@ -71,12 +71,29 @@ def test_the_table_of_the_kernel():
 
 def test_chains_that_have_not_mixed_are_refused():
     model, options = StochasticPerceptron(alpha=0.55, squared_norm=0.95, beta=100), {"n_sweeps": 40, "max_doublings": 1}
-    with pytest.raises(MixingError, match=r"R-hat of the loss is not below 1\.05"):
+    with pytest.raises(MixingError, match=r"R-hat of the loss must be below 1\.05"):
         sample_stochastic_weights(model, 50, np.random.default_rng(0), **options)
     sample = sample_stochastic_weights(model, 50, np.random.default_rng(0), check=False, **options)
     assert not sample.converged
     assert sample.r_hat > 1.05
     assert sample.self_overlap > sample.overlap
+
+
+def test_chains_frozen_at_the_same_loss_are_noticed():
+    """At a replicon of 0.18 chains keep their first place; here R-hat of the loss is below any limit."""
+    model, options = StochasticPerceptron(alpha=0.55, squared_norm=0.9, beta=20), {"r_hat_limit": 1e6, "n_sweeps": 200}
+    for seed in range(3):
+        sample = sample_stochastic_weights(
+            model, 80, stream(0, "frozen", seed), check=False, max_doublings=0, **options
+        )
+        assert sample.converged == (sample.self_overlap - sample.overlap < 0.045)
+
+    def sample_six_times():
+        for seed in range(6):
+            sample_stochastic_weights(model, 80, stream(0, "frozen", seed), max_doublings=0, **options)
+
+    with pytest.raises(MixingError, match="what a chain remembers"):
+        sample_six_times()
 
 
 def test_a_run_is_repeated_by_its_stream_and_ends_on_the_sphere():
