@@ -87,10 +87,16 @@ def test_hard_margin_loses_its_stability_at_the_separability_threshold():
     assert last < 3e-3
 
 
-def test_the_replicon_of_a_ridge_that_vanishes():
-    """Above separability the limit lam -> 0 stays stable; hinge loss keeps a margin to zero."""
-    replicons = [glm.solve(RandomLabels(covariance=ISOTROPIC, alpha=4.0, lam=lam)).replicon for lam in (1e-2, 1e-4)]
-    assert replicons == pytest.approx([1 - 1 / 4] * 2, abs=0.01)
+@pytest.mark.parametrize("loss", ["square", "logistic", "hinge"])
+def test_the_limit_of_random_labels_is_that_of_small_ridges(loss):
+    """For two covariances; below the threshold there is no common limit."""
+    found = glm.random_labels_limit(3.0, loss).replicon
+    for covariance in (ISOTROPIC, AR1(40, correlation=0.6)):
+        point = glm.solve(RandomLabels(covariance=covariance, alpha=3.0, lam=1e-7, loss=loss))
+        assert point.replicon == pytest.approx(found, abs=1e-5)
+    expected = {"square": 2 / 3, "hinge": 0.0}
+    assert found == pytest.approx(expected.get(loss, found), abs=1e-9)
+    assert np.isnan(glm.random_labels_limit(0.9, loss).replicon)
 
 
 @settings(max_examples=25)
