@@ -22,6 +22,7 @@ BUILDS_ON: dict[str, set[str]] = {
     "figures/glm": {"simulate/potts"},
     "simulate/feedforward": {"simulate/potts"},
     "simulate/nets": {"simulate/potts"},
+    "simulate/perceptron": {"simulate/potts"},
     "theory/nets": {"theory/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
     "figures/trees": {"simulate/nets"},

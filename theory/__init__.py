@@ -18,11 +18,12 @@ from theory import (
     trees,
 )
 from theory.models.errors import MaskedSSLError
-from theory.numerics import ConvergenceError
+from theory.numerics import ConvergenceError, ReplicaSymmetryError
 
 __all__ = [
     "ConvergenceError",
     "MaskedSSLError",
+    "ReplicaSymmetryError",
     "cumulants",
     "feedforward",
     "glm",

@@ -109,5 +109,5 @@ def test_a_result_prints_on_one_short_line_with_its_evidence_last(name):
 
 def test_a_table_has_the_numbers_first_and_the_evidence_last():
     point = glm.bayes_optimal_sign(2.0).to_frame()
-    assert list(point.columns) == ["q", "test_error", *EVIDENCE]
+    assert list(point.columns) == ["q", "test_error", "replicon", *EVIDENCE]
     assert random_matrix.threshold(SPIKE).to_frame().columns[0] == "value"

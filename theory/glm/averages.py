@@ -18,6 +18,8 @@ from theory.glm.quadrature import normal_nodes
 from theory.models.arrays import Array
 from theory.models.glm import Cluster
 
+STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|
+
 
 @dataclass(frozen=True)
 class Averages:
@@ -65,6 +67,23 @@ def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     return Averages(*(plus + minus).tolist())
 
 
+def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
+    """Return E (df/dh)^2 over the samples of a cluster: the square of the response of a force to its field."""
+    if cluster.labels == "linear":
+        kappa, (e, weights) = cluster.loss_weights[0], _residual(cluster, loss, field)[0]
+        return kappa**2 * float(weights @ _slope(residual_form(loss), e, kappa * field.V) ** 2)
+    law = LabelLaw(cluster, field.q, field.teacher)
+
+    def of_label(y: int, kappa: float) -> float:
+        if kappa == 0 or not law.occurs(y):
+            return 0.0
+        z, h, weights = _nodes(field, law, loss, y, kappa)
+        return kappa**2 * float((weights * law(y, z)[0]) @ _slope(loss, y * h, kappa * field.V) ** 2)
+
+    plus, minus = cluster.loss_weights
+    return 2 * of_label(1, plus) if _labels_mirror(cluster, field) else of_label(1, plus) + of_label(-1, minus)
+
+
 def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, float]:
     """Return the mean weighted loss of a training sample, and P(y h < 0), or E (y - h)^2 for linear labels."""
     if cluster.labels == "linear":
@@ -83,6 +102,19 @@ def loss_and_error(cluster: Cluster, loss: Loss, field: Field) -> tuple[float, f
         if kappa:
             mean_loss += kappa * float(weights @ loss.value(loss.prox(y * h, kappa * field.V)))
     return mean_loss, error
+
+
+def _slope(loss: Loss, t: Array, V: float) -> Array:
+    """Return the derivative of the force by t; by central differences where the loss does not know it.
+
+    A difference across a kink is wrong, but the nodes that lie so near to one have a weight of the order of the step.
+    """
+    known = loss.slope(t, loss.prox(t, V), V)
+    if known is not None:
+        return known
+    step = STEP * (1 + abs(t))
+    above, below = (loss.prox(t + sign * step, V) for sign in (1, -1))
+    return np.asarray(((above - below) / (2 * step) - 1) / V)
 
 
 def _labels_mirror(cluster: Cluster, field: Field) -> bool:

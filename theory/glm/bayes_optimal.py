@@ -27,11 +27,17 @@ SMALLEST_NOISE = 1e-300  # numbers that are smaller still have fewer digits
 class BayesOptimal(Result):
     """Hold the least test error of any rule, and the overlap `q` = E theta.<theta>/p with the posterior mean <theta>.
 
+    `replicon` = 1 - alpha V^2 E (dg/domega)^2, with V = power - q and g = d log Z/d omega: one minus the factor by
+    which a small difference between the overlaps of two posterior samples grows. It is positive, since samples of the
+    posterior of the true model are to each other what each is to the teacher, so that it is also one minus the slope
+    of the equation for q. Given labels of clusters leave the coordinates independent: there it is 1.
+
     `residual` is the relative one of the equation for power - q; it is zero where there is a closed form.
     """
 
     q: float
     test_error: float
+    replicon: float
 
 
 @checked
@@ -57,7 +63,8 @@ def bayes_optimal_linear(alpha: float, noise: float, power: float = 1.0) -> Baye
     V = root - half if half <= 0 else power * (noise / (half + root))
     known = noise + V  # the variance of a label given the data
     residual = abs(V / power + alpha * (V / known) - 1) if known > 0 else 0.0
-    return BayesOptimal(q=power - V, test_error=known, residual=residual)
+    # alpha V/(noise + V) = 1 - V/power, also in the limit where both vanish.
+    return BayesOptimal(q=power - V, test_error=known, replicon=1 - (1 - V / power) ** 2 / alpha, residual=residual)
 
 
 @checked
@@ -91,7 +98,8 @@ def bayes_optimal_sign(alpha: float, noise: float = 0.0, power: float = 1.0) -> 
     V, q = float(expit(-logit)), float(expit(logit))
     # The arc cosine of sqrt(q/(1 + noise)) would lose all digits where V is small.
     error = math.atan2(math.sqrt(V + spread), math.sqrt(q)) / math.pi
-    return BayesOptimal(q=power * q, test_error=error, residual=abs(gap(logit)))
+    replicon = 1 - alpha * (V / (V + spread)) ** 2 * _squared_slope(q, V + spread)
+    return BayesOptimal(q=power * q, test_error=error, replicon=replicon, residual=abs(gap(logit)))
 
 
 @checked
@@ -113,9 +121,9 @@ def bayes_optimal_mixture(
     q = power * gain / (1 + gain) if math.isfinite(gain) else power
     distance, odds = math.sqrt(q / variance), math.log(share / (1 - share))
     if distance == 0:  # nothing is learned: the more frequent label is the best guess
-        return BayesOptimal(q=q, test_error=min(share, 1 - share))
+        return BayesOptimal(q=q, test_error=min(share, 1 - share), replicon=1.0)
     wrong = [ndtr(-distance - sign * odds / (2 * distance)) for sign in (1, -1)]
-    return BayesOptimal(q=q, test_error=float(share * wrong[0] + (1 - share) * wrong[1]))
+    return BayesOptimal(q=q, test_error=float(share * wrong[0] + (1 - share) * wrong[1]), replicon=1.0)
 
 
 def _information(q: float, width: float) -> float:
@@ -124,3 +132,12 @@ def _information(q: float, width: float) -> float:
     z, weights = normal_nodes([(0.0, 1 / slope if slope > 0 else 0.0)])
     u = slope * z
     return float(weights @ np.exp(-(u**2) - log_ndtr(u))) / (math.pi * width)
+
+
+def _squared_slope(q: float, width: float) -> float:
+    """Return width^2 E (d^2 log Z/d omega^2)^2 for the labels of `_information`."""
+    slope = math.sqrt(q / width)
+    z, weights = normal_nodes([(0.0, 1 / slope if slope > 0 else 0.0)])
+    u = np.maximum(slope * z, -30.0)  # below, where Phi(u) is zero, the ratio phi/Phi would lose its digits
+    ratio = np.exp(-(u**2) / 2 - log_ndtr(u)) / math.sqrt(2 * math.pi)
+    return 2 * float(weights @ (ndtr(u) * (ratio * (u + ratio)) ** 2))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error
+from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, squared_slope
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
 from theory.models.arrays import Array
@@ -40,6 +40,15 @@ def losses_and_errors(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, 
     """Return the mean training loss and the test error of each cluster, (clusters,) each."""
     pairs = [loss_and_error(c, loss, Field.of(c, x, float(bias[c.learner]))) for c in problem.clusters]
     return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
+
+
+def squared_slopes(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> Array:
+    """Return alpha E (df/dh)^2 of the samples of each covariance, (C,), each cluster by its share."""
+    total = np.zeros_like(x.q)
+    for cluster in problem.clusters:
+        square = squared_slope(cluster, loss, Field.of(cluster, x, float(bias[cluster.learner])))
+        total[cluster.covariance] += problem.alpha * cluster.probability * square
+    return total
 
 
 def _balanced(

@@ -36,7 +36,7 @@ class LearningCurve(SolverResult):
     points: tuple[tuple[SaddlePoint, ...], ...] = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Tabulate a row for each point: lam, alpha, errors, and the first of each of the overlaps V, q, r and bias."""
+        """Tabulate each point in a row: lam, alpha, errors, the first of each of V, q, r and bias, and the replicon."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
         points = [point for row in self.points for point in row]
         return table(
@@ -49,6 +49,7 @@ class LearningCurve(SolverResult):
             r=[point.r[0] if len(point.r) else np.nan for point in points],
             bias=[point.bias[0] for point in points],
             squared_norm=[point.squared_norm[0] for point in points],
+            replicon=[point.replicon for point in points],
         )
 
 

@@ -71,3 +71,37 @@ def _(
     V = np.einsum("cij,ij->c", Omega, G) / p
     q = (np.einsum("cij,ij->c", Omega, core) + np.einsum("i,cij,j->c", mean, Omega, mean)) / p
     return Overlaps(V, q, modes.signals @ mean / p), np.array([[(np.trace(core) + mean @ mean) / p]])
+
+
+def weight_responses(problem: GeneralizedLinearModel, Vhat: Array) -> Array:
+    """Return tr(Omega_c G Omega_d G)/p for all covariances c and d, (C, C): the squares of the weights' responses.
+
+    For covariances of different learners G is its block between the two.
+    """
+    return _weight_responses(problem.modes, problem, Vhat)
+
+
+@singledispatch
+def _weight_responses(modes: Any, *_: Any) -> Array:
+    raise TypeError(f"no responses of weights with modes of type {type(modes).__name__}")
+
+
+@_weight_responses.register
+def _(modes: Modes, problem: GeneralizedLinearModel, Vhat: Array) -> Array:
+    om = modes.covariances
+    if problem.n_learners == 1:
+        pulled = om / (problem.lam + Vhat @ om)
+        return np.asarray((modes.weights * pulled) @ pulled.T)
+    own = np.array(problem.covariance_learners)
+    diagonal = np.einsum("c,cm,cs->ms", Vhat, om, np.eye(problem.n_learners)[own])
+    G = np.linalg.inv(problem.ridge + diagonal[:, :, None] * np.eye(problem.n_learners))
+    return np.asarray(np.einsum("m,cm,dm,mcd->cd", modes.weights, om, om, G[:, own[:, None], own] ** 2))
+
+
+@_weight_responses.register
+def _(modes: DenseModes, problem: GeneralizedLinearModel, Vhat: Array) -> Array:
+    Omega = modes.covariances
+    p = Omega.shape[1]
+    factor = cho_factor(problem.lam * np.eye(p) + np.einsum("c,cij->ij", Vhat, Omega))
+    pulled = np.stack([cho_solve(factor, one) for one in Omega])
+    return np.asarray(np.einsum("cij,dji->cd", pulled, pulled) / p)

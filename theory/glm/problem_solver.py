@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.glm.channel import channel, losses_and_errors
+from theory.glm.channel import channel, losses_and_errors, squared_slopes
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.prior import prior
+from theory.glm.prior import prior, weight_responses
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
-from theory.numerics import Counted, Solution, first_solved, follow, newton, search, verified
+from theory.numerics import Counted, Solution, first_solved, follow, newton, require_stable, search, verified
 from theory.numerics.search import Found
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def solve_problem(
     The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
     neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
     acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError where all fail; with check=False the best
-    point is returned. ValueError for a hard margin above the separability threshold.
+    only before `max_iter` evaluations of the equations. ConvergenceError where all fail, and ReplicaSymmetryError where
+    the point is unstable; with check=False the best point is returned. ValueError for a hard margin above the
+    separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
@@ -59,7 +60,9 @@ def solve_problem(
         # The residual is small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
     advice = SEPARABLE if isinstance(update.loss, HardMargin) else ADVICE
-    return _observables(update, verified(solution, f"saddle point of {_described(problem)}", check, advice))
+    name = f"saddle point of {_described(problem)}"
+    point = _observables(update, verified(solution, name, check, advice))
+    return require_stable(point, point.replicon, name, tol, check)
 
 
 def _threshold(problem: GeneralizedLinearModel) -> float:
@@ -176,6 +179,7 @@ def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoin
     losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
     shares = np.array([cluster.probability for cluster in problem.clusters])
     train = float(shares @ losses)
+    growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
     return SaddlePoint(
         problem=problem,
         V=at.V,
@@ -191,6 +195,7 @@ def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoin
         cluster_errors=errors,
         squared_norm=np.diag(norms),
         energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
+        replicon=1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

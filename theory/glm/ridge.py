@@ -18,7 +18,9 @@ class RidgeRegression(Result):
     """Hold the observables of ridge regression; `effective_ridge` kappa solves lam = kappa (alpha - df1(kappa)).
 
     V is the response, q the self-overlap and r the overlap with the teacher, as in `SaddlePoint`; `residual` is that of
-    the equation for kappa.
+    the equation for kappa. `replicon` is 1 - df2/alpha, which is what that of `SaddlePoint` comes to for square loss:
+    the force has the slope -1/(1 + V), and tr(Omega G)^2/p = df2 (1 + V)^2/alpha^2. It is positive for every lam > 0,
+    and zero where lam = 0 at the interpolation peak.
     """
 
     effective_ridge: float
@@ -27,6 +29,7 @@ class RidgeRegression(Result):
     r: float
     train_loss: float
     test_error: float
+    replicon: float
 
 
 def has_closed_form(problem: GeneralizedLinearModel) -> bool:
@@ -82,6 +85,7 @@ def ridge_regression(model: Any, lam: float | None = None) -> RidgeRegression:
         r=r,
         train_loss=train,
         test_error=test,
+        replicon=unresolved,
         residual=found.residual,
         iterations=found.iterations,
         converged=found.converged,

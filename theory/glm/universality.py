@@ -9,6 +9,7 @@ from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
 from theory.models import checks
 from theory.models.arguments import checked
+from theory.models.arrays import Array
 from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution
 
@@ -25,12 +26,16 @@ KNOWN = ("square", "logistic", "hinge")  # whose thresholds are known
 class UniversalRandomLabels(Result):
     """Hold the training loss, the response V and the self-overlap q in the limit lam -> 0+.
 
-    V and q are infinite where a hyperplane separates the labels.
+    V and q are infinite where a hyperplane separates the labels, or square loss interpolates them. `replicon` is that
+    of `SaddlePoint`, which comes to 1 - alpha E (1 - prox')^2 here, with alpha the samples per direction: 1 - 1/alpha
+    for square loss, and 0 for hinge loss, which without a ridge is marginally stable, since as many samples lie on its
+    margin as there are weights. It is NaN where V is infinite, since its limit then depends on the covariance.
     """
 
     train_loss: float
     V: float
     q: float
+    replicon: float
 
 
 @checked
@@ -51,9 +56,9 @@ def random_labels_limit(alpha: float, loss: str | Loss = "square", *, rank: floa
     if loss_of(found.name if found.name in KNOWN else "square") is not found:
         raise ValueError(f"loss must be one of {', '.join(KNOWN)}, got {found.name!r}; others: solve at a small lam")
     if ratio <= (1 if found.name == "square" else 2):
-        return UniversalRandomLabels(0.0, np.inf, np.inf)
+        return UniversalRandomLabels(0.0, np.inf, np.inf, np.nan)
     if found.name == "square":
-        return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1))
+        return UniversalRandomLabels(0.5 * (1 - 1 / ratio), 1 / (ratio - 1), 1 / (ratio - 1), 1 - 1 / ratio)
     if ratio > MOST:
         raise ConvergenceError(
             f"random labels at lam = 0, alpha = {ratio:g}", Solution(np.nan, "unverified", np.inf, ENOUGH, 0), FAR
@@ -65,9 +70,12 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     """Solve by two nested scalar roots: V at a given q balances the first equation, and q the second."""
     unsolved = Solution((np.nan, np.nan), "unverified", np.inf, ENOUGH, 0)
 
-    def averages(V: float, q: float) -> tuple[float, float, float]:
+    def nodes(V: float, q: float) -> tuple[Array, Array, float]:
         s = float(np.sqrt(q))
-        z, weights = normal_nodes((t / s, width / s) for t, width in loss.breakpoints(V))
+        return *normal_nodes((t / s, width / s) for t, width in loss.breakpoints(V)), s
+
+    def averages(V: float, q: float) -> tuple[float, float, float]:
+        z, weights, s = nodes(V, q)
         t = s * z
         prox = loss.prox(t, V)
         moved = float(weights @ (z * (t - prox))) / s  # E[1 - prox'], by parts
@@ -96,4 +104,7 @@ def _solved(alpha: float, loss: Loss) -> UniversalRandomLabels:
     if not residual < ENOUGH:
         solution = Solution((V, q), "unverified", residual, ENOUGH, 0)
         raise ConvergenceError(f"random labels at lam = 0, alpha = {alpha:g}", solution, advice)
-    return UniversalRandomLabels(train, V, q, residual=residual)
+    z, weights, s = nodes(V, q)
+    slope = loss.slope(s * z, loss.prox(s * z, V), V)
+    assert slope is not None  # the built-in losses know it
+    return UniversalRandomLabels(train, V, q, 1 - alpha * float(weights @ (V * slope) ** 2), residual=residual)

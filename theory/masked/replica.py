@@ -21,6 +21,11 @@ class ReplicaSolution(SolverResult):
 
     m = a^T Sigma_x w and q = w^T Sigma_x w are the overlaps of the learned row w with the population predictor a and
     with itself, V the response; the conjugates multiply them in the free energy. Errors without a factor 1/2.
+
+    `replicon` is 1 - alpha E (df/dh)^2 tr(Sigma_x G)^2/d, per unknown, one minus the parameter of de Almeida and
+    Thouless: the force f of a sample on its prediction h has the slope -1/(1 + V), so that it is 1 - df2/alpha with
+    df2 = tr (Sigma_x (Sigma_x + kappa)^-1)^2/d at the effective ridge kappa. Replica symmetry is stable above 0, which
+    it is for every ridge, since df2 < df1 < alpha.
     """
 
     m: float
@@ -34,6 +39,12 @@ class ReplicaSolution(SolverResult):
     objective: float  # minimal (1/n) |X_k - X_-k w|^2 + lam |w|^2
     squared_norm: float  # |w|^2
     effective_ridge: float
+    replicon: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether replica symmetry is locally stable."""
+        return self.replicon > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +197,7 @@ def _observables(regression: _Regression, model: MaskedRidge, solution: Solution
     Vhat = regression.alpha / (1 + V)
     kappa = regression.lam / regression.alpha * (1 + V)
     train = error / (1 + V) / (1 + V)
+    p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
     objective = (regression.explained + regression.noise - m) / (1 + V)
     return ReplicaSolution(
         m=m,
@@ -199,6 +211,7 @@ def _observables(regression: _Regression, model: MaskedRidge, solution: Solution
         objective=objective,
         squared_norm=(objective - train) / model.lam,
         effective_ridge=kappa,
+        replicon=1 - float(regression.modes.mean(p**2)) / regression.alpha,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

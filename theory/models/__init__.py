@@ -25,6 +25,7 @@ from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.nets import FactoredStack, VanillaEncoder
+from theory.models.perceptron import StochasticPerceptron
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -93,6 +94,7 @@ __all__ = [
     "Spiked",
     "SpikedData",
     "SquareLatticePotts",
+    "StochasticPerceptron",
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",

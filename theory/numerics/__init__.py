@@ -5,10 +5,12 @@ from theory.numerics.fixed_point import solve_fixed_point
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 from theory.numerics.search import Counted, newton, search
 from theory.numerics.solution import ConvergenceError, Solution, verified
+from theory.numerics.stability import ReplicaSymmetryError, require_stable
 
 __all__ = [
     "ConvergenceError",
     "Counted",
+    "ReplicaSymmetryError",
     "Solution",
     "first_solved",
     "follow",
@@ -16,6 +18,7 @@ __all__ = [
     "half_circle",
     "newton",
     "panelled_legendre",
+    "require_stable",
     "search",
     "solve_fixed_point",
     "verified",

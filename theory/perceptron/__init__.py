@@ -1,3 +1,5 @@
 """Perceptrons with discrete or stochastic weights: entropy of solutions, capacity, loss, and local stability."""
 
-__all__: list[str] = []
+from theory.perceptron.stochastic import StochasticSaddlePoint, stochastic_saddle_point
+
+__all__ = ["StochasticSaddlePoint", "stochastic_saddle_point"]

@@ -33,13 +33,15 @@ class Progress:
 class ClassAverages:
     """Hold averages over one cluster: E f (D,), E f f^T and -E df/dh (D, D), and the mean loss at the prox.
 
-    f = V^-1 (prox(h) - h) is the force that a sample exerts on its outputs h.
+    f = V^-1 (prox(h) - h) is the force that a sample exerts on its outputs h; `slopes` (N, D, D) are -df/dh at the
+    nodes of softmax, or its one value for square loss.
     """
 
     force: Array
     square: Array
     response: Array
     loss: float
+    slopes: Array
 
 
 @cache
@@ -77,7 +79,7 @@ def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAver
     shrink = np.asarray(np.linalg.inv(np.eye(len(V)) + V), float)
     gap = target - mean
     square: Array = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
-    return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)))
+    return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)), shrink[None])
 
 
 def softmax_averages(
@@ -96,9 +98,11 @@ def softmax_averages(
     p = softmax(prox @ basis, axis=1)
     f = basis[:, label] - p @ basis.T
     S = _covariance(p, basis)
-    response = np.einsum("n,nij->ij", weights, S @ np.linalg.inv(np.eye(len(V)) + V @ S))
+    slopes = S @ np.linalg.inv(np.eye(len(V)) + V @ S)
+    response = np.einsum("n,nij->ij", weights, slopes)
     loss = -float(weights @ log_softmax(prox @ basis, axis=1)[:, label])
-    return ClassAverages(weights @ f, np.einsum("n,ni,nj->ij", weights, f, f), (response + response.T) / 2, loss)
+    square = np.einsum("n,ni,nj->ij", weights, f, f)
+    return ClassAverages(weights @ f, square, (response + response.T) / 2, loss, slopes)
 
 
 def softmax_prox(h: Array, V: Array, label: int, basis: Array, progress: Progress | None = None) -> Array:

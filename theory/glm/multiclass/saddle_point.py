@@ -8,6 +8,7 @@ import numpy as np
 from theory.glm.multiclass.channel import contrasts, gaussian_nodes
 from theory.glm.multiclass.decisions import decision_probabilities
 from theory.glm.multiclass.equations import Classes
+from theory.glm.multiclass.stability import replicon
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 from theory.models.results import SolverResult
@@ -25,6 +26,12 @@ class MulticlassSaddlePoint(SolverResult):
     first asked for. The averages of the equations of softmax are taken over Gauss-Hermite products for up to 4 classes,
     and over 2^14 Sobol points for more: `residual` is that of the equations with these points, and
     `equation_uncertainty` says how well they stand for the true averages.
+
+    `replicon` is 1 minus the factor by which a small difference between the overlaps q of two replicas grows in one
+    round of the equations, as in `SaddlePoint` but with matrices over the outputs: the difference delta_c of covariance
+    c becomes sum_d tr Omega_c G alpha E[F delta_d F] Omega_d G, with F the slope of the force of a sample on its
+    outputs, and the factor is the largest eigenvalue. Replica symmetry is stable above 0, as it is for both losses,
+    which are convex.
     """
 
     model: MulticlassMixture = field(repr=False)
@@ -34,6 +41,12 @@ class MulticlassSaddlePoint(SolverResult):
     bias: Array
     train_loss: float
     test_loss: float
+    replicon: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether replica symmetry is locally stable."""
+        return self.replicon > 0
 
     @cached_property
     def _decisions(self) -> tuple[Array, float]:
@@ -84,7 +97,8 @@ def observables(classes: Classes, solution: Solution[Array]) -> MulticlassSaddle
     model, basis = classes.model, classes.basis
     V, q, r, b = classes.split(solution.value)
     shares = np.array(model.probabilities)
-    losses = [mean.loss for mean in classes.averages(solution.value)]
+    averages = classes.averages(solution.value)
+    losses = [mean.loss for mean in averages]
     fresh = [_test_loss(classes, r[:, k] + b, q[c], k) for k, c in enumerate(classes.own)]
     return MulticlassSaddlePoint(
         model=model,
@@ -94,6 +108,7 @@ def observables(classes: Classes, solution: Solution[Array]) -> MulticlassSaddle
         bias=basis.T @ b,
         train_loss=float(shares @ losses),
         test_loss=float(shares @ fresh),
+        replicon=replicon(classes, averages),
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

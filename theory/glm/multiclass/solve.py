@@ -15,7 +15,7 @@ from theory.glm.multiclass.two import solve_two
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
-from theory.numerics import Counted, Solution, first_solved, follow, search, verified
+from theory.numerics import Counted, Solution, first_solved, follow, require_stable, search, verified
 from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
@@ -61,7 +61,8 @@ def solve_multiclass(
         status = "inadmissible"
     name = f"saddle point of {model.n_classes} classes, {model.loss} loss, alpha={model.alpha:g}, lam={model.lam:g}"
     advice = EXTREME if _is_exhausted(classes) else ADVICE
-    return observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, advice))
+    point = observables(classes, verified(Solution(x, status, residual, tol, evaluations), name, check, advice))
+    return require_stable(point, point.replicon, name, tol, check)
 
 
 def _is_exhausted(classes: Classes) -> bool:

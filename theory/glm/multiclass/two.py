@@ -35,6 +35,7 @@ def solve_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool) 
         bias=sign * point.bias[0] / 2,
         train_loss=point.train_loss,
         test_loss=fresh_loss(point),
+        replicon=point.replicon,
         residual=point.residual,
         iterations=point.iterations,
         converged=point.converged,

@@ -1,0 +1,146 @@
+"""The compiled kernel of the Gibbs sampler of stochastic weights: moves of pairs and signs at a fixed norm."""
+
+import math
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numpy as np
+from numba import njit
+from scipy.special import log_ndtr
+
+from theory.models.arrays import Array
+
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
+PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
+LOG_PHI = log_ndtr(np.arange(LOWEST * PER_UNIT, HIGHEST * PER_UNIT + 2) / PER_UNIT)
+FLIPS, FAR = 0.3, 0.1  # shares of flips of one sign, and of rotations by any angle
+AIM = 0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compiles `function`, which may call only what is in this file, because the cache sees no changes elsewhere."""
+    return cast(Kernel, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@compiled
+def log_phi(x: float, table: Array) -> float:
+    """The logarithm of the Gaussian distribution function at x, by the table."""
+    if x >= HIGHEST:
+        return 0.0
+    if x < LOWEST:
+        return -0.5 * x * x - math.log(-x) - 0.9189385332046727 - 1.0 / (x * x)
+    place = (x - LOWEST) * PER_UNIT
+    k = int(place)
+    return float(table[k] + (place - k) * (table[k + 1] - table[k]))
+
+
+@compiled
+def sweep(
+    rng: np.random.Generator,
+    m: Array,
+    x: Array,
+    xi: Array,
+    trial: Array,
+    energy: float,
+    beta: float,
+    angle: float,
+    table: Array,
+) -> tuple[float, int, int]:
+    """Makes N moves in place and returns (energy, near rotations, accepted ones).
+
+    m: (N,) means, x: (P,) fields in units of their width, xi: (N, P) patterns in the same units, trial: (P,) work
+    space. A move rotates a random pair of means by an angle, small or any, or flips the sign of one: both keep the
+    norm, and are as likely as the moves back. A rotation that leaves the cube is refused. Flips are what relaxes
+    means near +-1, from where a small rotation leads out of the cube.
+    """
+    N, P = xi.shape
+    near, accepted = 0, 0
+    for _ in range(N):
+        i = int(rng.random() * N)
+        j = int(rng.random() * (N - 1))
+        if j >= i:
+            j += 1
+        kind = rng.random()
+        small = kind >= FLIPS + FAR
+        if kind < FLIPS:
+            a, b = -m[i], m[j]
+        else:
+            theta = (2.0 * rng.random() - 1.0) * (angle if small else math.pi)
+            c, s = math.cos(theta), math.sin(theta)
+            a, b = c * m[i] - s * m[j], s * m[i] + c * m[j]
+        if small:
+            near += 1
+        if abs(a) > 1.0 or abs(b) > 1.0:
+            continue
+        da, db = a - m[i], b - m[j]
+        total = 0.0
+        for k in range(P):
+            trial[k] = x[k] + da * xi[i, k] + db * xi[j, k]
+            total -= log_phi(trial[k], table)
+        if rng.random() < math.exp(min(0.0, beta * (energy - total))):
+            m[i], m[j], energy = a, b, total
+            x[:] = trial
+            if small:
+                accepted += 1
+    return energy, near, accepted
+
+
+@compiled
+def run(
+    rng: np.random.Generator,
+    m: Array,
+    patterns: Array,
+    width: float,
+    beta: float,
+    angle: float,
+    n_anneal: int,
+    every: int,
+    table: Array,
+    losses: Array,
+    errors: Array,
+    means: Array,
+) -> tuple[float, float]:
+    """Anneals over `n_anneal` sweeps, then records every `every` sweeps; returns (acceptance while recording, angle).
+
+    m: (N,) means, changed in place, patterns: (N, P), width: the standard deviation sqrt(1 - |m|^2/N) of a field;
+    losses and errors: (records,) and means: (records, N) are filled. The temperature falls during the first half of
+    the annealing, and the largest angle of near rotations is adapted during all of it.
+    """
+    N, P = patterns.shape
+    xi = patterns / (math.sqrt(N) * width)
+    x, trial = np.empty(P), np.empty(P)
+    done, made = 0, 0
+    norm = math.sqrt(np.sum(m * m))
+    for step in range(n_anneal + every * len(losses)):
+        # Once a sweep the rounding errors of many moves are removed.
+        m *= norm / math.sqrt(np.sum(m * m))
+        x[:] = 0.0
+        for i in range(N):
+            for k in range(P):
+                x[k] += m[i] * xi[i, k]
+        energy = 0.0
+        for k in range(P):
+            energy -= log_phi(x[k], table)
+        now = beta * min(1.0, (2.0 * step + 1.0) / max(1, n_anneal)) if step < n_anneal else beta
+        energy, near, accepted = sweep(rng, m, x, xi, trial, energy, now, angle, table)
+        if step < n_anneal:
+            angle = min(math.pi, angle * math.exp(0.1 * (accepted / max(1, near) - AIM)))
+            continue
+        done += accepted
+        made += near
+        past = step - n_anneal + 1
+        if past % every == 0:
+            record = past // every - 1
+            losses[record] = energy / N
+            wrong = 0
+            for k in range(P):
+                field = 0.0
+                for i in range(N):
+                    field += patterns[i, k] if m[i] > 0.0 else -patterns[i, k]
+                if field < 0.0:
+                    wrong += 1
+            errors[record] = wrong / P
+            means[record] = m
+    return done / max(1, made), angle

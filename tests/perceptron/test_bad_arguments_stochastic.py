@@ -1,0 +1,87 @@
+"""Every wrong value in every argument about stochastic weights is refused by name."""
+
+import numpy as np
+import pytest
+
+from simulate import perceptron as measured
+from tests.bad_arguments import Example, assert_all_refused
+from theory import perceptron
+from theory.models import StochasticPerceptron
+from theory.models.errors import MaskedSSLError
+
+MODEL = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=2)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+EXAMPLES = {
+    "StochasticPerceptron": Example(StochasticPerceptron, {"alpha": 0.4, "squared_norm": 0.5, "beta": 2}),
+    "stochastic_saddle_point": Example(
+        perceptron.stochastic_saddle_point, {"model": MODEL, "tol": 1e-9, "max_iter": 200, "check": True}
+    ),
+    "sample_stochastic_weights": Example(
+        measured.sample_stochastic_weights,
+        {
+            "model": MODEL,
+            "n_weights": 10,
+            "rng": rng(),
+            "n_chains": 2,
+            "n_sweeps": 40,
+            "r_hat_limit": 1.5,
+            "max_doublings": 1,
+            "check": False,
+        },
+    ),
+    "descend_stochastic_weights": Example(
+        measured.descend_stochastic_weights,
+        {"alpha": 0.4, "n_weights": 11, "rng": rng(), "learning_rate": 0.02, "max_epochs": 20},
+    ),
+}
+
+
+def test_bad_arguments_are_refused_by_name():
+    assert_all_refused(EXAMPLES, n=200, seed=0)
+
+
+@pytest.mark.slow
+def test_many_bad_arguments_are_refused_by_name():
+    assert_all_refused(EXAMPLES, n=3_000, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("alpha", (0, -1, np.inf, np.nan)), ("squared_norm", (0, 1, 1.5, -0.1, np.nan)), ("beta", (0, -2, np.inf))],
+)
+def test_values_of_the_record_that_make_no_sense(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=f"{name} must"):
+            StochasticPerceptron(**{"alpha": 0.4, "squared_norm": 0.5, "beta": 2, name: value})
+
+
+def test_sizes_without_patterns():
+    with pytest.raises(ValueError, match="n_weights must give at least one pattern, got 2 with alpha = 0"):
+        measured.descend_stochastic_weights(0.1, 2, rng())
+    with pytest.raises(ValueError, match="n_weights must be an integer of at least 2"):
+        measured.sample_stochastic_weights(MODEL, 1, rng())
+
+
+EXTREME = [
+    {"alpha": 1e-300, "squared_norm": 0.5, "beta": 1},
+    {"alpha": 1e300, "squared_norm": 0.5, "beta": 1},
+    {"alpha": 1, "squared_norm": 1e-300, "beta": 1},
+    {"alpha": 1, "squared_norm": np.nextafter(1, 0), "beta": 1},
+    {"alpha": 1, "squared_norm": 0.5, "beta": 1e-300},
+    {"alpha": 1, "squared_norm": 0.5, "beta": 1e300},
+]
+
+
+@pytest.mark.parametrize("parameters", EXTREME, ids=str)
+def test_extreme_parameters_are_solved_or_refused(parameters):
+    try:
+        point = perceptron.stochastic_saddle_point(StochasticPerceptron(**parameters))
+    except MaskedSSLError:
+        return
+    assert point.converged
+    assert 0 <= point.q < parameters["squared_norm"]
