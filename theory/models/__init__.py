@@ -3,6 +3,7 @@
 from theory.models.composed import Empirical, Scaled, Spiked
 from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
+from theory.models.cumulants import AtomicLatent, SpikedCumulant
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
 from theory.models.glm import (
@@ -43,6 +44,7 @@ from theory.models.topics import Masking, TopicMixture, TopicModel
 
 __all__ = [
     "AR1",
+    "AtomicLatent",
     "Blocks",
     "Cluster",
     "ContrastPopulation",
@@ -83,6 +85,7 @@ __all__ = [
     "Spectrum",
     "SpikeMethod",
     "Spiked",
+    "SpikedCumulant",
     "SpikedData",
     "SquareLatticePotts",
     "TeacherMixture",
