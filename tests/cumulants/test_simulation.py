@@ -97,7 +97,7 @@ def test_power_and_level_of_the_norm_test(agrees):
 
 
 def test_skewness_of_the_statistic(agrees):
-    model, n = SpikedCumulant(5, 10.0), 20
+    model, n = SpikedCumulant(20, 10.0), 30
     measured, predicted = norm_statistics(model, n, 20_000, stream(0, "skewness")), cumulants.norm_test(model, n)
     agrees(Estimate.of((measured.null / predicted.deviation) ** 3), predicted.skewness, resolves=0.6)
 
