@@ -42,7 +42,9 @@ def enumerated_norm(
     require_memory("repeats", R, 1)
     block = max(1, CHUNK // (count * 2**d))
     values = [_ratios(model, spikes, count, min(block, R - start), rng, law) for start in range(0, R, block)]
-    return Estimate.of(np.concatenate(values))
+    if not np.isfinite(found := np.concatenate(values)).all():
+        raise ValueError(f"n must be so small that likelihood ratios are floating-point numbers, got {count}")
+    return Estimate.of(found)
 
 
 def _ratios(
@@ -61,4 +63,5 @@ def _ratios(
         logs = np.logaddexp(logs, np.log(p) - away**2 / (2 * model.noise_share))
     logs += y**2 / 2 - 0.5 * np.log(model.noise_share)
     log_ratio = logsumexp(logs.reshape(blocks, n, -1).sum(axis=1), axis=1) - np.log(len(spikes))
-    return np.asarray(np.exp(log_ratio if law == "spiked" else 2 * log_ratio))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(log_ratio if law == "spiked" else 2 * log_ratio))

@@ -64,7 +64,8 @@ def spiked_data_sets(model: SpikedCumulant, spikes: Array, n: int, rng: np.rando
     """Draws a data set of `n` samples under H1 for each of the `spikes` (B, d), (B, n, d)."""
     B, d = spikes.shape
     x = rng.standard_normal((B, n, d))
-    y = np.sqrt(model.latent_share) * model.latent.sample(B * n, rng).reshape(B, n)
+    g = rng.choice(np.array(model.latent.atoms), size=(B, n), p=np.array(model.latent.probabilities))
+    y = np.sqrt(model.latent_share) * g
     y += np.sqrt(model.noise_share) * rng.standard_normal((B, n))
     y -= (x @ spikes[:, :, None])[:, :, 0]
     x += y[:, :, None] * spikes[:, None, :]

@@ -11,6 +11,7 @@ from simulate.cumulants import (
     enumerated_norm,
     known_spike_accuracy,
     norm_statistics,
+    random_features_accuracy,
     sample_null,
     sample_spiked,
 )
@@ -139,5 +140,11 @@ def test_what_cannot_be_sampled_or_enumerated_is_refused():
         enumerated_norm(SpikedCumulant(3, 1.0, "sphere"), 5, 5, rng)
     with pytest.raises(ValueError, match="model must have d <= 16 to be enumerated, got d = 20"):
         enumerated_norm(SpikedCumulant(20, 1.0), 5, 5, rng)
+    with pytest.raises(
+        ValueError, match="n must be so small that likelihood ratios are floating-point numbers, got 50"
+    ):
+        enumerated_norm(SpikedCumulant(4, 1e50), 50, 5, rng)
+    with pytest.raises(ValueError, match="n must be an integer of at least 3, got 1"):
+        random_features_accuracy(SpikedCumulant(4, 1.0), 1, rng)
     with pytest.raises(ValueError, match="repeats must be an integer of at least 2"):
         norm_statistics(SpikedCumulant(3, 1.0), 5, 1, rng)

@@ -99,10 +99,6 @@ class AtomicLatent:
         law = dict(zip(self.atoms, self.probabilities, strict=True))
         return all(abs(law.get(-g, 0.0) - p) < ROUNDING for g, p in law.items())
 
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
-        """Draws n independent values of g, (n,)."""
-        return np.asarray(rng.choice(np.array(self.atoms), size=n, p=np.array(self.probabilities)))
-
 
 @cache
 def _normalized_moments(latent: AtomicLatent, order: int) -> Array:
