@@ -4,7 +4,7 @@ import numpy as np
 
 from simulate.cumulants.network import ReluNetwork, train_network
 from simulate.cumulants.random_features import fit_random_features
-from simulate.cumulants.samples import draw_spike, require_memory, sample_null, sample_spiked
+from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
 from theory.models import SpikedCumulant, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -62,7 +62,11 @@ def random_features_accuracy(
 
 @checked
 def known_spike_accuracy(model: SpikedCumulant, n: int, rng: np.random.Generator) -> float:
-    """Measures how often the likelihood ratio of u.x with the true spike u tells `n` samples of each class right."""
+    """Measures how often the likelihood ratio of u.x with the true spike u tells `n` samples of each class right.
+
+    ValueError for a beta above 1e12.
+    """
+    require_resolved(model)
     u = draw_spike(model, rng)
     X, y = labeled_samples(model, u, n, rng)
     along = X @ u

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from simulate.core import Estimate
-from simulate.cumulants.samples import draw_spike, require_memory, sample_null, sample_spiked
+from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
 from theory.models import SpikedCumulant, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -25,7 +25,8 @@ def enumerated_norm(
     mean over the spikes of the product of the ratios of the two densities of u.x. Both means are dominated by rare data
     sets where the norm is large, and the error bar means nothing there: keep n and d small.
 
-    ValueError for the prior "sphere", which cannot be enumerated, and for d above 16.
+    ValueError for the prior "sphere", which cannot be enumerated, for d above 16, and for a beta above
+    1e12.
 
     >>> print(enumerated_norm(SpikedCumulant(d=4, beta=1.0), 3, 20_000, np.random.default_rng(0)))
     1.00716(63)
@@ -33,6 +34,7 @@ def enumerated_norm(
     count, R = int(checks.dimension(n, name="n")), int(checks.dimension(repeats, least=2, name="repeats"))
     if model.prior != "signs":
         raise ValueError(f"model must have the prior 'signs' to be enumerated, got {model.prior!r}")
+    require_resolved(model)
     d = model.size
     if d > LARGEST_DIMENSION:
         raise ValueError(f"model must have d <= {LARGEST_DIMENSION} to be enumerated, got d = {d}")

@@ -9,6 +9,7 @@ from theory.models import SpikedCumulant, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
+LARGEST_BETA = 1e12  # of densities along the spike: the width 1e-6 is still far above rounding
 TOLERANCE = 1e-8  # by which the norm of a spike may differ from one
 
 
@@ -70,6 +71,12 @@ def spiked_data_sets(model: SpikedCumulant, spikes: Array, n: int, rng: np.rando
     y -= (x @ spikes[:, :, None])[:, :, 0]
     x += y[:, :, None] * spikes[:, None, :]
     return x
+
+
+def require_resolved(model: SpikedCumulant) -> None:
+    """Raises ValueError where the Gaussians along the spike are so narrow that rounding in u.x matters."""
+    if model.beta > LARGEST_BETA:
+        raise ValueError(f"model must have beta <= {LARGEST_BETA:g} for densities along the spike, got {model.beta:g}")
 
 
 def require_memory(name: str, n: float, d: float, copies: float = 3.0) -> None:

@@ -141,9 +141,12 @@ def test_what_cannot_be_sampled_or_enumerated_is_refused():
     with pytest.raises(ValueError, match="model must have d <= 16 to be enumerated, got d = 20"):
         enumerated_norm(SpikedCumulant(20, 1.0), 5, 5, rng)
     with pytest.raises(
-        ValueError, match="n must be so small that likelihood ratios are floating-point numbers, got 50"
+        ValueError, match="n must be so small that likelihood ratios are floating-point numbers, got 60"
     ):
-        enumerated_norm(SpikedCumulant(4, 1e50), 50, 5, rng)
+        enumerated_norm(SpikedCumulant(4, 1e12), 60, 5, rng)
+    for measure in (lambda model: enumerated_norm(model, 5, 5, rng), lambda model: known_spike_accuracy(model, 5, rng)):
+        with pytest.raises(ValueError, match=r"model must have beta <= 1e\+12 for densities"):
+            measure(SpikedCumulant(4, 1e13))
     with pytest.raises(ValueError, match="n must be an integer of at least 3, got 1"):
         random_features_accuracy(SpikedCumulant(4, 1.0), 1, rng)
     with pytest.raises(ValueError, match="repeats must be an integer of at least 2"):
