@@ -40,7 +40,7 @@ class LowDegreeNorm(Result):
 def low_degree_norm(model: SpikedCumulant, n: int, degree: int) -> LowDegreeNorm:
     """Computes ||L_n^{<=D}||^2, where D = `degree` counts the powers of all n d numbers of a data set together.
 
-    Expanding f(lambda)^n in powers of lambda gives (arXiv:2312.14922, Sec. 3)
+    Expanding f(lambda)^n in powers of lambda gives (arXiv:2312.14922)
 
         ||L_n^{<=D}||^2 = sum_{m <= D} b_m E lambda^m,   b_m = [t^m] (sum_k r^k h_k^2/k! t^k)^n,
 

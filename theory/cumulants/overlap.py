@@ -19,7 +19,7 @@ def overlap_function(model: SpikedCumulant, overlaps: ArrayLike) -> Array:
     """Computes f(lambda), the mean over H0 of the product of the likelihood ratios of one sample for two spikes.
 
     lambda = u.v in [-1, 1] is the overlap of the two unit vectors, an array of any shape, which f keeps. With
-    x = r lambda (arXiv:2312.14922, Sec. 2),
+    x = r lambda (arXiv:2312.14922),
 
         f = sum_k x^k h_k^2/k! = E_{g,g'} (1 - x^2)^(-1/2) exp([2 x g g' - x^2 (g^2 + g'^2)]/(2 (1 - x^2))),
 

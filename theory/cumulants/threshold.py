@@ -57,7 +57,7 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
 
     gamma_LR = min over lambda in (0, 1) of s(lambda)/log f(lambda), where exp(-d s) is the probability that two spikes
     have the overlap lambda: s = log 2 + (1+l)/2 log((1+l)/2) + (1-l)/2 log((1-l)/2) for sign spikes, and
-    -log(1 - l^2)/2 on the sphere (arXiv:2312.14922, Sec. 2). The d of the model plays no part. The minimum is searched
+    -log(1 - l^2)/2 on the sphere (arXiv:2312.14922). The d of the model plays no part. The minimum is searched
     on a grid in log(1 - lambda), and each local one is refined as a root of the derivative.
 
     ConvergenceError where no root could be verified, or log f vanishes in floating-point numbers (a tiny beta).
