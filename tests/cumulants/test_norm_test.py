@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from theory import cumulants
+from theory.cumulants.norm_test import _upper_tail
 from theory.models import AtomicLatent, SpikedCumulant
 
 LATENTS = [AtomicLatent.signs(), AtomicLatent.diluted_signs(0.2), AtomicLatent((-0.5, 2.0), (0.8, 0.2))]
@@ -92,6 +93,17 @@ def test_limits_of_the_test():
     no_fourth_cumulant = SpikedCumulant(20, 10.0, latent=AtomicLatent.diluted_signs(1 / 3))
     assert cumulants.norm_test(no_fourth_cumulant, 1000).power() == pytest.approx(0.05)
     assert cumulants.norm_test_samples(no_fourth_cumulant, 0.5) == math.inf
+
+
+@pytest.mark.parametrize("threshold", [-2.5, -0.5, 0.0, 1.645, 3.0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_correction_for_skewness_against_a_gamma_law(threshold, sign):
+    """A standardized gamma law of shape 4000 has the skewness 2/sqrt(4000); the next order is 1/4000 of O(1)."""
+    shape = 4000
+    law = stats.gamma(shape, loc=-math.sqrt(shape), scale=1 / math.sqrt(shape))
+    exact = law.sf(threshold) if sign == 1 else law.cdf(-threshold)
+    skewness = sign * 2 / math.sqrt(shape)
+    assert _upper_tail(threshold, skewness) == pytest.approx(exact, abs=5e-5)
 
 
 def test_powers_need_a_level_between_zero_and_one():
