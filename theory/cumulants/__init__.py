@@ -1,3 +1,29 @@
 """A direction hidden in higher cumulants: likelihood-ratio and low-degree norms, and the power of one test."""
 
-__all__: list[str] = []
+from theory.cumulants.likelihood_ratio import LikelihoodRatioNorm, likelihood_ratio_norm
+from theory.cumulants.low_degree import LowDegreeNorm, low_degree_norm
+from theory.cumulants.norm_test import NormTest, norm_test, norm_test_samples
+from theory.cumulants.oracle import oracle_accuracy
+from theory.cumulants.overlap import overlap_function
+from theory.cumulants.threshold import (
+    LikelihoodRatioRate,
+    LikelihoodRatioThreshold,
+    likelihood_ratio_rate,
+    likelihood_ratio_threshold,
+)
+
+__all__ = [
+    "LikelihoodRatioNorm",
+    "LikelihoodRatioRate",
+    "LikelihoodRatioThreshold",
+    "LowDegreeNorm",
+    "NormTest",
+    "likelihood_ratio_norm",
+    "likelihood_ratio_rate",
+    "likelihood_ratio_threshold",
+    "low_degree_norm",
+    "norm_test",
+    "norm_test_samples",
+    "oracle_accuracy",
+    "overlap_function",
+]

@@ -3,6 +3,7 @@
 from theory.models.composed import Empirical, Scaled, Spiked
 from theory.models.conventions import ridge_per_sample, ridge_per_unknown
 from theory.models.covariance import Covariance
+from theory.models.cumulants import AtomicLatent, SpikedCumulant
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
 from theory.models.feedforward import BinaryNetwork, NarrowNetwork, NestedFeatures, NetworkTransfer
@@ -46,6 +47,7 @@ from theory.models.trees import NumberText, RootedTree
 
 __all__ = [
     "AR1",
+    "AtomicLatent",
     "BinaryNetwork",
     "Blocks",
     "Cluster",
@@ -92,6 +94,7 @@ __all__ = [
     "Spectrum",
     "SpikeMethod",
     "Spiked",
+    "SpikedCumulant",
     "SpikedData",
     "SquareLatticePotts",
     "StochasticPerceptron",

@@ -1,0 +1,171 @@
+"""A network of two layers with ReLU units, its gradient by hand, and its training by Adam."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from simulate.core import DivergenceError
+from simulate.core.optimizers import Adam, Numbers
+from theory.models import checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+
+MOST_STEPS = 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class ReluNetwork:
+    """A network f(x) = readout.relu(W x + b) + c that predicts the class sign f(x).
+
+    `first_layer` is W (m, d), `first_bias` b (m,), `readout` (m,), and `offset` c. ValueError for shapes that do not
+    fit together.
+    """
+
+    first_layer: Array = field(repr=False)
+    first_bias: Array = field(repr=False)
+    readout: Array = field(repr=False)
+    offset: float = field(repr=False)
+
+    def __post_init__(self) -> None:
+        W = checks.finite_array("first_layer", self.first_layer, 2)
+        b, a = (checks.finite_array(name, getattr(self, name), 1) for name in ("first_bias", "readout"))
+        for name, one in (("first_bias", b), ("readout", a)):
+            if one.shape != (len(W),):
+                raise ValueError(f"{name} must have shape ({len(W)},) as first_layer tells, got {one.shape}")
+        values = {"first_layer": W, "first_bias": b, "readout": a, "offset": checks.real("offset", self.offset)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        width, d = self.first_layer.shape
+        return f"ReluNetwork(width={width}, d={d})"
+
+    @classmethod
+    @checked
+    def random(cls, width: int, d: int, rng: np.random.Generator) -> "ReluNetwork":
+        """Draws an untrained network: W ~ N(0, 1/d), a readout ~ N(0, 1/width^2), and no biases.
+
+        With so small a readout the first layer has to move by as much as itself before the output is of order one.
+        """
+        m, dim = int(checks.dimension(width, name="width")), int(checks.dimension(d))
+        checks.fits_in_memory(f"a network of {m} units in {dim} dimensions", 3.0 * m * dim)
+        W = rng.standard_normal((m, dim)) / np.sqrt(dim)
+        return cls(W, np.zeros(m), rng.standard_normal(m) / m, 0.0)
+
+    def output(self, X: ArrayLike) -> Array:
+        """Computes f of the rows of X (n, d), (n,)."""
+        rows = checked_rows(X, self.first_layer.shape[1])
+        hidden = np.maximum(rows @ self.first_layer.T + self.first_bias, 0)
+        return np.asarray(hidden @ self.readout + self.offset)
+
+    def accuracy(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Computes the share of rows whose class y = +-1, (n,), is predicted."""
+        f = self.output(X)
+        return float(np.mean(f * checked_labels(y, len(f)) > 0))
+
+
+@checked
+def network_gradient(network: ReluNetwork, X: ArrayLike, y: ArrayLike) -> tuple[float, ReluNetwork]:
+    """Computes the mean logistic loss log(1 + exp(-y f)) over the rows of X with classes y, and its gradient."""
+    rows = checked_rows(X, network.first_layer.shape[1])
+    labels = checked_labels(y, len(rows))
+    theta = _packed(network)
+    slope = np.empty_like(theta)
+    margins = _gradient(theta, rows, labels, slope, rows.shape[1])
+    return float(np.mean(np.logaddexp(0, -margins))), _unpacked(slope, rows.shape[1])
+
+
+@checked
+def train_network(
+    network: ReluNetwork,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_steps: int,
+    rng: np.random.Generator,
+    rate: float = 2e-3,
+    batch_size: int = 256,
+) -> ReluNetwork:
+    """Trains all weights by `n_steps` steps of Adam on the mean logistic loss of (X, y), X (n, d), y = +-1 (n,).
+
+    Each step takes `batch_size` samples, drawn by `rng` with replacement. The numbers are single precision, which
+    halves the time. DivergenceError (a FloatingPointError) where weights leave the range of floating-point numbers;
+    ValueError for arguments that do not fit together.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((500, 2))
+    >>> y = np.sign(X[:, 0] * X[:, 1])
+    >>> trained = train_network(ReluNetwork.random(20, 2, rng), X, y, n_steps=1000, rng=rng, rate=0.01, batch_size=50)
+    >>> trained.accuracy(X, y) > 0.95
+    True
+    """
+    d = network.first_layer.shape[1]
+    rows = checked_rows(X, d)
+    labels = checked_labels(y, len(rows)).astype(np.float32)
+    steps, batch = int(checks.dimension(n_steps, name="n_steps")), int(checks.dimension(batch_size, name="batch_size"))
+    if steps > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {steps}")
+    checks.fits_in_memory(f"a batch of {batch} samples", 2.0 * batch * (d + len(network.readout)))
+    update, rows = Adam(checks.positive("rate", rate)), rows.astype(np.float32)
+    theta = _packed(network).astype(np.float32)
+    slope = np.empty_like(theta)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(steps):
+            chosen = rng.integers(len(rows), size=batch)
+            _gradient(theta, rows[chosen], labels[chosen], slope, d)
+            update([theta], [slope])
+    if not np.isfinite(theta).all():
+        raise DivergenceError(f"training left the floating-point numbers within {steps} steps of rate {rate:g}")
+    return _unpacked(theta, d)
+
+
+def checked_rows(X: ArrayLike, d: int | None = None) -> Array:
+    """Returns the finite rows of X, (n, d)."""
+    rows = checks.finite_array("X", X, 2)
+    if d is not None and rows.shape[1] != d:
+        raise ValueError(f"X must have {d} columns, got shape {rows.shape}")
+    if abs(rows).max() > 1e18:
+        raise ValueError(f"X must hold numbers up to 1e18, got {abs(rows).max():g}")
+    return rows
+
+
+def checked_labels(y: ArrayLike, n: int) -> Array:
+    """Returns the classes y, (n,), which must be -1 or 1."""
+    labels = checks.finite_array("y", y, 1)
+    if labels.shape != (n,) or not np.all(abs(labels) == 1):
+        raise ValueError(f"y must be {n} classes -1 or 1, one for each row of X, got {checks.shown(y)}")
+    return labels
+
+
+def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers, d: int) -> Numbers:
+    """Writes the gradient of the mean loss into `slope` and returns the margins y f, (n,)."""
+    W, b, a, c = _parts(theta, d)
+    by_W, by_b, by_a, by_c = _parts(slope, d)
+    before = rows @ W.T
+    before += b
+    hidden = np.maximum(before, 0)
+    margins = labels * (hidden @ a + c)
+    pull = -labels * expit(-margins) / len(labels)
+    by_a[:], by_c[0] = pull @ hidden, pull.sum()
+    back = np.where(before > 0, a, 0)
+    back *= pull[:, None]
+    by_W[:], by_b[:] = back.T @ rows, back.sum(axis=0)
+    return np.asarray(margins)
+
+
+def _parts(theta: Numbers, d: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Returns views of W, b, the readout and the offset in one vector of m (d + 2) + 1 numbers."""
+    m = (len(theta) - 1) // (d + 2)
+    return theta[: m * d].reshape(m, d), theta[m * d : m * (d + 1)], theta[m * (d + 1) : -1], theta[-1:]
+
+
+def _packed(network: ReluNetwork) -> Array:
+    parts = (network.first_layer.ravel(), network.first_bias, network.readout, [network.offset])
+    return np.concatenate(parts)
+
+
+def _unpacked(theta: Numbers, d: int) -> ReluNetwork:
+    W, b, a, c = (np.asarray(one, dtype=float) for one in _parts(theta, d))
+    return ReluNetwork(W, b, a, float(c[0]))

@@ -1,0 +1,153 @@
+"""Samples, the norm statistic and the enumerated likelihood ratio, each against theory and by a second route."""
+
+import math
+
+import numpy as np
+import pytest
+
+from simulate.core import Estimate, stream
+from simulate.cumulants import (
+    draw_spike,
+    enumerated_norm,
+    known_spike_accuracy,
+    norm_statistics,
+    random_features_accuracy,
+    sample_null,
+    sample_spiked,
+)
+from theory import cumulants
+from theory.models import AtomicLatent, SpikedCumulant
+
+SKEWED = AtomicLatent((-0.5, 2.0), (0.8, 0.2))
+LATENTS = [AtomicLatent.signs(), SKEWED]
+
+
+@pytest.mark.parametrize("prior", ["signs", "sphere"])
+def test_spikes_are_unit_vectors_of_their_prior(agrees, prior):
+    model, rng = SpikedCumulant(5, 1.0, prior), stream(0, "spikes", prior)
+    u = np.array([draw_spike(model, rng) for _ in range(4000)])
+    np.testing.assert_allclose(np.sum(u**2, axis=1), 1, rtol=1e-12)
+    if prior == "signs":
+        np.testing.assert_allclose(abs(u), 1 / math.sqrt(5), rtol=1e-12)
+    # Fourth moments of the overlap of two spikes: 13/125 for signs, 3/(d (d + 2)) on the sphere.
+    overlaps = np.sum(u[:2000] * u[2000:], axis=1)
+    agrees(Estimate.of(overlaps**4), 13 / 125 if prior == "signs" else 3 / 35, resolves=0.6)
+
+
+@pytest.mark.parametrize("latent", LATENTS)
+def test_spiked_samples_are_white_and_not_gaussian_along_the_spike_only(agrees, latent):
+    model, rng = SpikedCumulant(4, 5.0, latent=latent), stream(0, "white", *latent.atoms)
+    u = draw_spike(model, rng)
+    x = sample_spiked(model, u, 40_000, rng)
+    np.testing.assert_allclose(np.cov(x.T), np.eye(4), atol=0.06)  # errors are below 0.01
+    y, he = x @ u, np.polynomial.hermite_e.HermiteE.basis
+    for k in (3, 4):
+        moment = model.latent_share ** (k / 2) * latent.hermite_moment(k)
+        agrees(Estimate.of(5 + he(k)(y)), 5 + moment, resolves=0.1)
+    across = np.linalg.qr(np.column_stack([u, np.eye(4)[:, :3]]))[0][:, 1]  # a unit vector orthogonal to u
+    agrees(Estimate.of(5 + he(4)(x @ across)), 5.0, resolves=0.2)
+
+
+def test_product_of_two_likelihood_ratios(agrees):
+    """E_H0 l_u l_v of one sample at the overlap 0.6, from the densities: no Hermite polynomial."""
+    model, rng = SpikedCumulant(2, 3.0), stream(0, "product")
+    x = rng.standard_normal((400_000, 2))
+    u, v = np.array([1.0, 0.0]), np.array([0.6, 0.8])
+
+    def ratio(y):
+        density = sum(np.exp(-((y - math.sqrt(0.75) * g) ** 2) / 0.5) / 2 for g in (-1, 1)) / math.sqrt(0.25)
+        return density / np.exp(-(y**2) / 2)
+
+    found = Estimate.of(ratio(x @ u) * ratio(x @ v))
+    agrees(found, float(cumulants.overlap_function(model, 0.6)), resolves=0.01)
+
+
+@pytest.mark.parametrize(("latent", "d", "n"), [(LATENTS[0], 4, 3), (SKEWED, 3, 6)])
+def test_norm_by_enumeration_of_all_spikes(agrees, latent, d, n):
+    model = SpikedCumulant(d, 1.0, latent=latent)
+    exact = cumulants.likelihood_ratio_norm(model, n).norm
+    spiked = enumerated_norm(model, n, 30_000, stream(0, "spiked", d, *latent.atoms))
+    null = enumerated_norm(model, n, 30_000, stream(0, "null", d, *latent.atoms), law="null")
+    agrees(spiked, exact, resolves=0.03)
+    agrees(null, exact, resolves=0.08)
+
+
+@pytest.mark.parametrize(("prior", "latent"), [("signs", LATENTS[0]), ("sphere", SKEWED)])
+def test_moments_of_the_norm_statistic(agrees, prior, latent):
+    model, n = SpikedCumulant(6, 10.0, prior, latent), 300
+    measured, predicted = (
+        norm_statistics(model, n, 3000, stream(0, "T4", prior, *latent.atoms)),
+        cumulants.norm_test(model, n),
+    )
+    agrees(Estimate.of(predicted.deviation + measured.null), predicted.deviation, resolves=0.15)
+    shift = math.copysign(predicted.deviation, predicted.mean)  # SKEWED has a mean of a fifth of a deviation only
+    agrees(Estimate.of(measured.spiked + shift), predicted.mean + shift, resolves=0.15)
+    agrees(Estimate.of(measured.null**2), predicted.deviation**2, resolves=0.25)
+    agrees(Estimate.of((measured.spiked - predicted.mean) ** 2), predicted.spiked_deviation**2, resolves=0.25)
+
+
+def test_power_and_level_of_the_norm_test(agrees):
+    """The corrected power sees the skewness; its error falls as 1/n and is the bias allowed here."""
+    model, n = SpikedCumulant(6, 10.0), 250
+    measured, predicted = norm_statistics(model, n, 20_000, stream(0, "power")), cumulants.norm_test(model, n)
+    limit = -1.6448536 * predicted.deviation
+    assert predicted.corrected_level() < 0.043
+    agrees(measured.level(limit), predicted.corrected_level(), resolves=0.4, bias=0.003)
+    agrees(measured.power(limit), predicted.corrected_power(), resolves=0.1, bias=0.004)
+    agrees(measured.standardized_mean(), -predicted.snr, resolves=0.1)
+
+
+def test_skewness_of_the_statistic(agrees):
+    model, n = SpikedCumulant(20, 10.0), 30
+    measured, predicted = norm_statistics(model, n, 20_000, stream(0, "skewness")), cumulants.norm_test(model, n)
+    agrees(Estimate.of((measured.null / predicted.deviation) ** 3), predicted.skewness, resolves=0.6)
+
+
+def test_shares_have_error_bars_at_zero_and_one():
+    measured = norm_statistics(SpikedCumulant(3, 1.0), 5, 50, np.random.default_rng(0))
+    none, every = measured.level(1e6), measured.power(-1e-300)
+    assert none.mean == 0 < none.stderr < 0.05
+    assert 0 <= every.mean <= 1
+    assert measured.power(1e6).mean == 0
+
+
+@pytest.mark.parametrize("latent", LATENTS)
+def test_accuracy_of_the_oracle(agrees, latent):
+    model = SpikedCumulant(6, 10.0, latent=latent)
+    found = [known_spike_accuracy(model, 2000, stream(0, "oracle", *latent.atoms, r)) for r in range(20)]
+    agrees(Estimate.of(found), cumulants.oracle_accuracy(model), resolves=0.03)
+
+
+def test_samples_beyond_the_memory_are_refused_by_name():
+    model, rng = SpikedCumulant(100, 1.0), np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"n must be smaller: 1e\+12 samples of dimension 100 need"):
+        sample_null(model, 10**12, rng)
+    with pytest.raises(ValueError, match="n must be smaller"):
+        sample_spiked(model, np.eye(100)[0], 10**12, rng)
+    with pytest.raises(ValueError, match="n must be smaller"):
+        norm_statistics(model, 10**12, 2, rng)
+    with pytest.raises(ValueError, match="model must be smaller"):
+        draw_spike(SpikedCumulant(10**13, 1.0), rng)
+
+
+def test_what_cannot_be_sampled_or_enumerated_is_refused():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="model must have a finite d"):
+        draw_spike(SpikedCumulant(math.inf, 1.0), rng)
+    with pytest.raises(ValueError, match=r"spike must be a unit vector of shape \(3,\)"):
+        sample_spiked(SpikedCumulant(3, 1.0), [1.0, 1.0, 0.0], 5, rng)
+    with pytest.raises(ValueError, match="model must have the prior 'signs'"):
+        enumerated_norm(SpikedCumulant(3, 1.0, "sphere"), 5, 5, rng)
+    with pytest.raises(ValueError, match="model must have d <= 16 to be enumerated, got d = 20"):
+        enumerated_norm(SpikedCumulant(20, 1.0), 5, 5, rng)
+    with pytest.raises(
+        ValueError, match="n must be so small that likelihood ratios are floating-point numbers, got 60"
+    ):
+        enumerated_norm(SpikedCumulant(4, 1e12), 60, 5, rng)
+    for measure in (lambda model: enumerated_norm(model, 5, 5, rng), lambda model: known_spike_accuracy(model, 5, rng)):
+        with pytest.raises(ValueError, match=r"model must have beta <= 1e\+12 for densities"):
+            measure(SpikedCumulant(4, 1e13))
+    with pytest.raises(ValueError, match="n must be an integer of at least 3, got 1"):
+        random_features_accuracy(SpikedCumulant(4, 1.0), 1, rng)
+    with pytest.raises(ValueError, match="repeats must be an integer of at least 2"):
+        norm_statistics(SpikedCumulant(3, 1.0), 5, 1, rng)
