@@ -24,6 +24,7 @@ from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.nets import FactoredStack, VanillaEncoder
+from theory.models.perceptron import DiscretePerceptron, equally_spaced_levels
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -50,6 +51,7 @@ __all__ = [
     "DenseModes",
     "DensePottsModel",
     "Diagonal",
+    "DiscretePerceptron",
     "Empirical",
     "Equicorrelated",
     "FactoredStack",
@@ -95,6 +97,7 @@ __all__ = [
     "TwoLevel",
     "VanillaEncoder",
     "Wishart",
+    "equally_spaced_levels",
     "ridge_per_sample",
     "ridge_per_unknown",
 ]
