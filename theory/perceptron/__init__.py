@@ -1,3 +1,23 @@
 """Perceptrons with discrete or stochastic weights: entropy of solutions, capacity, loss, and local stability."""
 
-__all__: list[str] = []
+from theory.perceptron.discrete_capacity import (
+    ZeroEntropyCapacity,
+    first_moment_bound,
+    gardner_capacity,
+    zero_entropy_capacity,
+)
+from theory.perceptron.discrete_copies import CopyEntropy, copy_entropy
+from theory.perceptron.discrete_entropy import EntropyCurve, SolutionEntropy, entropy_curve, solution_entropy
+
+__all__ = [
+    "CopyEntropy",
+    "EntropyCurve",
+    "SolutionEntropy",
+    "ZeroEntropyCapacity",
+    "copy_entropy",
+    "entropy_curve",
+    "first_moment_bound",
+    "gardner_capacity",
+    "solution_entropy",
+    "zero_entropy_capacity",
+]

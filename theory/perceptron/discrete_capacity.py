@@ -68,7 +68,7 @@ def zero_entropy_capacity(
     >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)
     (0.8330786, 0.4556, 1.0)
     """
-    model = DiscretePerceptron(levels=np.asarray(levels), alpha=1.0, margin=margin)
+    model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     bound = first_moment_bound(levels, margin)
     accuracy = checks.positive("tol", tol)
     evaluations = [0]
@@ -104,7 +104,7 @@ def _bracket(at: Solver, scale: float, problem: str) -> tuple[float, float, Arra
     """Return loads with positive and with non-positive entropy, found from below, and the orders at the first."""
     low, step = 0.0, FIRST * scale
     x: Array | None = None
-    for count in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         try:
             found, found_x = at(low + step, x)
         except ConvergenceError:
@@ -118,7 +118,7 @@ def _bracket(at: Solver, scale: float, problem: str) -> tuple[float, float, Arra
         # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
         tangent = -found.entropy / found.slope
         step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, LARGEST * scale)
-    raise ConvergenceError(problem, Solution(low, "max_iter", math.inf, 0.0, count + 1))
+    raise ConvergenceError(problem, Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS))
 
 
 @checked
@@ -135,7 +135,7 @@ def first_moment_bound(levels: ArrayLike, margin: float = 0.0) -> float:
     >>> first_moment_bound([-1, 0, 1]) == np.log2(3)
     True
     """
-    model = DiscretePerceptron(levels=np.asarray(levels), alpha=1.0, margin=margin)
+    model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     w = np.asarray(model.levels) / scale_of(np.asarray(model.levels))
     kappa = model.margin / scale_of(np.asarray(model.levels))
     if kappa == 0:

@@ -12,7 +12,7 @@ from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
-from theory.numerics import ConvergenceError, Solution, solve_fixed_point
+from theory.numerics import Solution, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.numerics.steps import relative_gap
 from theory.perceptron.discrete_entropy import point, refuse_unstable
@@ -23,6 +23,7 @@ LARGEST_OVERLAP = 0.9999
 MOST_COPIES = 1000
 STEP, REACH = 0.1, 9.0
 RESOLVED = 0.3  # step over the length on which H varies
+REFINEMENTS = 2  # the grid becomes at most four times as fine as it is at first
 FINER = 1000  # times the tolerance is allowed on the finer grid
 
 
@@ -62,18 +63,18 @@ def copy_entropy(
     model: DiscretePerceptron, overlap: float, copies: int = 2, *, tol: float = 1e-12, max_iter: int = 200,
     check: bool = True,
 ) -> CopyEntropy:  # fmt: skip
-    """Compute the entropy per copy of y = `copies` solutions at mutual `overlap` q1 (arXiv:1602.04129, robust ensemble).
+    """Compute the entropy per copy of y = `copies` solutions at mutual `overlap` q1 (arXiv:1602.04129).
 
-    The weights must be binary, of `levels` (-a, a); the overlap of W and W' is W.W'/(N a^2), and it must lie above the
-    overlap of typical solutions. With a = 1 and a field h = sqrt(qhat0) z0 + sqrt(qhat1 - qhat0) z1, S_y(q1) is the
+    This is the robust ensemble of the paper. The weights must be binary, of `levels` (-a, a); the overlap of W and W'
+    is W.W'/(N a^2), and it must lie above the overlap of typical solutions. With a = 1 and a field h = sqrt(qhat0) z0 + sqrt(qhat1 - qhat0) z1, S_y(q1) is the
     extremum over q0, qhat0 and qhat1 of
 
         -qhat1 (1 + (y - 1) q1)/2 + y q0 qhat0/2 + (1/y) E_z0 log E_z1 (2 cosh h)^y
             + (alpha/y) E_z0 log E_z1 Phi((sqrt(q0) z0 + sqrt(q1 - q0) z1 - margin)/sqrt(1 - q1))^y.
 
     For pairs, 2 S_2(q1) is the entropy of all pairs of solutions at a distance (1 - q1)/2. With more copies the groups
-    lie in ever denser regions, and y -> infinity counts the solutions around one in the densest region. For one copy the
-    value is `solution_entropy`, whatever the overlap. Where it is negative there are typically no such groups.
+    lie in ever denser regions, and y -> infinity counts the solutions around one in the densest region. For one copy
+    the value is `solution_entropy`, whatever the overlap. Where it is negative there are typically no such groups.
 
     ValueError for other levels, and for an overlap that is not between that of typical solutions and 0.9999;
     ConvergenceError where the equations were not solved or their solution is unstable (check=False returns it).
@@ -234,31 +235,41 @@ def _modes(offset: Array, slope: float, y: int) -> Array:
 
 
 def _solved(groups: _Groups, start: float, tol: float, max_iter: int, check: bool) -> CopyEntropy:
-    y, q1, alpha = groups.copies, groups.overlap, groups.alpha
-    problem = f"entropy of {y} copies at overlap {q1:g}, alpha = {alpha:g}"
-    solution = solve_fixed_point(
-        groups.update, np.array([start]), admissible=lambda x: bool(0 <= x[0] <= q1), tol=tol, max_iter=max_iter,
-        problem=problem, check=check,
-    )  # fmt: skip
-    finer = replace(groups, step=groups.step / 2)
-    residual = max(solution.residual, relative_gap(finer.update(solution.value), solution.value))
-    solution = replace(solution, residual=residual, tol=FINER * tol)
-    if solution.converged and not residual <= FINER * tol:
-        solution = replace(solution, status="unverified")
-        if check:
-            raise ConvergenceError(problem, solution, "take an overlap farther from one, or fewer copies")
-    q0 = float(solution.value[0])
-    linear, extra = finer.conjugates(q0)
-    output, weights = finer.output(q0), finer.weights(linear, extra)
+    y, q1 = groups.copies, groups.overlap
+    problem = f"entropy of {y} copies at overlap {q1:g}, alpha = {groups.alpha:g}"
+    x, iterations = np.array([start]), 0
+    for refinement in range(REFINEMENTS):
+        coarse, finer = (replace(groups, step=STEP / 4**refinement / part) for part in (1, 2))
+        solution = solve_fixed_point(
+            coarse.update, x, admissible=lambda x: bool(0 <= x[0] <= q1), tol=tol, max_iter=max_iter, check=False
+        )
+        x, iterations = solution.value, iterations + solution.iterations
+        if not solution.converged:
+            break
+        residual = max(solution.residual, relative_gap(finer.update(x), x))
+        verified_here = residual <= FINER * tol
+        solution = replace(solution, residual=residual, status="converged" if verified_here else "unverified")
+        if verified_here:
+            break
+    solution = replace(solution, tol=FINER * tol, iterations=iterations)
+    verified(solution, problem, check, "take an overlap farther from one, or fewer copies")
+    found = _evaluated(finer, float(x[0]), solution)
+    if check and not found.stable:
+        refuse_unstable(problem, solution, found.replicon)
+    return found
+
+
+def _evaluated(groups: _Groups, q0: float, solution: Solution[Array]) -> CopyEntropy:
+    y, q1 = groups.copies, groups.overlap
+    linear, extra = groups.conjugates(q0)
+    output, weights = groups.output(q0), groups.weights(linear, extra)
     entropy = (
         -(linear + extra) * (1 + (y - 1) * q1) / 2
         + y * q0 * linear / 2
-        + (weights.log_partition + alpha * output.log_success) / y
+        + (weights.log_partition + groups.alpha * output.log_success) / y
     )
     replicon = 1 - max(output.sums * weights.sums, output.differences * weights.differences)
-    if check and replicon <= 0:
-        refuse_unstable(problem, Solution(q0, "converged", residual, tol, solution.iterations), replicon)
     return CopyEntropy(
         entropy, q1, (1 - q1) / 2, y, q0, linear, linear + extra, replicon,
-        residual=residual, iterations=solution.iterations, converged=solution.converged,
+        residual=solution.residual, iterations=solution.iterations, converged=solution.converged,
     )  # fmt: skip

@@ -116,7 +116,7 @@ def entropy_curve(
     loads = checks.finite_array("alphas", alphas, 1)
     if not loads.min() > 0:
         raise ValueError(f"alphas must be positive, got {loads.min()}")
-    problem = DiscretePerceptron(levels=np.asarray(levels), alpha=1.0, margin=margin)
+    problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     points: list[SolutionEntropy | None] = [None] * len(loads)
     start: Array | None = None
     for k in np.argsort(loads):

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
@@ -10,7 +10,6 @@ from scipy.special import erfcx, log_ndtr
 from theory.models import DiscretePerceptron
 from theory.models.arrays import Array
 from theory.numerics import Solution, solve_fixed_point
-from theory.numerics.fixed_point import Method
 from theory.numerics.steps import relative_gap
 from theory.perceptron.gaussian_average import STEP, gaussian_grid
 
@@ -89,7 +88,10 @@ class Saddle:
         # Deviations from the mean keep the digits of a variance that is much smaller than the square.
         variance = ((w - mean) ** 2 * law).sum(axis=0)
         return WeightMoments(
-            float(weights @ square), float(weights @ mean**2), float(weights @ variance**2), float(weights @ (top + np.log(total)))
+            float(weights @ square),
+            float(weights @ mean**2),
+            float(weights @ variance**2),
+            float(weights @ (top + np.log(total))),
         )
 
     def update(self, x: Array) -> Array:
@@ -146,7 +148,10 @@ class Saddle:
 
         Plain iterations, which take long, are left to a start from nowhere.
         """
-        ways: list[tuple[Method, float, int]] = [("anderson", 0.0, 60), ("newton", 0.0, 15)]
+        ways: list[tuple[Literal["anderson", "newton", "plain"], float, int]] = [
+            ("anderson", 0.0, 60),
+            ("newton", 0.0, 15),
+        ]
         if start is None:
             ways = [("anderson", 0.0, 100), ("newton", 0.0, 15), ("plain", 0.2, max_iter)]
         for method, damping, most in ways:

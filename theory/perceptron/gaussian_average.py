@@ -18,9 +18,9 @@ def gaussian_grid(step: float = STEP, reach: float = REACH) -> tuple[Array, Arra
     error is of order exp(-2 pi b/step) for a strip of half width b. Both arrays are read-only.
     """
     half = round(reach / step)
-    z = np.arange(-half, half + 1) * step
-    weights = np.exp(-(z**2) / 2)
-    weights /= weights.sum()
+    z = np.asarray(np.arange(-half, half + 1) * step, dtype=float)
+    density = np.exp(-(z**2) / 2)
+    weights = np.asarray(density / density.sum(), dtype=float)
     z.setflags(write=False)
     weights.setflags(write=False)
     return z, weights

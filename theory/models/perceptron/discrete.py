@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def checked_levels(value: Any) -> tuple[float, ...]:
     levels = sorted(checks.finite_array("levels", value, 1).tolist())
     if not 2 <= len(levels) <= MOST_LEVELS:
         raise ValueError(f"levels must be from 2 to {MOST_LEVELS} different numbers, got {len(levels)}")
-    twice = [low for low, high in zip(levels[:-1], levels[1:], strict=True) if low == high]
+    twice = [low for low, high in pairwise(levels) if low == high]
     if twice:
         raise ValueError(f"levels must be different numbers, got {twice[0]:g} more than once")
     if max(-levels[0], levels[-1]) > LARGEST_LEVEL:
