@@ -164,9 +164,9 @@ EXPERIMENT = Experiment(
     ],
     figsize=(9.0, 2.8),
     caption="Left: the solid line is the load at which the entropy of solutions vanishes, the dotted one its limit 2 "
-    "for real weights (Gardner), the dashed one the bound of the first moment. Markers are the mean number of patterns per "
-    "weight up to which an enumeration of all weight vectors finds a solution, of N = 8 to 20 weights (5 to 12 with "
-    "three levels, 4 to 10 with four), extrapolated by a parabola in 1/N. Weights of four or five bits store nine "
+    "for real weights (Gardner), the dashed one the bound of the first moment. Markers are the mean number of patterns "
+    "per weight up to which an enumeration of all weight vectors finds a solution, of N = 8 to 20 weights (5 to 12 "
+    "with three levels, 4 to 10 with four), extrapolated by a parabola in 1/N. Weights of four or five bits store nine "
     "tenths of what real weights do. Middle: lines are the entropy of solutions down to zero; markers are medians of "
     "log Z/N over 45 instances, enumerated at N = 12 to 20 (8 to 12 with three levels) and extrapolated linearly in "
     "1/N. Right: lines are the entropy per copy of groups of y binary solutions of which any two differ in the given "

@@ -80,9 +80,9 @@ def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> Solut
     them) take about 0.2 s on one core. ValueError for more than 2^36 configurations, MemoryError with sizes where the
     solutions do not fit.
 
-    >>> found = enumerate_solutions(DiscretePerceptron(levels=(-1, 1), alpha=0.5), [[1.0, 2.0, 4.0], [1.0, 1.0, -3.0]])
-    >>> found.count, found.weights().tolist(), found.pair_counts().tolist()
-    (1, [[1.0, 1.0, 1.0]], [1, 0, 0, 0])
+    >>> found = enumerate_solutions(DiscretePerceptron(levels=(-1, 1), alpha=0.5), [[1.0, 2.0, 4.0], [1.0, 1.0, 3.0]])
+    >>> found.count, found.weights()[0].tolist(), found.pair_counts().tolist()
+    (4, [-1.0, -1.0, 1.0], [4, 8, 4, 0])
     """
     x, levels, threshold, n_low = _problem(model.levels, patterns, model.margin)
     start = time.perf_counter()

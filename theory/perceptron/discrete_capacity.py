@@ -1,11 +1,10 @@
 """How many random patterns a perceptron with discrete weights can store: capacities and their bounds."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, logsumexp, ndtr
 
@@ -52,7 +51,7 @@ class ZeroEntropyCapacity(SolverResult):
 @checked
 @within_range
 def zero_entropy_capacity(
-    levels: ArrayLike, margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+    levels: Sequence[float], margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
 ) -> ZeroEntropyCapacity:
     """Compute the capacity alpha_0, where the entropy of solutions vanishes (arXiv:1602.04129; Krauth and Mezard 1989).
 
@@ -123,7 +122,7 @@ def _bracket(at: Solver, scale: float, problem: str) -> tuple[float, float, Arra
 
 @checked
 @within_range
-def first_moment_bound(levels: ArrayLike, margin: float = 0.0) -> float:
+def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
     """Compute a rigorous upper bound of the capacity: the load at which even the mean number of solutions vanishes.
 
     A weight vector with mean square Q stores a pattern with probability H(margin/sqrt(Q)), so that the number of
@@ -132,8 +131,8 @@ def first_moment_bound(levels: ArrayLike, margin: float = 0.0) -> float:
 
     ValueError for a negative margin if 0 is a level, since there is no bound then.
 
-    >>> first_moment_bound([-1, 0, 1]) == np.log2(3)
-    True
+    >>> round(first_moment_bound([-1, 0, 1]), 9)
+    1.584962501
     """
     model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     w = np.asarray(model.levels) / scale_of(np.asarray(model.levels))

@@ -66,8 +66,8 @@ def copy_entropy(
     """Compute the entropy per copy of y = `copies` solutions at mutual `overlap` q1 (arXiv:1602.04129).
 
     This is the robust ensemble of the paper. The weights must be binary, of `levels` (-a, a); the overlap of W and W'
-    is W.W'/(N a^2), and it must lie above the overlap of typical solutions. With a = 1 and a field h = sqrt(qhat0) z0 + sqrt(qhat1 - qhat0) z1, S_y(q1) is the
-    extremum over q0, qhat0 and qhat1 of
+    is W.W'/(N a^2), and it must lie above the overlap of typical solutions. With a = 1 and a field
+    h = sqrt(qhat0) z0 + sqrt(qhat1 - qhat0) z1, S_y(q1) is the extremum over q0, qhat0 and qhat1 of
 
         -qhat1 (1 + (y - 1) q1)/2 + y q0 qhat0/2 + (1/y) E_z0 log E_z1 (2 cosh h)^y
             + (alpha/y) E_z0 log E_z1 Phi((sqrt(q0) z0 + sqrt(q1 - q0) z1 - margin)/sqrt(1 - q1))^y.

@@ -1,5 +1,6 @@
 """The entropy of solutions of a perceptron with discrete weights, at one load and along a curve."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def solution_entropy(
 @checked
 @within_range
 def entropy_curve(
-    levels: ArrayLike, alphas: ArrayLike, margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+    levels: Sequence[float], alphas: ArrayLike, margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
 ) -> EntropyCurve:
     """Compute the entropy of solutions at every load of `alphas`, each started from its neighbor (`solution_entropy`).
 
@@ -111,7 +112,7 @@ def entropy_curve(
     for one that is not positive.
 
     >>> entropy_curve([-1, 1], [0.2, 0.8]).entropies.round(6).tolist()
-    [0.549059, 0.028149]
+    [0.55012, 0.035306]
     """
     loads = checks.finite_array("alphas", alphas, 1)
     if not loads.min() > 0:
