@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import entr, log_ndtr, logsumexp, ndtr
 
 from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
@@ -145,10 +145,11 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
     def minus_bound(place: float) -> float:
         tilt = math.sinh(place)
         log_sum = logsumexp(tilt * w**2)
-        norm = float(np.exp(tilt * w**2 - log_sum) @ w**2)
+        law = np.exp(tilt * w**2 - log_sum)
+        norm = float(law @ w**2)
         if norm < 1e-300:  # all weights are zero, and store nothing with a positive margin
             return 0.0
-        return float((log_sum - tilt * norm) / log_ndtr(-kappa / math.sqrt(norm)))
+        return float(entr(law).sum() / log_ndtr(-kappa / math.sqrt(norm)))
 
     places = np.linspace(-8, 8, 161)
     best = int(np.argmin([minus_bound(place) for place in places]))

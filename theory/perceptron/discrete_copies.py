@@ -89,8 +89,8 @@ def copy_entropy(
         raise ValueError(f"copies must be at most {MOST_COPIES}, got {y}")
     q1 = checks.between("overlap", overlap, -1.0, LARGEST_OVERLAP, closed=(False, True))
     tol, most = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
-    low, high = model.levels
-    if model.n_levels != 2 or low != -high:
+    high = max(model.levels)
+    if model.levels != (-high, high):
         raise ValueError(f"model must have binary levels (-a, a), got {checks.shown(model.levels)}")
     unit = DiscretePerceptron(levels=(-1.0, 1.0), alpha=model.alpha, margin=model.margin / high)
     single, _ = point(unit, None, tol, 500, check)

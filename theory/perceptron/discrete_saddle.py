@@ -16,7 +16,7 @@ from theory.perceptron.gaussian_average import STEP, gaussian_grid
 PATH_STEP = 0.03  # of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
-REFINEMENTS = 2  # the grid becomes at most four times as fine as it is at first
+REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
 FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
 
 
