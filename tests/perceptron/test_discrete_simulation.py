@@ -57,6 +57,16 @@ def test_the_median_is_that_of_the_instances():
     assert profile == pytest.approx([math.log(2), value])
 
 
+def test_the_entropy_of_pairs_of_one_instance():
+    model = DiscretePerceptron(levels=BINARY, alpha=0.25)
+    values = simulated.pair_entropies(model, 8, stream(0, "one pair"), instances=1)
+    W = all_solutions(BINARY, stream(0, "one pair").standard_normal((2, 8)))
+    for k in (2, 4):  # a quarter and a half of the weights
+        pairs = ((W[:, None] != W).sum(axis=2) == k).sum()
+        coin = {2: 2 * math.log(2) - 0.75 * math.log(3), 4: math.log(2)}[k]
+        assert values[k] == pytest.approx((math.log(pairs) - math.log(math.comb(8, k))) / 16 + coin / 2, abs=1e-12)
+
+
 def test_where_most_instances_have_no_solution_the_entropy_is_minus_infinity():
     model = DiscretePerceptron(levels=BINARY, alpha=3)
     assert simulated.solution_entropy(model, 6, stream(0, "none")) == -math.inf
