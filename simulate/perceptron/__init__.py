@@ -1,11 +1,27 @@
 """Measurements on perceptrons with discrete or stochastic weights: enumeration, Gibbs sampling, descent."""
 
+from simulate.perceptron.discrete_enumeration import SolutionSet, enumerate_solutions, solution_counts
+from simulate.perceptron.discrete_measurements import (
+    entropy_profile,
+    extrapolate_sizes,
+    pair_entropies,
+    solution_entropy,
+    zero_entropy_capacity,
+)
 from simulate.perceptron.stochastic_descent import StochasticDescent, descend_stochastic_weights
 from simulate.perceptron.stochastic_gibbs import StochasticWeightSample, sample_stochastic_weights
 
 __all__ = [
+    "SolutionSet",
     "StochasticDescent",
     "StochasticWeightSample",
     "descend_stochastic_weights",
+    "entropy_profile",
+    "enumerate_solutions",
+    "extrapolate_sizes",
+    "pair_entropies",
     "sample_stochastic_weights",
+    "solution_counts",
+    "solution_entropy",
+    "zero_entropy_capacity",
 ]

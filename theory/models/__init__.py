@@ -26,7 +26,7 @@ from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
 from theory.models.nets import FactoredStack, VanillaEncoder
-from theory.models.perceptron import StochasticPerceptron
+from theory.models.perceptron import DiscretePerceptron, StochasticPerceptron, equally_spaced_levels
 from theory.models.potts import (
     ContrastPopulation,
     DensePottsModel,
@@ -56,6 +56,7 @@ __all__ = [
     "DenseModes",
     "DensePottsModel",
     "Diagonal",
+    "DiscretePerceptron",
     "Empirical",
     "Equicorrelated",
     "FactoredStack",
@@ -108,6 +109,7 @@ __all__ = [
     "TwoLevel",
     "VanillaEncoder",
     "Wishart",
+    "equally_spaced_levels",
     "ridge_per_sample",
     "ridge_per_unknown",
 ]

@@ -1,0 +1,179 @@
+"""How many random patterns a perceptron with discrete weights can store: capacities and their bounds."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import entr, log_ndtr, logsumexp, ndtr
+
+from theory.models import DiscretePerceptron, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.results import SolverResult
+from theory.numerics import ConvergenceError, Solution
+from theory.numerics.extremes import within_range
+from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_unstable
+from theory.perceptron.discrete_saddle import scale_of
+
+FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
+LARGEST = 0.05  # step of the scan, over that scale
+SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
+SHARE = 0.6  # of the way to the zero of the tangent that one step of the scan goes
+NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
+MOST_STEPS = 200
+Solver = Callable[[float, Array | None], tuple[SolutionEntropy, Array]]  # (alpha, guess) -> point and next guess
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZeroEntropyCapacity(SolverResult):
+    """The load alpha_0 at which the entropy of solutions vanishes, and the orders there.
+
+    `alpha` is alpha_0 in patterns per weight. `overlap`, `norm`, `slope` and `replicon` are those of `SolutionEntropy`
+    at alpha_0, and `entropy` is what is left there by rounding. `first_moment_bound` is a rigorous bound from above.
+    """
+
+    alpha: float
+    overlap: float
+    norm: float
+    entropy: float
+    slope: float
+    replicon: float
+    first_moment_bound: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether the replica-symmetric solution is locally stable at alpha_0."""
+        return self.replicon > 0
+
+
+@checked
+@within_range
+def zero_entropy_capacity(
+    levels: Sequence[float], margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+) -> ZeroEntropyCapacity:
+    """Compute the capacity alpha_0, where the entropy of solutions vanishes (arXiv:1602.04129; Krauth and Mezard 1989).
+
+    Up to alpha_0 N random patterns there typically are solutions with weights from `levels`, beyond there are none. For
+    L equally spaced levels at margin 0 it rises with L from 0.833 towards 2, the capacity of real weights (Gardner).
+
+    The load is scanned upward from few patterns, since far above alpha_0 the equations are ill-behaved; alpha_0 is then
+    a root in the last step. ConvergenceError where the equations were not solved or replica symmetry is unstable
+    (check=False returns an unstable alpha_0); ValueError for a negative margin if 0 is a level, since W = 0 then stores
+    any number of patterns.
+
+    >>> found = zero_entropy_capacity([-1, 1])
+    >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)
+    (0.8330786, 0.4556, 1.0)
+    """
+    model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
+    bound = first_moment_bound(levels, margin)
+    accuracy = checks.positive("tol", tol)
+    evaluations = [0]
+
+    def at(alpha: float, start: Array | None) -> tuple[SolutionEntropy, Array]:
+        # An unstable point is no reason to stop here: only that at the root is judged.
+        found, x = point(replace(model, alpha=alpha), start, accuracy, 500, False)
+        if not found.converged:
+            failed = Solution(alpha, "unverified", found.residual, accuracy, evaluations[0])
+            raise ConvergenceError(_problem(model), failed, "take levels that are less close to each other")
+        evaluations[0] += found.iterations or 0
+        return found, x
+
+    # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
+    scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
+    low, high, x = _bracket(at, scale, _problem(model))
+    root = brentq(lambda alpha: at(alpha, x)[0].entropy, low, high, xtol=1e-14 * high, rtol=1e-14)
+    found, x = at(root, x)
+    solution = Solution(root, "converged", found.residual, accuracy, evaluations[0])
+    if check and not found.stable:
+        refuse_unstable(_problem(model), solution, found.replicon)
+    return ZeroEntropyCapacity(
+        root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound,
+        residual=found.residual, iterations=evaluations[0], converged=True,
+    )  # fmt: skip
+
+
+def _problem(model: DiscretePerceptron) -> str:
+    return f"zero-entropy capacity of {model.n_levels} levels, margin = {model.margin:g}"
+
+
+def _bracket(at: Solver, scale: float, problem: str) -> tuple[float, float, Array | None]:
+    """Return loads with positive and with non-positive entropy, found from below, and the orders at the first."""
+    low, step = 0.0, FIRST * scale
+    x: Array | None = None
+    for _ in range(MOST_STEPS):
+        try:
+            found, found_x = at(low + step, x)
+        except ConvergenceError:
+            if step < SMALLEST * scale:
+                raise
+            step /= 2  # a step that leads far beyond the capacity, where the equations are ill-behaved
+            continue
+        if found.entropy <= 0:
+            return low, low + step, x
+        low, x = low + step, found_x
+        # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
+        tangent = -found.entropy / found.slope
+        step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, LARGEST * scale)
+    raise ConvergenceError(problem, Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS))
+
+
+@checked
+@within_range
+def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
+    """Compute a rigorous upper bound of the capacity: the load at which even the mean number of solutions vanishes.
+
+    A weight vector with mean square Q stores a pattern with probability H(margin/sqrt(Q)), so that the number of
+    solutions has a mean that vanishes for alpha > max_Q s(Q)/(-log H(margin/sqrt(Q))), where s(Q) is the entropy of
+    weights with mean square Q. At margin 0 this is log2 L, the number of bits of a weight.
+
+    ValueError for a negative margin if 0 is a level, since there is no bound then.
+
+    >>> round(first_moment_bound([-1, 0, 1]), 9)
+    1.584962501
+    """
+    model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
+    w = np.asarray(model.levels) / scale_of(np.asarray(model.levels))
+    kappa = model.margin / scale_of(np.asarray(model.levels))
+    if kappa == 0:
+        return math.log2(len(w))
+    if kappa < 0 and 0 in model.levels:
+        raise ValueError(f"margin must not be negative where 0 is one of the levels, got {margin:g}")
+
+    def minus_bound(place: float) -> float:
+        tilt = math.sinh(place)
+        log_sum = logsumexp(tilt * w**2)
+        law = np.exp(tilt * w**2 - log_sum)
+        norm = float(law @ w**2)
+        if norm < 1e-300:  # all weights are zero, and store nothing with a positive margin
+            return 0.0
+        return float(entr(law).sum() / log_ndtr(-kappa / math.sqrt(norm)))
+
+    places = np.linspace(-8, 8, 161)
+    best = int(np.argmin([minus_bound(place) for place in places]))
+    around = (places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)])
+    refined = minimize_scalar(minus_bound, bounds=around, method="bounded", options={"xatol": 1e-9})
+    return -min(float(refined.fun), minus_bound(places[best]))
+
+
+@checked
+def gardner_capacity(margin: float = 0.0) -> float:
+    """Compute the capacity 1/E[(z + margin)^2, z > -margin] of real weights, z ~ N(0, 1) (Gardner 1988).
+
+    It equals 1/((1 + k^2) Phi(k) + k phi(k)) with k = margin, here in units of |W|/sqrt(N): real weights have no unit
+    of their own. It is the limit of many levels at margin 0. For a positive margin it is not that of levels in an
+    interval, which is a bound on every weight and not on |W|. ValueError for a negative margin, where replica symmetry
+    is broken.
+
+    >>> gardner_capacity(), round(gardner_capacity(0.5), 12)
+    (2.0, 0.961205052802)
+    """
+    return _real_capacity(checks.between("margin", margin, 0.0, 1e100, closed=(True, True)))
+
+
+def _real_capacity(k: float) -> float:
+    density = math.exp(-k * k / 2) / math.sqrt(2 * math.pi) if abs(k) < 100 else 0.0
+    square = (1 + k * k) * float(ndtr(k)) + k * density
+    return 1 / square if square > 1e-300 else math.inf

@@ -1,0 +1,189 @@
+"""The entropy of solutions of a perceptron with discrete weights, at one load and along a curve."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.models import DiscretePerceptron, checks
+from theory.models.arguments import checked
+from theory.models.arrays import Array
+from theory.models.frames import table
+from theory.models.results import SolverResult
+from theory.numerics import ConvergenceError, Solution
+from theory.numerics.extremes import within_range
+from theory.perceptron.discrete_saddle import Saddle, scale_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SolutionEntropy(SolverResult):
+    """The typical number exp(N `entropy`) of solutions, with the orders that belong to it (replica symmetry).
+
+    `entropy` is in nats per weight and `slope` its derivative with alpha. `norm` is Q = <W^2> and `overlap` is q, the
+    mean product W_i W'_i of two independent solutions, both in the squared units of the levels; `norm_conjugate` and
+    `overlap_conjugate` are Qhat and qhat of `solution_entropy`.
+
+    `replicon` is 1 - alpha E[f''^2] E[var(w)^2], one minus the parameter of de Almeida and Thouless, where f(h) =
+    log H((margin - h)/sqrt(Q - q)), so that f'' = -(R^2 - u R)/(Q - q), and var(w) is the variance of one weight in its
+    random field. The solution is locally stable where it is positive.
+    """
+
+    entropy: float
+    slope: float
+    norm: float
+    overlap: float
+    norm_conjugate: float
+    overlap_conjugate: float
+    replicon: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether the replica-symmetric solution is locally stable."""
+        return self.replicon > 0
+
+    @property
+    def has_solutions(self) -> bool:
+        """Whether the entropy is positive; below zero there are typically no solutions, and the orders mean nothing."""
+        return self.entropy > 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EntropyCurve(SolverResult):
+    """The entropy of solutions at several loads; all arrays (n,) are in the order in which the loads were given.
+
+    The fields are those of `SolutionEntropy`. `residual` is the largest one.
+    """
+
+    alphas: Array
+    entropies: Array
+    slopes: Array = field(repr=False)
+    norms: Array = field(repr=False)
+    overlaps: Array = field(repr=False)
+    replicons: Array
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each load; needs pandas."""
+        return table(
+            alpha=self.alphas, entropy=self.entropies, slope=self.slopes, norm=self.norms, overlap=self.overlaps,
+            replicon=self.replicons,
+        )  # fmt: skip
+
+
+@checked
+@within_range
+def solution_entropy(
+    model: DiscretePerceptron, *, tol: float = 1e-12, max_iter: int = 500, check: bool = True
+) -> SolutionEntropy:
+    """Compute the entropy of solutions per weight, lim E log Z/N, in replica symmetry (arXiv:1602.04129).
+
+    With u = (margin - sqrt(q) z)/sqrt(Q - q), H(u) = P(z > u), R = phi(u)/H(u) and z ~ N(0, 1), it is the extremum of
+
+        -Qhat Q/2 + qhat q/2 + E log sum_w exp((Qhat - qhat) w^2/2 + sqrt(qhat) z w) + alpha E log H(u)
+
+    over Q, q, Qhat and qhat: qhat = alpha E R^2/(Q - q), Qhat = alpha E[R u]/(Q - q), Q = E<w^2>, q = E<w>^2.
+
+    The entropy falls with alpha, and where it vanishes the solutions vanish (`zero_entropy_capacity`): a negative value
+    says that there are typically none. ConvergenceError where the equations were not solved to `tol` within `max_iter`
+    steps, and where their solution is unstable (`replicon` < 0), so that its entropy is not the true one; check=False
+    returns it nevertheless.
+
+    >>> found = solution_entropy(DiscretePerceptron(levels=(-1, 1), alpha=0.4))
+    >>> round(found.entropy, 12), round(found.overlap, 9), round(found.replicon, 6)
+    (0.396455051105, 0.255842938, 0.823006)
+    """
+    return point(model, None, checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter")), check)[0]
+
+
+@checked
+@within_range
+def entropy_curve(
+    levels: Sequence[float], alphas: ArrayLike, margin: float = 0.0, *, tol: float = 1e-12, check: bool = True
+) -> EntropyCurve:
+    """Compute the entropy of solutions at every load of `alphas`, each started from its neighbor (`solution_entropy`).
+
+    ConvergenceError as there; check=False returns unstable and unverified points as well. ValueError for no loads, and
+    for one that is not positive.
+
+    >>> entropy_curve([-1, 1], [0.2, 0.8]).entropies.round(6).tolist()
+    [0.55012, 0.035306]
+    """
+    loads = checks.finite_array("alphas", alphas, 1)
+    if not loads.min() > 0:
+        raise ValueError(f"alphas must be positive, got {loads.min()}")
+    problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
+    points: list[SolutionEntropy | None] = [None] * len(loads)
+    start: Array | None = None
+    for k in np.argsort(loads):
+        points[k], start = point(
+            replace(problem, alpha=float(loads[k])), start, checks.positive("tol", tol), 500, check
+        )  # fmt: skip
+
+    def column(name: str) -> Array:
+        return np.array([getattr(one, name) for one in points])
+
+    return EntropyCurve(
+        loads, column("entropy"), column("slope"), column("norm"), column("overlap"), column("replicon"),
+        residual=float(column("residual").max()), iterations=int(column("iterations").sum()),
+        converged=bool(column("converged").all()),
+    )  # fmt: skip
+
+
+def point(
+    model: DiscretePerceptron, start: Array | None, tol: float, max_iter: int, check: bool
+) -> tuple[SolutionEntropy, Array]:
+    """Solve one load from a guess of (Q, q) in units of the largest level; the second value is a guess for others."""
+    equations, solution = Saddle.of(model).solved(start, tol, max_iter)
+    if check and not solution.converged:
+        raise ConvergenceError(_problem(model), solution, UNSOLVED)
+    found = _evaluated(model, equations, solution)
+    if check and not found.stable:
+        refuse_unstable(_problem(model), solution, found.replicon)
+    return found, solution.value
+
+
+def refuse_unstable(problem: str, solution: Solution[Any], replicon: float) -> None:
+    """Raise the ConvergenceError of a solution whose replicon is negative."""
+    raise ConvergenceError(
+        problem,
+        replace(solution, status="inadmissible"),
+        f"replica symmetry is broken here (replicon {replicon:.4g} < 0), so that the true entropy is another one: take "
+        "a smaller alpha, or check=False for the unstable solution",
+    )
+
+
+def _problem(model: DiscretePerceptron) -> str:
+    return f"entropy of solutions at alpha = {model.alpha:g} with {model.n_levels} levels, margin = {model.margin:g}"
+
+
+def _evaluated(model: DiscretePerceptron, equations: Saddle, solution: Solution[Array]) -> SolutionEntropy:
+    """Compute entropy and replicon at a saddle point, in the units of the model."""
+    norm, overlap = (float(one) for one in solution.value)
+    square = scale_of(np.asarray(model.levels)) ** 2
+    conjugates = equations.conjugates(norm, overlap)
+    weights = equations.weight_moments(conjugates)
+    slope = equations.log_success(norm, overlap)
+    entropy = (
+        -conjugates.square * norm
+        - conjugates.linear * (norm - overlap) / 2
+        + weights.log_partition
+        + model.alpha * slope
+    )
+    return SolutionEntropy(
+        entropy,
+        slope,
+        square * norm,
+        square * overlap,
+        (2 * conjugates.square + conjugates.linear) / square,
+        conjugates.linear / square,
+        1 - conjugates.response * weights.response,
+        residual=solution.residual,
+        iterations=solution.iterations,
+        converged=solution.converged,
+    )

@@ -1,0 +1,175 @@
+"""The replica-symmetric saddle point of a perceptron with discrete weights, in units of the largest level."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr
+
+from theory.models import DiscretePerceptron
+from theory.models.arrays import Array
+from theory.numerics import Solution, solve_fixed_point
+from theory.numerics.steps import relative_gap
+from theory.perceptron.gaussian_average import STEP, gaussian_grid
+
+PATH_STEP = 0.03  # of alpha in units of log2 L, where the first start fails
+LONGEST_PATH = 100
+SMALLEST_NORM = 1e-9
+REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
+FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
+
+
+class Conjugates(NamedTuple):
+    """The conjugate orders and what stability needs: a = (Qhat - qhat)/2, qhat, and alpha E f''^2 of the output."""
+
+    square: float
+    linear: float
+    response: float
+
+
+class WeightMoments(NamedTuple):
+    """Averages over one weight: E<w^2>, E<w>^2, E var(w)^2 and the average logarithm of its normalization."""
+
+    norm: float
+    overlap: float
+    response: float
+    log_partition: float
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """The equations of one problem; `levels` are divided by the largest of them, and so is the margin.
+
+    The orders are Q = E<w^2> and q = E<w>^2. With u = (margin - sqrt(q) z)/sqrt(Q - q), H(u) = P(z > u) and
+    R(u) = phi(u)/H(u), the entropy per weight is the extremum of
+
+        -Qhat Q/2 + qhat q/2 + E_z log sum_w exp((Qhat - qhat) w^2/2 + sqrt(qhat) z w) + alpha E_z log H(u).
+    """
+
+    levels: Array
+    alpha: float
+    margin: float
+    step: float = STEP
+
+    @classmethod
+    def of(cls, model: DiscretePerceptron) -> "Saddle":
+        """Return the equations of a model."""
+        levels = np.asarray(model.levels)
+        return cls(levels / scale_of(levels), model.alpha, model.margin / scale_of(levels))
+
+    def conjugates(self, norm: float, overlap: float) -> Conjugates:
+        """Return the conjugate orders at (Q, q)."""
+        z, weights = gaussian_grid(self.step)
+        variance = norm - overlap
+        u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(variance)
+        ratio = hazard(u)
+        linear = self.alpha * float(weights @ ratio**2) / variance
+        square = self.alpha * float(weights @ (ratio * u)) / variance
+        curvature = (ratio**2 - u * ratio) / variance
+        return Conjugates((square - linear) / 2, linear, self.alpha * float(weights @ curvature**2))
+
+    def log_success(self, norm: float, overlap: float) -> float:
+        """Return E log H(u), the change of the entropy with alpha."""
+        z, weights = gaussian_grid(self.step)
+        u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(norm - overlap)
+        return float(weights @ log_ndtr(-u))
+
+    def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
+        """Return the averages over one weight at given conjugate orders."""
+        z, weights = gaussian_grid(self.step)
+        w = self.levels[:, None]
+        exponents = conjugates.square * w**2 + math.sqrt(conjugates.linear) * z * w
+        top = exponents.max(axis=0)
+        law = np.exp(exponents - top)
+        total = law.sum(axis=0)
+        law /= total
+        mean, square = self.levels @ law, self.levels**2 @ law
+        # Deviations from the mean keep the digits of a variance that is much smaller than the square.
+        variance = ((w - mean) ** 2 * law).sum(axis=0)
+        return WeightMoments(
+            float(weights @ square),
+            float(weights @ mean**2),
+            float(weights @ variance**2),
+            float(weights @ (top + np.log(total))),
+        )
+
+    def update(self, x: Array) -> Array:
+        """Return the next (Q, q); NaN where q < Q does not hold, which Newton's method may try."""
+        if not 0 <= x[1] < x[0]:
+            return np.full(2, np.nan)
+        moments = self.weight_moments(self.conjugates(float(x[0]), float(x[1])))
+        return np.array([moments.norm, moments.overlap])
+
+    def admissible(self, x: Array) -> bool:
+        """Tell whether 0 <= q < Q <= 1, with a distance that the grid resolves.
+
+        In z the functions vary over a length of sqrt((Q - q)/q); where that is shorter than 2.5 steps, sums over the
+        grid are no integrals, and the equations have solutions that mean nothing. Far above the capacity of an alphabet
+        with the level 0 they have one with Q = 0.
+        """
+        return bool(SMALLEST_NORM < x[0] <= 1 + 1e-12 and 0 <= x[1] < x[0] - 6 * self.step**2 * x[1])
+
+    def start(self) -> Array:
+        """Return (Q, q) of weights without patterns."""
+        return np.array([np.mean(self.levels**2), np.mean(self.levels) ** 2])
+
+    def solved(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
+        """Return (Q, q), verified on a grid twice as fine, and the equations on that grid; nothing is raised here."""
+        equations, found = self._refined(start, tol, max_iter)
+        if found.converged or start is not None:
+            return equations, found
+        x: Array | None = None
+        steps = min(math.ceil(self.alpha / (PATH_STEP * math.log2(len(self.levels)))), LONGEST_PATH)
+        for alpha in np.linspace(0, self.alpha, steps + 1)[1:]:
+            equations, found = replace(self, alpha=float(alpha))._refined(x, tol, max_iter)
+            x = found.value
+            if not found.converged:
+                break
+        return equations, found
+
+    def _refined(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
+        """Solve on ever finer grids until a grid twice as fine gives the same."""
+        iterations = 0
+        for refinement in range(REFINEMENTS):
+            equations = replace(self, step=self.step / 4**refinement)
+            found = equations._first(start, tol, max_iter)
+            iterations += found.iterations
+            if found.converged:
+                finer = replace(equations, step=equations.step / 2)
+                residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
+                if residual <= FINER * tol:
+                    return finer, Solution(found.value, "converged", residual, FINER * tol, iterations)
+                found = replace(found, residual=residual, status="unverified")
+        return equations, replace(found, tol=FINER * tol, iterations=iterations)
+
+    def _first(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:
+        """Return the first solution of several methods; the last failure where there is none.
+
+        Plain iterations, which take long, are left to a start from nowhere.
+        """
+        ways: list[tuple[Literal["anderson", "newton", "plain"], float, int]] = [
+            ("anderson", 0.0, 60),
+            ("newton", 0.0, 15),
+        ]
+        if start is None:
+            ways = [("anderson", 0.0, 100), ("newton", 0.0, 15), ("plain", 0.2, max_iter)]
+        for method, damping, most in ways:
+            found = solve_fixed_point(
+                self.update, self.start() if start is None else start, admissible=self.admissible, method=method,
+                damping=damping, tol=tol, max_iter=min(most, max_iter), check=False,
+            )  # fmt: skip
+            if found.converged:
+                break
+        return found
+
+
+def hazard(u: Array) -> Array:
+    """Return phi(u)/H(u), the density of a standard Gaussian variable at u given that it is larger than u."""
+    # Below -35 the ratio is less than 1e-266, and the scaled error function would overflow.
+    return np.asarray(math.sqrt(2 / math.pi) / erfcx(np.maximum(u, -35.0) / math.sqrt(2)))
+
+
+def scale_of(levels: Array) -> float:
+    """Return the largest absolute value of the levels, the unit in which all problems are solved."""
+    return float(np.max(np.abs(levels)))
