@@ -85,7 +85,7 @@ class Measured:
         if not self.context.is_draft:
             return sizes
         n = sizes.order + 1
-        return Sizes(sizes.sizes[:n], tuple(min(MEASURED, each // 9) for each in sizes.instances[:n]), sizes.order)
+        return Sizes(sizes.sizes[:n], tuple(min(4 * MEASURED, each // 5) for each in sizes.instances[:n]), sizes.order)
 
     def tasks(self) -> list[Task]:
         found: list[tuple[str, Callable[..., Any], tuple[Any, ...], Sizes]]
@@ -126,7 +126,7 @@ def compute(context: Context) -> list[Row]:
     measured = Measured(context)
     values = context.sweep(measured.tasks())
     rows = []
-    for n in context.thin(LEVELS, 6):
+    for n in context.thin(LEVELS, 4):
         levels = equally_spaced_levels(int(n))
         rows.append(row(SPACED, n, panel=CAPACITY, theory=capacity(levels).alpha))
         if n <= 5:
@@ -145,7 +145,7 @@ def compute(context: Context) -> list[Row]:
     model = DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     typical = solution_entropy(model).overlap
     for y in COPY_NUMBERS:
-        for distance in context.thin(np.linspace(0.001, (1 - typical) / 2 - 1e-6, 30), 5):
+        for distance in context.thin(np.linspace(0.004, (1 - typical) / 2 - 1e-6, 30), 3):
             theory = copy_entropy(model, 1 - 2 * distance, y).entropy
             rows.append(row(f"$y = {y}$", distance, panel=COPIES, theory=theory))
     points = [(x, copy_entropy(model, 1 - 2 * x, 2).entropy) for x in (0.1, 0.2, 0.3)]
