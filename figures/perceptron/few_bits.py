@@ -37,14 +37,14 @@ class Sizes:
 
 
 CAPACITIES = {
-    2: Sizes((8, 12, 16, 20), (400, 200, 100, 40), 2),
-    3: Sizes((5, 7, 9, 12), (400, 200, 100, 40), 2),
-    4: Sizes((4, 6, 8, 10), (400, 200, 100, 40), 2),
+    2: Sizes((8, 12, 16, 20), (800, 400, 200, 80), 2),
+    3: Sizes((5, 7, 9, 12), (800, 400, 200, 80), 2),
+    4: Sizes((4, 6, 8, 10), (800, 400, 200, 80), 2),
 }
 ENTROPIES = {
-    "$\\pm 1$": ((0.25, 0.5, 0.75), Sizes((12, 16, 20), (450, 225, 90), 1)),
-    "$-1, 0, 1$": ((0.5, 1.0), Sizes((8, 10, 12), (450, 225, 90), 1)),
-    "$0, 1$": ((0.25, 0.5), Sizes((12, 16, 20), (450, 225, 90), 1)),
+    "$\\pm 1$": ((0.25, 0.5, 0.75), Sizes((12, 16, 20), (900, 450, 270), 1)),
+    "$-1, 0, 1$": ((0.5, 1.0), Sizes((6, 8, 10, 12), (1800, 900, 450, 135), 2)),
+    "$0, 1$": ((0.25, 0.5), Sizes((8, 12, 16, 20), (1800, 900, 450, 180), 2)),
 }
 PAIRS = Sizes((10, 20), (450, 45), 1)
 
@@ -69,7 +69,8 @@ def pairs(d: int, instances: int, replicate: int) -> NDArray[np.float64]:
     """The entropy of pairs at distances of a tenth to four tenths of the weights."""
     rng, model = stream(0, "few bits", COPIES, d, replicate), DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     groups = range(max(1, instances // MEASURED))
-    found = np.mean([pair_entropies(model, d, rng, instances=MEASURED) for _ in groups], axis=0)
+    each = min(MEASURED, instances)
+    found = np.mean([pair_entropies(model, d, rng, instances=each) for _ in groups], axis=0)
     return np.asarray(found[[d * tenth // 10 for tenth in (1, 2, 3)]])
 
 
@@ -84,7 +85,7 @@ class Measured:
         if not self.context.is_draft:
             return sizes
         n = sizes.order + 1
-        return Sizes(sizes.sizes[:n], tuple(min(MEASURED, each // 9) for each in sizes.instances[:n]), sizes.order)
+        return Sizes(sizes.sizes[:n], tuple(min(4 * MEASURED, each // 5) for each in sizes.instances[:n]), sizes.order)
 
     def tasks(self) -> list[Task]:
         found: list[tuple[str, Callable[..., Any], tuple[Any, ...], Sizes]]
@@ -125,7 +126,7 @@ def compute(context: Context) -> list[Row]:
     measured = Measured(context)
     values = context.sweep(measured.tasks())
     rows = []
-    for n in context.thin(LEVELS, 6):
+    for n in context.thin(LEVELS, 4):
         levels = equally_spaced_levels(int(n))
         rows.append(row(SPACED, n, panel=CAPACITY, theory=capacity(levels).alpha))
         if n <= 5:
@@ -144,7 +145,7 @@ def compute(context: Context) -> list[Row]:
     model = DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     typical = solution_entropy(model).overlap
     for y in COPY_NUMBERS:
-        for distance in context.thin(np.linspace(0.001, (1 - typical) / 2 - 1e-6, 30), 5):
+        for distance in context.thin(np.linspace(0.004, (1 - typical) / 2 - 1e-6, 30), 3):
             theory = copy_entropy(model, 1 - 2 * distance, y).entropy
             rows.append(row(f"$y = {y}$", distance, panel=COPIES, theory=theory))
     points = [(x, copy_entropy(model, 1 - 2 * x, 2).entropy) for x in (0.1, 0.2, 0.3)]
@@ -168,9 +169,10 @@ EXPERIMENT = Experiment(
     "per weight up to which an enumeration of all weight vectors finds a solution, of N = 8 to 20 weights (5 to 12 "
     "with three levels, 4 to 10 with four), extrapolated by a parabola in 1/N. Weights of four or five bits store nine "
     "tenths of what real weights do. Middle: lines are the entropy of solutions down to zero; markers are medians of "
-    "log Z/N over 45 instances, enumerated at N = 12 to 20 (8 to 12 with three levels) and extrapolated linearly in "
-    "1/N. Right: lines are the entropy per copy of groups of y binary solutions of which any two differ in the given "
-    "fraction of weights, up to the distance of typical solutions; markers are pairs (y = 2), counted by the Walsh "
-    "transform of all solutions at N = 10 and 20 and extrapolated. There are exponentially many groups of close "
-    "solutions, though close ones are rarer, and groups of five more so. Bars: two standard errors over 16 replicates.",
+    "log Z/N over 45 instances, enumerated at N = 8 to 20 (6 to 12 with three levels) and extrapolated in the same "
+    "way, or linearly in 1/N from N = 12 for weights of +-1. Right: lines are the entropy per copy of groups of y "
+    "binary solutions of which any two differ in the given fraction of weights, up to the distance of typical "
+    "solutions; markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and "
+    "extrapolated linearly. There are exponentially many groups of close solutions, though close ones are rarer, and "
+    "groups of five more so. Bars: two standard errors over 16 replicates.",
 )  # fmt: skip
