@@ -83,4 +83,8 @@ EXPERIMENT = Experiment(
     "ratio is exact again, for any batches and any rate. The mean square displacement obeys no such law at ordinary "
     "starts. That the first layer moves most is therefore no sign that layers learn interactions of one order after "
     "the other. Not judged: the corrected ratio has no error to speak of.",
+    papers={
+        "arXiv:2410.19637, Fig. 2": "The first layer moves most, as published; the law of norms explains it by the "
+        "architecture alone, so it is no sign that layers handle successive orders."
+    },
 )
