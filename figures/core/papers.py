@@ -1,6 +1,7 @@
 """The map of papers: which experiment is the counterpart of which published figure, and whether the two agree."""
 
 import ast
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,7 +43,9 @@ def render_text(entries: Entries) -> str:
     for figure, counterparts in entries.items():
         lines.append(figure)
         for name, sentence in counterparts:
-            lines += [f"    make figures/output/{name}.pdf", f"        {sentence}"]
+            indent = " " * 8
+            wrapped = textwrap.fill(sentence, 100, initial_indent=indent, subsequent_indent=indent)
+            lines += [f"    make figures/output/{name}.pdf", wrapped]
     return "\n".join(lines) or "no experiment names a paper"
 
 

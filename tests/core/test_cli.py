@@ -82,9 +82,9 @@ def test_list_run_draw_table(toy, capsys):
 
 
 def test_list_of_papers(toy, capsys):
-    call, folder = toy
+    _, folder = toy
     add(folder / "toy", "first_toy", more='papers={"arXiv:1, Fig. 2": "It agrees."},')
-    assert call("list", "--papers") == 0
+    assert main(["list", "--papers"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "arXiv:1, Fig. 2", "    make figures/output/first_toy.pdf", "        It agrees.",
     ]  # fmt: skip
