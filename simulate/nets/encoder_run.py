@@ -25,7 +25,6 @@ from theory.models.arrays import Array
 FORMAT = "simulate.nets.encoder, 1"
 CHUNK = 64  # steps whose batches are drawn at a time
 BLOCK = 4096  # contexts whose losses are measured at a time
-ANY_RATE = 1.0  # of functions that only predict
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ class Run:
         import equinox as eqx
         import jax.numpy as jnp
 
-        self._functions = compiled(self.problem.settings, self.problem.rate)
+        self._functions = compiled(self.problem.settings)
         self._parameters = eqx.filter(build(self.problem.settings, seed), eqx.is_array)
         self._memory = self._functions.first_memory(self._parameters)
         contexts, states = self.problem.contexts, self.problem.states
@@ -128,7 +127,7 @@ class Run:
                 self._rng.integers(L, size=shape, dtype=np.int32),
             )
         self._parameters, self._memory, value = self._functions.steps(
-            self._parameters, self._memory, self._data, self._drawn, place, count
+            self._parameters, self._memory, self.problem.rate, self._data, self._drawn, place, count
         )
         self.step += count
         self._require_finite(float(value))
@@ -210,7 +209,7 @@ def logits_of(
         parameters = jax.tree.unflatten(tree, [jnp.asarray(each) for each in weights])
         tokens = np.array(states, dtype=np.int32)
         tokens[np.arange(len(tokens)), sites] = settings.n_colors
-        found = compiled(settings, ANY_RATE).logits(parameters, tokens, np.asarray(sites, dtype=np.int32))
+        found = compiled(settings).logits(parameters, tokens, np.asarray(sites, dtype=np.int32))
         return np.asarray(found, dtype=float)
 
 
@@ -229,8 +228,11 @@ def _arrays(contexts: MaskedContexts) -> tuple[Any, ...]:
 
 
 def _padded(contexts: MaskedContexts) -> list[tuple[Any, ...]]:
-    """Returns blocks of equal size, so that one compiled function measures all; what fills the last has no weight."""
-    size = min(BLOCK, len(contexts.states))
+    """Returns blocks of equal size, a power of two, so that one compiled function measures many data.
+
+    What fills the last block has no weight.
+    """
+    size = min(BLOCK, 1 << (len(contexts.states) - 1).bit_length())
     arrays = _arrays(contexts)
     found = []
     for start in range(0, len(contexts.states), size):

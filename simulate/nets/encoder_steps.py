@@ -1,7 +1,7 @@
 """Compiled functions of an encoder: steps of Adam, masked losses and logits, shared by all runs of equal settings.
 
-Compilation takes seconds, often more than the steps of a small run. All data are therefore arguments, so that runs on
-other data of the same shape, or from other first weights, use what was compiled before.
+Compilation takes seconds, often more than the steps of a small run. All data and the rate are therefore arguments, so
+that runs on other data of the same shape, from other weights or at another rate use what was compiled before.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from theory.models import VanillaEncoder
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """Functions of the arrays of a network, its `parameters`, for one architecture and one rate.
+    """Functions of the arrays of a network, its `parameters`, for one architecture.
 
-    `first_memory(parameters)` is that of Adam before its first step. `steps(parameters, memory, data, drawn, first,
-    count)` makes `count` steps and returns parameters, memory and the loss before the last step. Without `drawn`
+    `first_memory(parameters)` is that of Adam before its first step. `steps(parameters, memory, rate, data, drawn,
+    first, count)` makes `count` steps and returns parameters, memory and the loss before the last step. Without `drawn`
     all of `data`, contexts as (states, sites, weights, targets), are the batch of every step; else `data` are states
     (M, L) alone, and step k hides the sites drawn[1][k] (B,) of the rows drawn[0][k] (B,), from k = `first` on.
     `loss(parameters, *contexts)` is a masked loss, `logits(parameters, tokens, sites)` are the logits (R, C).
@@ -31,15 +31,15 @@ class Compiled:
 
 
 @lru_cache(maxsize=16)
-def compiled(settings: VanillaEncoder, rate: float) -> Compiled:
-    """Returns the functions for these settings, which JAX compiles at their first call with data of a new shape."""
+def compiled(settings: VanillaEncoder) -> Compiled:
+    """Returns the functions for an architecture, which JAX compiles at their first call with data of a new shape."""
     import equinox as eqx
     import jax
     import jax.numpy as jnp
     import optax
 
     static = eqx.partition(build(settings, 0), eqx.is_array)[1]
-    optimizer, C = optax.adam(rate), settings.n_colors
+    C = settings.n_colors
 
     def loss(parameters: Any, states: Any, sites: Any, weights: Any, targets: Any) -> Any:
         tokens = states.at[jnp.arange(len(sites)), sites].set(C)
@@ -56,13 +56,16 @@ def compiled(settings: VanillaEncoder, rate: float) -> Compiled:
         own = jnp.take_along_axis(chosen, sites[:, None], axis=1)[:, 0]
         return chosen, sites, jnp.full(len(sites), 1 / len(sites)), jnp.eye(C)[own]
 
-    def steps(parameters: Any, memory: Any, data: Any, drawn: Any, first: Any, count: Any) -> Any:
+    def first_memory(parameters: Any) -> Any:
+        return optax.adam(0.0).init(parameters)
+
+    def steps(parameters: Any, memory: Any, rate: Any, data: Any, drawn: Any, first: Any, count: Any) -> Any:
         def body(k: Any, carried: Any) -> Any:
             parameters, memory, _ = carried
             value, gradient = jax.value_and_grad(loss)(parameters, *batch_of(data, drawn, k))
-            updates, memory = optimizer.update(gradient, memory, parameters)
+            updates, memory = optax.adam(rate).update(gradient, memory, parameters)
             return optax.apply_updates(parameters, updates), memory, value
 
         return jax.lax.fori_loop(first, first + count, body, (parameters, memory, jnp.zeros(())))
 
-    return Compiled(optimizer.init, jax.jit(steps), jax.jit(loss), jax.jit(logits))
+    return Compiled(first_memory, jax.jit(steps), jax.jit(loss), jax.jit(logits))

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -160,13 +161,13 @@ def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
 @needs_jax
 def test_runs_of_equal_settings_share_what_was_compiled():
-    """Other first weights and other data of the same shape need no compilation of their own, which takes seconds."""
+    """Other weights, another rate and other data of the same shape need no compilation, which takes seconds."""
     from simulate.nets.encoder_steps import compiled
 
-    rate, other = 0.00321, enumerated_contexts(four(4, 2, -0.5))
-    first = train_encoder_on_population(SMALL, CONTEXTS, n_steps=3, seed=0, rate=rate)
-    second = train_encoder_on_population(SMALL, other, n_steps=7, seed=1, rate=rate)
-    assert compiled(SMALL, rate).steps._cache_size() == 1
+    settings, other = replace(SMALL, width=6), enumerated_contexts(four(4, 2, -0.5))
+    first = train_encoder_on_population(settings, CONTEXTS, n_steps=3, seed=0)
+    second = train_encoder_on_population(settings, other, n_steps=7, seed=1, rate=0.01)
+    assert compiled(settings).steps._cache_size() == 1
     assert abs(second.losses[0] - first.losses[0]) > 1e-4
 
 
