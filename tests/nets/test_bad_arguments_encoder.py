@@ -48,7 +48,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def test_wrong_values_are_refused_by_name():
-    assert_all_refused(examples(), 150, seed=1)
+    assert_all_refused(examples(), 80, seed=1)
 
 
 @pytest.mark.slow
