@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
+from figures.nets.bars import bars
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task, stream
 from simulate.nets import gradient_flow, sampled_contexts
@@ -13,6 +14,7 @@ from theory.potts import enumerate_states
 
 GAIN, COSINE = "largest gain in small weights", "escape against that of the population"
 SIZES = (10, 30, 100, 300, 1_000, 3_000)
+SETS = 8  # of samples
 SCALE, ESCAPED = 0.2, 0.01  # of the start, and the gain in nats a site at which it has escaped
 STRUCTURELESS, DATA, SAMPLED = "uniform colors", "the data", "two layers"
 
@@ -48,7 +50,7 @@ def _centered_logits(stack: FactoredStack) -> NDArray[np.float64]:
 
 def compute(context: Context) -> list[Row]:
     sizes = [round(M) for M in (SIZES[1:3] if context.is_draft else SIZES)]
-    seeds = range(context.replicates(8))
+    seeds = range(context.replicates(SETS))
     tasks = [Task(f"gains/{M}/{seed}", gains, (M, seed)) for M in sizes for seed in seeds]
     tasks += [Task(f"cosine/{M}/{seed}", cosine, (M, seed)) for M in sizes for seed in seeds]
     found = context.sweep(tasks)
@@ -79,10 +81,10 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     figsize=(6.2, 2.6),
-    caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and for "
-    "M independent uniform sequences, two standard errors over eight sets; lines: its value for the population, and "
-    "c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from small weights on M samples "
-    "and from the same weights on the population, compared when both have gained 0.01 nats; the vertical line is where "
-    "noise and signal offer the same gain. The cosine rises later: of several local maxima of the gain, samples and "
-    "population may still lead one start to different ones.",
+    caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
+    f"for M independent uniform sequences; means over {SETS} sets, with {bars(SETS)}; lines: its value for the "
+    "population, and c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from small "
+    "weights on M samples and from the same weights on the population, compared when both have gained 0.01 nats; the "
+    "vertical line is where noise and signal offer the same gain. The cosine rises later: of several local maxima of "
+    "the gain, samples and population may still lead one start to different ones.",
 )
