@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     "each clone, where a perfect learner ends. What is learned beyond the order of a clone is wrong on it: there the "
     "loss leaves the curve of the original, here the later the higher the order is, and rises.",
     papers={
-        "arXiv:2410.19637 (losses on clones along training)": "It agrees on a small exact system: the loss on a clone leaves that on the original the later, "
-        "the higher the order of the clone."
+        "arXiv:2410.19637 (losses on clones along training)": "It agrees on a small exact system: the loss on a clone"
+        " leaves that on the original the later, the higher the order of the clone.",
     },
 )

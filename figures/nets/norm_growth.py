@@ -94,6 +94,6 @@ EXPERIMENT = Experiment(
     "other. Not judged: the corrected ratio has no error to speak of.",
     papers={
         "arXiv:2410.19637, Fig. 2": "The first layer moves most, as published; the law of norms explains it by the "
-        "architecture alone, so it is no sign that layers handle successive orders."
+        "architecture alone, so it is no sign that layers handle successive orders.",
     },
 )

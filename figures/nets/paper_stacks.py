@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
     "pass below one layer, none near the true conditionals. Right: the squared norms without the squares of the "
     "steps obey 2^(N-l), the displacements do not.",
     papers={
-        "arXiv:2410.19637, Fig. 2": "The same sites, colors, samples and batch; the law of the couplings, their temperature and the "
-        "starts were not published, so that only the shape can be compared."
+        "arXiv:2410.19637, Fig. 2": "The same sites, colors, samples and batch; the law of the couplings, their "
+        "temperature and the starts were not published, so that only the shape can be compared.",
     },
 )

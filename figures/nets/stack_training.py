@@ -80,8 +80,8 @@ EXPERIMENT = Experiment(
     "lies at ln C and grows with N. The loss then falls through the lower floors without a plateau at each: orders "
     "rise in turn, but there is no stair.",
     papers={
-        "arXiv:2410.19637, Fig. 2": "Deeper stacks do reach interactions of more sites one after the other, at a size whose floors "
-        "are exact; a stair of plateaus at the floors, which the published words claim, is not seen: "
-        "there is one plateau, at ln C."
+        "arXiv:2410.19637, Fig. 2": "Deeper stacks do reach interactions of more sites one after the other, at a size"
+        " whose floors are exact; a stair of plateaus at the floors, which the published words claim, is not seen: "
+        "there is one plateau, at ln C.",
     },
 )

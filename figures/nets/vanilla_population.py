@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     "contexts of equal weight, comes from interactions of the hidden site with so many others; lines: the same for "
     "the true logits. The orders rise in turn to the true shares, in one block nearly as fast as in two.",
     papers={
-        "arXiv:2410.19637 (encoders)": "Orders rise in turn as published, but already one block passes the three-body floor: the "
-        "number of blocks does not bound the order."
+        "arXiv:2410.19637 (encoders)": "Orders rise in turn as published, but already one block passes the three-body"
+        " floor: the number of blocks does not bound the order.",
     },
 )
