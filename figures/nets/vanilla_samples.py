@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
     "a slow growth. Without a stop nothing settles: 301(7), 207(11), 112(3), 82(4) after 10000 steps, still rising "
     "with the steps.",
     papers={
-        "arXiv:2304.07235 (factored attention against off-the-shelf transformers)": "It agrees that one factored layer needs fewest samples, by its law for many samples; the published sizes "
-        "are not known.",
+        "arXiv:2304.07235 (samples needed)": "It agrees that one factored layer needs fewest samples, by its law for "
+        "many samples; the published sizes are not known.",
     },
 )
