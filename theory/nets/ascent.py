@@ -71,7 +71,7 @@ def best_direction(
     ascents = []
     for start in range(starts):
         stack = first if start == 0 else FactoredStack.random(first.n_layers, law.n_sites, law.n_colors, 1.0, rng)
-        ascents.append(_ascend(gain, stack, most))
+        ascents.append(ascend(gain, stack, most))
     best = max(ascents, key=lambda one: one[0])
     maxima = np.array(sorted((one[0] for one in ascents), reverse=True))
     iterations = sum(one[3] for one in ascents)
@@ -84,8 +84,8 @@ def best_direction(
     )
 
 
-def _ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
-    """Returns the gain of the unit direction that is found, the direction, its residual, and the iterations."""
+def ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
+    """Climbs from a stack to a maximum of S; returns its gain, its unit direction, its residual, and the iterations."""
     A, V = stack.attentions, stack.values
     S, _, _ = gain.gradient(A, V)
     theta = packed(A, V)
