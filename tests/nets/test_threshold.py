@@ -106,11 +106,16 @@ def whitened_matrix(states, n_colors):
 
 
 @pytest.mark.slow
-def test_whitened_overlaps_with_unequal_marginals(agrees):
-    """Marginals from 0.04 to 0.42: a sample of eight thresholds against a population of 40000 other samples."""
+@pytest.mark.parametrize("local", [False, True])
+def test_whitened_overlaps_with_unequal_marginals(agrees, local):
+    """Marginals from 0.04 to 0.42, of the same colors or of other colors at each site.
+
+    Samples of six or seven thresholds, against a population of 40000 other samples, of which the allowance is.
+    """
     rng, L, C = np.random.default_rng(1), 40, 6
     J, U = (np.triu(rng.standard_normal((n, n)), 1) for n in (L, C))
-    model = PottsModel(J + J.T, U + U.T, np.tile([12, 6, 0, 0, -6, -12], (L, 1)), beta=0.1)
+    fields = np.tile([12, 6, 0, 0, -6, -12], (L, 1))
+    model = PottsModel(J + J.T, U + U.T, rng.permuted(fields, axis=1) if local else fields, beta=0.1)
     strength = nets.linear_response_signal(PottsModel(J + J.T, U + U.T, beta=0.1))
     model = PottsModel((J + J.T) * 0.19 / strength, U + U.T, model.fields, beta=0.1)
     M = 1900
