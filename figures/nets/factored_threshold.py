@@ -84,7 +84,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(9.0, 2.6),
     caption=f"Top singular pair of the rearranged covariance of M independent samples: means over {PAIRS} pairs of J "
-    f"and U, with {bars(PAIRS)}. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 columns "
+    f"and U, with {bars(PAIRS)}. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
+    "columns "
     "and the signal of linear response; no number is fitted. M_c is about C over the variance v of a true "
     "logit, whatever L; all couplings together would need about LC/2 times as many samples. Below M_c the "
     f"overlap of the colors does not vanish at this size, since they are few; z is judged from 1.7 M_c on; "
