@@ -11,6 +11,7 @@ from pathlib import Path
 from figures.core.context import QUALITIES, Context, quality_from_environment
 from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
 from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
+from figures.core.papers import map_of_papers, render_text
 from figures.core.render import STYLES
 from figures.core.sources import SourceTree
 from figures.core.table import TableError
@@ -52,6 +53,9 @@ def _explained(error: OSError) -> str:
 
 
 def _list(options: argparse.Namespace) -> None:
+    if options.papers:
+        print(render_text(map_of_papers()))
+        return
     for name, path in find_experiments().items():
         table = options.output / f"{name}.csv"
         last = f"{datetime.fromtimestamp(table.stat().st_mtime):%Y-%m-%d %H:%M}" if table.exists() else "never run"
@@ -174,6 +178,8 @@ def _parser() -> argparse.ArgumentParser:
         if name != "list":
             command.add_argument("names", nargs="*", metavar="NAME")
             command.add_argument("--all", action="store_true", help="every experiment")
+        if name == "list":
+            command.add_argument("--papers", action="store_true", help="published figures and their counterparts")
         if name == "table":
             command.add_argument("--format", choices=tuple(STYLES), default="text")
         if name in ("table", "gallery"):

@@ -1,7 +1,7 @@
 """Declares an experiment: the curves of theory, the replicates that test them, and how to draw both."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -163,6 +163,7 @@ class Experiment:
     figsize: tuple[float, float] | None = None  # inches; default one column, or one row of panels
     draw: "Callable[[Axes, DataFrame], None] | None" = None  # adds to a panel, given its rows
     skip: Callable[[], str | None] | None = None  # the reason why it cannot run here, or None
+    papers: Mapping[str, str] = field(default_factory=dict)  # "arXiv:..., Fig. 2": whether this figure agrees with it
 
     def __post_init__(self) -> None:
         ways = [name for name in ("curves", "panels", "compute") if getattr(self, name) is not None]

@@ -6,6 +6,7 @@ from pathlib import Path
 from figures.core.atomic_write import atomic_write
 from figures.core.discover import FIGURES, find_experiments, load
 from figures.core.outputs import Outputs
+from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import draw_figure
 from figures.core.table import read_csv
 
@@ -16,6 +17,11 @@ HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
 of two standard errors. `make gallery` writes this page and its pictures.
+"""
+PAPERS = """## Map of papers
+
+Published figures, and the experiment here that is the counterpart of each: `make figures/output/NAME.pdf` makes it.
+`python -m figures list --papers` prints this map.
 """
 
 
@@ -49,7 +55,8 @@ def render_page(gallery: Path = GALLERY) -> str:
         cells = [_cell(path) for path in shown if path.parent.name == subject]
         lines += [f"| {left} | {right} |" for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False)]
         lines.append("")
-    return "\n".join(lines)
+    counterparts = map_of_papers({path.stem: path for path in shown})
+    return "\n".join([*lines, PAPERS, render_markdown(counterparts), ""] if counterparts else lines)
 
 
 def _cell(path: Path) -> str:

@@ -4,11 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
+from figures.nets.bars import bars
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import gradient_flow
 from theory.nets import escape_time, plateau_rate
 
+STARTS = 8
 GAIN = 0.01  # nats a site below ln C, at which a stack counts as escaped
 SCALES = {1: (1e-4, 1e-3, 1e-2, 0.1), 2: (0.1, 0.15, 0.2, 0.3, 0.45), 3: (0.4, 0.45, 0.5, 0.55, 0.6)}
 DEEP, RATIO, ONE = "two and three layers", "over the law", "one layer"
@@ -24,7 +26,7 @@ def times(n_layers: int, scales: list[float], replicate: int) -> NDArray[np.floa
 def compute(context: Context) -> list[Row]:
     layers = (1, 2) if context.is_draft else (1, 2, 3)
     scales = {n: context.thin(SCALES[n], 2) for n in layers}
-    seeds = range(context.replicates(3))
+    seeds = range(context.replicates(STARTS))
     tasks = [Task(f"{n}/{seed}", times, (n, scales[n], seed)) for n in reversed(layers) for seed in seeds]
     found = context.sweep(tasks)
     model, rows = four_body_model(), []
@@ -64,9 +66,9 @@ EXPERIMENT = Experiment(
     xlabel=r"scale $\varepsilon$ of the initial weights",
     xscale="log",
     figsize=(9.0, 2.6),
-    caption=f"Rate times steps until the masked loss has fallen {GAIN} nats a site below ln C, mean over random starts "
-    "with two standard errors. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each start, "
-    "D - 2 = 4 and 12 for two and three layers; one layer: ln(1/eps)/sigma_1 after "
-    "the time t_1 that the growing part of the start alone would need, from which the true time differs by a constant. "
-    "The laws hold for small eps; not judged.",
+    caption=f"Rate times steps until the masked loss has fallen {GAIN} nats a site below ln C: means over {STARTS} "
+    f"random starts, with {bars(STARTS)}. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each "
+    "start, D - 2 = 4 and 12 for two and three layers; one layer: ln(1/eps)/sigma_1 after the time t_1 that the "
+    "growing part of the start alone would need, from which the true time differs by a constant. The laws hold for "
+    "small eps; not judged.",
 )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
+from figures.nets.bars import bars
 from simulate.core import Estimate, Task, stream
 from simulate.nets import spectral_estimate
 from simulate.potts import make_dynamics
@@ -15,6 +16,7 @@ from theory.nets import spectral_overlaps, spectral_threshold
 L, C = 60, 10
 VARIANCES = (0.03, 0.01)  # of the true logits of a site, over its contexts
 RATIOS = (0.3, 0.6, 1.2, 1.7, 2.5, 5.0)  # samples over the threshold
+PAIRS = 8  # of J and U
 SWEEPS = 12  # at these temperatures chains forget their start within one
 PANELS = {"colors": "overlap of the values with $U$", "sites": "overlap of the attention with $J$",
           "top_value": "top singular value over the signal"}  # fmt: skip
@@ -47,7 +49,7 @@ def overlaps(variance: float, n_sites: int, sizes: list[int], replicate: int) ->
 
 
 def compute(context: Context) -> list[Row]:
-    n_sites, seeds = context.size(L, 12), range(context.replicates(8))
+    n_sites, seeds = context.size(L, 12), range(context.replicates(PAIRS))
     ratios, grid = context.thin(RATIOS, 2), context.thin(np.geomspace(RATIOS[0], RATIOS[-1], 60), 6)
     thresholds = {v: spectral_threshold(n_sites, C, signal(v, n_sites, C)).n_samples for v in VARIANCES}
     sizes = {v: [round(ratio * thresholds[v]) for ratio in ratios] for v in VARIANCES}
@@ -81,9 +83,16 @@ EXPERIMENT = Experiment(
     xlabel="samples over the threshold, $M/M_c$",
     xscale="log",
     figsize=(9.0, 2.6),
-    caption="Top singular pair of the rearranged covariance of M independent samples, eight pairs of J and U, two "
-    "standard errors. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 columns and the "
-    "signal of linear response; no number is fitted. M_c is about C over the variance v of a true logit, whatever L; "
-    "all couplings together would need about LC/2 times as many samples. Below M_c the overlap of the colors does not "
-    "vanish at this size, since they are few; z is judged from 1.7 M_c on.",
+    caption=f"Top singular pair of the rearranged covariance of M independent samples: means over {PAIRS} pairs of J "
+    f"and U, with {bars(PAIRS)}. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
+    "columns "
+    "and the signal of linear response; no number is fitted. M_c is about C over the variance v of a true "
+    "logit, whatever L; all couplings together would need about LC/2 times as many samples. Below M_c the "
+    f"overlap of the colors does not vanish at this size, since they are few; z is judged from 1.7 M_c on; "
+    f"from {PAIRS} pairs it has Student's law, whose rms is {np.sqrt((PAIRS - 1) / (PAIRS - 3)):.2f}. "
+    "Training from a random start of scale 0.001 finds less: with L = 30, v = 0.03, fields, rate 4 and all "
+    "samples in a batch, the overlap of the values at the best test loss was 0.03, 0.01, 0.10 and 0.54 at M = "
+    "0.5, 1, 2 and 4 M_c (mean of four), and 0.01, 0.37, 0.52 and 0.88 by the spectral start of the same "
+    "samples. The trained layer was better than sites alone by no more than 0.0003 nats in test loss up to 2 "
+    "M_c, and by 0.0015 at 4 M_c.",
 )

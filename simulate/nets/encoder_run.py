@@ -15,6 +15,7 @@ from simulate.core import stream
 from simulate.core.checkpoint import Checkpoint
 from simulate.core.divergence import DivergenceError
 from simulate.core.progress import progress_bar
+from simulate.nets.encoder_steps import compiled
 from simulate.nets.network import build
 from simulate.nets.orders import orders_of_logits, visible_colors
 from simulate.nets.population import MaskedContexts
@@ -64,8 +65,7 @@ class Run:
         self._drawn: Any = None  # the batches of the present chunk of steps
         self._before = json.dumps(self._rng.bit_generator.state)  # of the generator, when they were drawn
         with _precision(problem.precision):
-            self._network = build(problem.settings, int(stream(seed, "encoder").integers(2**31)))
-            self._compile()
+            self._start(int(stream(seed, "encoder").integers(2**31)))
         self._file = None if checkpoint is None else Checkpoint(
             checkpoint, self._header(seed), of="train_encoder", digests=("digest",)
         )  # fmt: skip
@@ -99,55 +99,16 @@ class Run:
 
         return tuple(np.array(leaf) for leaf in jax.tree.leaves(self._parameters))
 
-    def _compile(self) -> None:
+    def _start(self, seed: int) -> None:
+        """Draws the first weights, and puts the data where JAX has them."""
         import equinox as eqx
-        import jax
         import jax.numpy as jnp
-        import optax
 
-        self._parameters, static = eqx.partition(self._network, eqx.is_array)
-        optimizer = optax.adam(self.problem.rate)
-        self._memory = optimizer.init(self._parameters)
-        C = self.problem.settings.n_colors
-
-        def loss(parameters: Any, states: Any, sites: Any, weights: Any, targets: Any) -> Any:
-            network = eqx.combine(parameters, static)
-            tokens = states.at[jnp.arange(len(sites)), sites].set(C)
-            logs = jax.nn.log_softmax(jax.vmap(network)(tokens, sites))
-            return -jnp.sum(weights[:, None] * targets * logs)
-
-        def logits(parameters: Any, tokens: Any, sites: Any) -> Any:
-            return jax.vmap(eqx.combine(parameters, static))(tokens, sites)
-
-        def step(parameters: Any, memory: Any, batch: Any) -> Any:
-            value, gradient = jax.value_and_grad(loss)(parameters, *batch)
-            updates, memory = optimizer.update(gradient, memory, parameters)
-            return optax.apply_updates(parameters, updates), memory, value
-
-        if self.problem.contexts is not None:
-            whole = _arrays(self.problem.contexts)
-
-            def batch_of(drawn: Any, k: Any) -> Any:
-                del drawn, k  # every step sees all contexts
-                return whole
-        else:
-            assert self.problem.states is not None
-            states = jnp.asarray(self.problem.states)
-            even, one_hot = jnp.full(self.problem.batch_size, 1 / self.problem.batch_size), jnp.eye(C)
-
-            def batch_of(drawn: Any, k: Any) -> Any:
-                chosen, sites = states[drawn[0][k]], drawn[1][k]
-                own = jnp.take_along_axis(chosen, sites[:, None], axis=1)[:, 0]
-                return chosen, sites, even, one_hot[own]
-
-        def steps(parameters: Any, memory: Any, drawn: Any, first: Any, count: Any) -> Any:
-            def body(k: Any, carried: Any) -> Any:
-                return step(carried[0], carried[1], batch_of(drawn, k))
-
-            start = parameters, memory, jnp.zeros(())
-            return jax.lax.fori_loop(first, first + count, body, start)
-
-        self._steps, self._loss_of, self._logits_of = jax.jit(steps), jax.jit(loss), jax.jit(logits)
+        self._functions = compiled(self.problem.settings)
+        self._parameters = eqx.filter(build(self.problem.settings, seed), eqx.is_array)
+        self._memory = self._functions.first_memory(self._parameters)
+        contexts, states = self.problem.contexts, self.problem.states
+        self._data = (jnp.asarray(states),) if contexts is None else _arrays(contexts)
 
     def _advance(self) -> int:
         """Makes steps up to the next one that is measured or the end of the chunk, and returns how many.
@@ -165,7 +126,9 @@ class Run:
                 self._rng.integers(M, size=shape, dtype=np.int32),
                 self._rng.integers(L, size=shape, dtype=np.int32),
             )
-        self._parameters, self._memory, value = self._steps(self._parameters, self._memory, self._drawn, place, count)
+        self._parameters, self._memory, value = self._functions.steps(
+            self._parameters, self._memory, self.problem.rate, self._data, self._drawn, place, count
+        )
         self.step += count
         self._require_finite(float(value))
         return count
@@ -174,18 +137,18 @@ class Run:
         """Returns the masked loss on these contexts, added up over blocks in double precision."""
         total = 0.0
         for block in _padded(contexts):
-            total += float(self._loss_of(self._parameters, *block))
+            total += float(self._functions.loss(self._parameters, *block))
         self._require_finite(total)
         return total
 
     def _orders(self) -> list[float]:
         """Returns the shares of the interaction orders in the logits at all contexts, which weigh alike."""
         L, C = self.problem.settings.n_sites, self.problem.settings.n_colors
-        visible, tables = visible_colors(L, C).astype(np.int32), []
+        visible, tables, logits = visible_colors(L, C).astype(np.int32), [], self._functions.logits
         for site in range(L):
             tokens, sites = np.insert(visible, site, C, axis=1), np.full(len(visible), site, dtype=np.int32)
             parts = [slice(first, first + BLOCK) for first in range(0, len(tokens), BLOCK)]
-            found = [np.asarray(self._logits_of(self._parameters, tokens[part], sites[part])) for part in parts]
+            found = [np.asarray(logits(self._parameters, tokens[part], sites[part])) for part in parts]
             tables.append(np.concatenate(found).astype(float))
         return [float(share) for share in orders_of_logits("settings", np.stack(tables))]
 
@@ -242,13 +205,12 @@ def logits_of(
     import jax.numpy as jnp
 
     with _precision(str(weights[0].dtype)):
-        parameters, static = eqx.partition(build(settings, 0), eqx.is_array)
-        leaves = [jnp.asarray(each) for each in weights]
-        network = eqx.combine(jax.tree.unflatten(jax.tree.structure(parameters), leaves), static)
+        tree = jax.tree.structure(eqx.filter(build(settings, 0), eqx.is_array))
+        parameters = jax.tree.unflatten(tree, [jnp.asarray(each) for each in weights])
         tokens = np.array(states, dtype=np.int32)
         tokens[np.arange(len(tokens)), sites] = settings.n_colors
-        call = jax.jit(jax.vmap(network))
-        return np.asarray(call(tokens, np.asarray(sites, dtype=np.int32)), dtype=float)
+        found = compiled(settings).logits(parameters, tokens, np.asarray(sites, dtype=np.int32))
+        return np.asarray(found, dtype=float)
 
 
 def _precision(precision: str) -> Any:
@@ -266,8 +228,11 @@ def _arrays(contexts: MaskedContexts) -> tuple[Any, ...]:
 
 
 def _padded(contexts: MaskedContexts) -> list[tuple[Any, ...]]:
-    """Returns blocks of equal size, so that one compiled function measures all; what fills the last has no weight."""
-    size = min(BLOCK, len(contexts.states))
+    """Returns blocks of equal size, a power of two, so that one compiled function measures many data.
+
+    What fills the last block has no weight.
+    """
+    size = min(BLOCK, 1 << (len(contexts.states) - 1).bit_length())
     arrays = _arrays(contexts)
     found = []
     for start in range(0, len(contexts.states), size):

@@ -104,16 +104,23 @@ def test_scores_beside_a_sweep(benchmark, show, kind):
 
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_groups_of_many_sites_beside_pairs(benchmark, show, order):
-    """Three groups a site: the time of a visit to a group should hardly grow with the number of its sites."""
+    """CPU time with three groups a site, beside the kernel of pairs on a graph with three neighbors a site."""
     rng, n_sites, n_colors = np.random.default_rng(0), 100, 10
     groups = np.stack([rng.choice(n_sites, order, replace=False) for _ in range(3 * n_sites // order)])
     tensor = rng.standard_normal((n_colors,) * order)
     tensor = sum(tensor.transpose(axes) for axes in permutations(range(order)))
     model = ManyBodyPottsModel(n_sites, [Interaction(groups, rng.standard_normal(len(groups)), 0.1 * tensor)])
-    update = ours(benchmark, model)
-    visits = groups.size / n_sites
+    U = rng.standard_normal((n_colors, n_colors))
+    pairs = PottsModel(random_graph(n_sites, 3.0, rng), (U + U.T) / 2)
+    chains = [make_dynamics(each, N_CHAINS, np.random.default_rng(0)) for each in (model, pairs)]
+    benchmark.pedantic(chains[0].run, args=(1,), rounds=1, warmup_rounds=1)
+    chains[1].run(1)  # compiles
+    rounds = [[seconds(lambda one=one: one.run(5), 1, time.process_time) for one in chains] for _ in range(7)]
+    update, pair = (min(each) / (5 * n_sites * N_CHAINS) for each in zip(*rounds, strict=True))
     show(
         f"groups of {order} sites, L={n_sites} C={n_colors}",
         ns_an_update=1e9 * update,
-        ns_a_visit=1e9 * update / visits,
+        ns_a_visit=1e9 * update * n_sites / groups.size,
+        pairs_ns_an_update=1e9 * pair,
+        times_slower=update / pair,
     )

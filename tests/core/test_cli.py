@@ -81,6 +81,15 @@ def test_list_run_draw_table(toy, capsys):
     assert "never run" not in capsys.readouterr().out
 
 
+def test_list_of_papers(toy, capsys):
+    _, folder = toy
+    add(folder / "toy", "first_toy", more='papers={"arXiv:1, Fig. 2": "It agrees."},')
+    assert main(["list", "--papers"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "arXiv:1, Fig. 2", "    make figures/output/first_toy.pdf", "        It agrees.",
+    ]  # fmt: skip
+
+
 def test_a_missing_table_is_computed_and_a_fresh_one_kept(toy, capsys):
     call, folder = toy
     assert call("table", "first_toy", "--jobs", "1") == 0

@@ -159,6 +159,21 @@ def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
 
 @needs_jax
+def test_runs_of_equal_settings_share_what_was_compiled():
+    """Other weights, another rate and other data of the same shape need no compilation, which takes seconds."""
+    from simulate.nets.encoder_steps import compiled
+
+    first = train_encoder_on_population(SMALL, CONTEXTS, n_steps=3, seed=0)
+    steps = compiled(SMALL).steps
+    versions = steps._cache_size()
+    assert versions >= 1
+    second = train_encoder_on_population(SMALL, enumerated_contexts(four(4, 2, -0.5)), n_steps=7, seed=1, rate=0.01)
+    assert steps is compiled(SMALL).steps
+    assert steps._cache_size() == versions
+    assert abs(second.losses[0] - first.losses[0]) > 1e-4
+
+
+@needs_jax
 def test_a_rate_that_is_too_large_is_said():
     with pytest.raises(DivergenceError, match=r"diverged by step .* rate = 1e\+30 is too large"):
         train_encoder_on_population(SMALL, CONTEXTS, n_steps=5, seed=0, rate=1e30)

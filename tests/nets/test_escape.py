@@ -129,6 +129,16 @@ def test_a_start_with_a_loss_above_the_plateau_turns_first():
     assert all(nets.escape_time(FOUR, one).converged for one in (stack, turned))
 
 
+@pytest.mark.parametrize("n_layers", [2, 3])
+def test_directions_that_hardly_turn_any_more_cost_no_further_steps(n_layers):
+    """In samples without structure the flow has slow directions: to follow these takes 8364 and 3301 gradients."""
+    rng = np.random.default_rng(1)
+    data, stacks = Sequences(rng.integers(0, 6, (100, 6)), 6), [FactoredStack.random(n, 6, 6, 1.0, rng) for n in (2, 3)]
+    found = nets.escape_time(data, stacks[n_layers - 2], max_evaluations=2000)
+    assert found.converged
+    assert nets.escape_time(data, found.direction).gain == pytest.approx(found.gain, rel=1e-9)
+
+
 def test_times_scale_with_the_start_and_follow_its_best_direction():
     stack = FactoredStack.deterministic(2, 5, 3)
     found, _ = reference(2)

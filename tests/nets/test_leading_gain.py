@@ -10,7 +10,7 @@ from theory import nets, potts
 from theory.models import FactoredStack, PottsModel, Sequences
 from theory.models.potts import complete_graph
 from theory.nets.law import contexts_of, law_of
-from theory.nets.leading_gain import OfContexts, gain_of
+from theory.nets.leading_gain import OfContexts, OfThirdMoments, gain_of
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,25 @@ def test_gradients_of_moments_and_of_contexts_are_those_of_plain_loops(n_layers,
             z = stack.logits(masked_inputs(states, 3, i))[:, i]
             by_states += weights @ np.sum((np.eye(3)[states[:, i]] - baseline[i]) * z, axis=1) / 4
         assert pytest.approx(by_states, rel=1e-9) == S
+
+
+@pytest.mark.parametrize("size", [1, 7, 11, 1000])
+def test_contexts_are_the_same_in_blocks_of_any_size(size):
+    """Blocks of so many contexts: they end within the contexts of one site, or hold those of several sites."""
+    states, weights = small_law(5, n_sites=3, n_colors=3)
+    law, stack = law_of(Sequences(states, 3, weights)), FactoredStack.deterministic(3, 3, 3, 1.1)
+    gain = OfContexts(contexts_of(law, law.baseline(False)), most=size * 9)
+    assert len(gain.blocks) == -(-27 // size)
+    _, by_A, by_V = gain.gradient(stack.attentions, stack.values)
+    plain = gradient(stack, states, weights, law.baseline(False))
+    assert by_A == pytest.approx(-plain[0], rel=1e-9, abs=1e-15)
+    assert by_V == pytest.approx(-plain[1], rel=1e-9, abs=1e-15)
+
+
+def test_two_layers_take_moments_where_these_are_fewer_than_contexts():
+    rng = np.random.default_rng(0)
+    kinds = [type(gain_of(law_of(Sequences(rng.integers(0, 4, (M, 6)), 4)), 2, False)) for M in (5, 500)]
+    assert kinds == [OfContexts, OfThirdMoments]
 
 
 @pytest.mark.parametrize("fields", [False, True])

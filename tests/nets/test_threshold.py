@@ -10,7 +10,7 @@ from simulate.potts import sample
 from tests.nets.references import FOUR, small_law
 from tests.potts.reference import four_body_model, pair_model
 from theory import ConvergenceError, nets, potts
-from theory.models import PottsModel, Sequences
+from theory.models import FactoredStack, PottsModel, Sequences
 from theory.models.potts import helmert
 
 
@@ -106,11 +106,16 @@ def whitened_matrix(states, n_colors):
 
 
 @pytest.mark.slow
-def test_whitened_overlaps_with_unequal_marginals(agrees):
-    """Marginals from 0.04 to 0.42: a sample of eight thresholds against a population of 40000 other samples."""
+@pytest.mark.parametrize("local", [False, True])
+def test_whitened_overlaps_with_unequal_marginals(agrees, local):
+    """Marginals from 0.04 to 0.42, of the same colors or of other colors at each site.
+
+    Samples of six or seven thresholds, against a population of 40000 other samples, of which the allowance is.
+    """
     rng, L, C = np.random.default_rng(1), 40, 6
     J, U = (np.triu(rng.standard_normal((n, n)), 1) for n in (L, C))
-    model = PottsModel(J + J.T, U + U.T, np.tile([12, 6, 0, 0, -6, -12], (L, 1)), beta=0.1)
+    fields = np.tile([12, 6, 0, 0, -6, -12], (L, 1))
+    model = PottsModel(J + J.T, U + U.T, rng.permuted(fields, axis=1) if local else fields, beta=0.1)
     strength = nets.linear_response_signal(PottsModel(J + J.T, U + U.T, beta=0.1))
     model = PottsModel((J + J.T) * 0.19 / strength, U + U.T, model.fields, beta=0.1)
     M = 1900
@@ -154,6 +159,39 @@ def test_noise_falls_with_the_root_of_the_samples():
     # The mean of four draws has a relative standard deviation near 0.1: five of them are passed once in a million.
     assert few.mean() == pytest.approx(0.0085, rel=0.5)
     assert many.mean() == pytest.approx(0.0085, rel=0.5)
+
+
+def color_blind(states, n_colors, n_layers):
+    """The best weights whose hidden units do not depend on the state, and their gain by its formula."""
+    (M, L), C, D = states.shape, n_colors, 2 * (2**n_layers - 1)
+    frequencies = np.array([np.bincount(column, minlength=C) for column in states.T]) / M
+    sites, tops, colors = np.linalg.svd(frequencies - 1 / C)
+    sizes = np.sqrt([2.0 ** (n_layers - 1 - layer) / D for layer in range(n_layers)])
+    A, V = np.zeros((n_layers, L, L)), np.zeros((n_layers, C, C))
+    A[0, 0], V[0, 0] = sizes[0] / np.sqrt(L), sizes[0] / np.sqrt(C)
+    A[1:-1, 0, 0] = V[1:-1, 0, 0] = sizes[1:-1]
+    A[-1, :, 0], V[-1, :, 0] = sizes[-1] * sites[:, 0], sizes[-1] * colors[0]
+    hidden = (sizes[0] ** 2 * (1 - 1 / L)) ** 2 * L / C
+    for size in sizes[1:-1]:
+        hidden = (size**2 * hidden) ** 2
+    return FactoredStack(A, V), hidden * sizes[-1] ** 2 * tops[0] / L
+
+
+@pytest.mark.parametrize(("n_layers", "n_sites", "excess"), [(2, 5, 1.6), (2, 14, 1.1), (3, 5, 4.0)])
+def test_noise_of_the_marginals_offers_most_to_many_sites(n_layers, n_sites, excess):
+    """The gain of weights that read no color bounds the largest one from below, closely where sites are many."""
+    rng = np.random.default_rng(4)
+    states = rng.integers(0, 3, (300, n_sites))
+    stack, bound = color_blind(states, 3, n_layers)
+    assert sum(np.sum(w**2) for w in (*stack.attentions, *stack.values)) == pytest.approx(1)
+    assert nets.leading_gain(Sequences(states, 3), stack) == pytest.approx(bound, rel=1e-9)
+    with_fields = FactoredStack(stack.attentions, stack.values, np.zeros((n_sites, 3)))
+    assert nets.leading_gain(Sequences(states, 3), with_fields) == pytest.approx(0, abs=1e-12 * bound)
+    if n_layers == 2:  # as the docstring of structureless_gain says
+        tops = np.linalg.norm(np.eye(3)[states].mean(axis=0) - 1 / 3, ord=2)
+        assert bound == pytest.approx((1 - 1 / n_sites) ** 2 * tops / (54 * 3), rel=1e-12)
+    found = nets.best_direction(Sequences(states, 3), n_layers, rng).gain
+    assert bound < found < excess * bound
 
 
 def test_learning_threshold():

@@ -71,7 +71,7 @@ def best_direction(
     ascents = []
     for start in range(starts):
         stack = first if start == 0 else FactoredStack.random(first.n_layers, law.n_sites, law.n_colors, 1.0, rng)
-        ascents.append(_ascend(gain, stack, most))
+        ascents.append(ascend(gain, stack, most))
     best = max(ascents, key=lambda one: one[0])
     maxima = np.array(sorted((one[0] for one in ascents), reverse=True))
     iterations = sum(one[3] for one in ascents)
@@ -84,8 +84,8 @@ def best_direction(
     )
 
 
-def _ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
-    """Returns the gain of the unit direction that is found, the direction, its residual, and the iterations."""
+def ascend(gain: LeadingGain, stack: FactoredStack, max_iter: int) -> tuple[float, Array, float, int]:
+    """Climbs from a stack to a maximum of S; returns its gain, its unit direction, its residual, and the iterations."""
     A, V = stack.attentions, stack.values
     S, _, _ = gain.gradient(A, V)
     theta = packed(A, V)
@@ -156,8 +156,21 @@ def structureless_gain(
 ) -> Array:
     """Draws the noise c = sqrt(M) S* of M samples with uniform independent colors, once for each of `n_draws` sets.
 
-    S* is found by `best_direction` from `n_starts` starts. How c grows with the sites and the colors has not been
-    derived; it depends little on M.
+    S* is found by `best_direction` from `n_starts` starts. c depends little on M.
+
+    **How c grows with sites and colors.** With many sites, the noise of the marginals offers most. If the first layer
+    reads all sites and colors alike, no hidden unit depends on the state, and the last layer predicts at each site the
+    colors that happen to be above 1/C in the sample. Of two layers, whose attentions and values have the squared norms
+    1/3, 1/3, 1/6, 1/6 at a maximum on the unit sphere, the best such weights show that
+
+        c >= (1 - 1/L)^2 sigma/(54 C),    sigma = sqrt(M) |frequencies - 1/C|, near (sqrt(L) + sqrt(C - 1))/sqrt(C),
+
+    with the largest singular value |.| of an (L, C) matrix. It holds for every sample. Ascents on 300 samples found
+    1.5, 1.10 and 1.02 times this bound for L = 4, 8, 16 with three colors, and 2.1, 1.16 and 1.03 times with twelve.
+    The same weights of N layers have c of order L^(2^(N-2) - 1/2) C^(-2^(N-2) - 1/2) for L >> C; with three layers the
+    limit is farther off: 1.2 to 1.5 times the bound for L = 9 and three to six colors, and up to 7 times for L = 4. One
+    power of L and one of C do not fit such sizes. A stack with fields has learned the marginals first, and this noise
+    does not lead it astray.
     """
     L, C, N, M, draws, starts = (
         int(checks.dimension(value, least=least, name=name))

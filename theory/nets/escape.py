@@ -4,22 +4,27 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.integrate import solve_ivp
+from scipy.integrate import DOP853, RK45, OdeSolver
 
 from theory.models import FactoredStack, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result, SolverResult
+from theory.nets.ascent import ascend
 from theory.nets.law import Data, law_of, require_same_sizes
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, rearranged, unpacked
 from theory.nets.moments import second_moments_of
 from theory.nets.orders import MAX_NUMBERS, order_fractions
 from theory.numerics import ConvergenceError, Solution
 
-RTOL = 1e-9  # of the integration; a second one with CHECK_RTOL tells how large its error is
-CHECK_RTOL = 1e-7
+RTOL = 1e-7  # of the integration; a second one with CHECK_RTOL tells how large its error is
+CHECK_RTOL = 1e-6
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
-STATIONARY = 1e-7  # length of the tangential gradient, relative to the radial one, at which the direction is final
+NEAR = 1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
+STATIONARY = 1e-7  # that length where the direction is final
+CLOSE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
+ASCENT = 500  # iterations at most
+LONGEST = 1e12  # in units of the first turn of the direction
 LOG_LARGEST = 690.0  # of a time, so that it and its inverse are floating-point numbers
 SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
@@ -91,7 +96,7 @@ class EscapeTime(SolverResult):
     and `lower_bound` the time that a start of the same norm in this direction would need. `order_fractions` tells, by
     the number of other sites, what is learned at escape; None where it is too large to enumerate.
 
-    `residual` is the relative change of the blow-up time if the flow is integrated with a hundred times the tolerance,
+    `residual` is the relative change of the blow-up time if the flow is integrated with ten times the tolerance,
     `iterations` the number of gradients. A start that never escapes has an infinite time and `converged` False.
     """
 
@@ -126,6 +131,9 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     which `plateau_rate` tells; for weights that are all zero; and for what does not fit the data or is too large.
     ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
 
+    About a thousand gradients are needed. With three layers one takes 0.1 ms for five sites and three colors, and 12 ms
+    for 2000 sequences of eight sites and ten colors; it grows like the sequences times L^2 C (L + C).
+
     >>> from theory.models import PottsModel
     >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)
     >>> found = escape_time(chain, FactoredStack.deterministic(n_layers=2, n_sites=3, n_colors=2))
@@ -146,6 +154,8 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     theta = theta / size
     flow = _Flow(gain_of(law, stack.n_layers, stack.fields is not None), stack, theta, most)
     rough, fine = flow.blow_up(CHECK_RTOL), flow.blow_up(RTOL)
+    if math.isfinite(fine):
+        flow.settle()
     # Both were computed for a start of the norm that `flow` likes; time scales with the norm to the power 2 - D.
     shift = (stack.degree - 2) * (flow.log_norm - math.log(np.linalg.norm(theta)) - math.log(size))
     direction = _unit(flow.direction, stack)
@@ -171,10 +181,11 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     )
 
 
-class _Flow:
+class _Flow(LeadingGain):
     """The flow of grad S from theta_0, as one of the direction y, of ln rho, and of the time t.
 
     The norm of y is that of weights of variance 1/L and 1/C: there S is neither tiny nor huge, whatever the degree.
+    It counts the gradients, whoever asks for them, and ConvergenceError ends what takes more than `most`.
     """
 
     def __init__(self, gain: LeadingGain, stack: FactoredStack, theta: Array, most: int) -> None:
@@ -184,54 +195,85 @@ class _Flow:
         self.start = theta * (self.norm / np.linalg.norm(theta))
         self.direction = self.start
 
-    def gain_at(self, theta: Array) -> float:
-        return self.gain.gradient(*unpacked(theta, self.stack))[0]
-
-    def _parts(self, y: Array) -> tuple[Array, float, Array]:
-        """Returns y on its sphere, the radial rate D S/|y|^2, and the tangential gradient there."""
+    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
+        """Returns S and its derivatives, and counts."""
         self.evaluations += 1
         if self.evaluations > self.most:
             failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
-            raise ConvergenceError("escape_time", failed, "raise max_evaluations")
+            raise ConvergenceError("escape_time", failed, "raise max_evaluations, or take fewer sequences")
+        return self.gain.gradient(attentions, values)
+
+    def gain_at(self, theta: Array) -> float:
+        return self.gain.gradient(*unpacked(theta, self.stack))[0]
+
+    def _parts(self, y: Array) -> tuple[float, Array]:
+        """Returns the radial rate D S/|y|^2 at y, brought to its sphere, and the tangential gradient there."""
         y = y * (self.norm / np.linalg.norm(y))
-        S, by_A, by_V = self.gain.gradient(*unpacked(y, self.stack))
+        S, by_A, by_V = self.gradient(*unpacked(y, self.stack))
         radial = self.stack.degree * S / self.norm**2
-        return y, radial, packed(by_A, by_V) - radial * y
+        return radial, packed(by_A, by_V) - radial * y
 
     def blow_up(self, rtol: float) -> float:
         """Integrates to the end and returns the blow-up time of a start on the sphere; infinite if there is none."""
         power = self.stack.degree - 2
-        _, radial, tangential = self._parts(self.start)
+        radial, tangential = self._parts(self.start)
         speed = math.hypot(radial, float(np.linalg.norm(tangential)) / self.norm)
         if speed == 0:
             return math.inf
 
         def motion(_tau: float, x: Array) -> Array:
-            _, radial, tangential = self._parts(x[:-2])
+            radial, tangential = self._parts(x[:-2])
             return np.concatenate([tangential, [radial, speed * math.exp(min(-power * x[-2], 2 * SHRUNK))]]) / speed
 
-        def unfinished(_tau: float, x: Array) -> float:
-            _, radial, tangential = self._parts(x[:-2])
-            if radial <= 0:
-                return 1.0
-            turning = float(np.linalg.norm(tangential)) / (self.norm * radial)
-            left = -power * x[-2] + math.log(speed / (power * radial)) - math.log(max(x[-1], 1e-300))
-            return float(max(left - math.log(TAIL), math.log(max(turning, 1e-300) / STATIONARY)))
-
-        def shrinking(_tau: float, x: Array) -> float:
-            return float(SHRUNK + power * x[-2])
-
-        for event in (unfinished, shrinking):
-            event.terminal = True  # type: ignore[attr-defined]  # how scipy marks an event that ends the integration
         start = np.concatenate([self.start, [0.0, 0.0]])
         atol = np.concatenate([np.full(len(self.start), rtol * self.norm * 1e-4), [rtol, rtol * 1e-3]])
-        run = solve_ivp(motion, (0, 1e12), start, method="LSODA", rtol=rtol, atol=atol, events=(unfinished, shrinking))
-        y, radial, _ = self._parts(run.y[:-2, -1])
-        self.direction = y
-        if radial <= 0 or not run.t_events or len(run.t_events[0]) == 0:
-            return math.inf
-        tail = math.exp(-power * run.y[-2, -1]) * speed / (power * radial)
-        return float(run.y[-1, -1] + tail) / speed
+        run = DOP853(motion, 0.0, start, LONGEST, rtol=rtol, atol=atol)
+        while run.status == "running":
+            _advance(run)
+            log_rho, time, radial = run.y[-2], run.y[-1], run.f[-2]
+            self.direction = run.y[:-2] * (self.norm / np.linalg.norm(run.y[:-2]))
+            if radial > 0 and time > 0:
+                # S still grows as the direction turns, so that no more time than this is left.
+                left = math.exp(min(-power * log_rho, 2 * SHRUNK)) / (power * radial)
+                if left <= TAIL * time:
+                    return float(time + left) / speed
+            if -power * log_rho > SHRUNK:
+                break
+        return math.inf
+
+    def settle(self) -> None:
+        """Follows the direction from where the blow-up left it to where it stays.
+
+        The flow brings it near a maximum of S, and the ascent to it; one that goes far to another maximum is not taken.
+        """
+        turning = NEAR
+        while turning > STATIONARY:
+            y = self._turned(turning)
+            _, unit, _, _ = ascend(self, FactoredStack(*unpacked(y, self.stack)), ASCENT)
+            if float(unit @ y) > CLOSE * self.norm:
+                self.direction = unit * self.norm
+                return
+            self.direction, turning = y, turning / 10
+        self.direction = self._turned(STATIONARY)
+
+    def _turned(self, turning: float) -> Array:
+        """Returns where the flow has a tangential gradient of only `turning` times the radial one."""
+
+        def motion(_tau: float, y: Array) -> Array:
+            radial, tangential = self._parts(y)
+            return tangential / radial
+
+        rtol = min(1e-3, turning / 10)
+        run = RK45(motion, 0.0, self.direction, LONGEST, rtol=rtol, atol=rtol * self.norm * 1e-4)
+        while np.linalg.norm(run.f) > turning * self.norm:
+            _advance(run)
+        return np.asarray(run.y * (self.norm / np.linalg.norm(run.y)))
+
+
+def _advance(run: OdeSolver) -> None:
+    if run.step() and run.status == "failed":
+        failed = Solution(math.nan, "diverged", math.inf, STATIONARY, run.nfev)
+        raise ConvergenceError("escape_time", failed, "the flow could not be followed: take another start")
 
 
 def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:
