@@ -14,7 +14,10 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1]
 GALLERY = FOLDER / "figures" / "gallery"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", README, re.DOTALL)
+SNIPPET = re.compile(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
+SNIPPETS = SNIPPET.findall(README)
+PAGES = sorted((FOLDER / "docs").glob("*.md"))
+ON_PAGES = [(page, *found) for page in PAGES for found in SNIPPET.findall(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize(("code", "printed"), SNIPPETS, ids=range(len(SNIPPETS)))
@@ -23,6 +26,31 @@ def test_snippet(code, printed):
     with contextlib.redirect_stdout(output):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     assert output.getvalue() == printed
+
+
+@pytest.mark.parametrize(("page", "code", "printed"), ON_PAGES, ids=[found[0].stem for found in ON_PAGES])
+def test_snippet_of_a_page(page, code, printed):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, page.name, "exec"), {"__name__": page.stem})
+    assert output.getvalue() == printed
+
+
+@pytest.mark.parametrize("page", [FOLDER / "README.md", *PAGES], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    """Every file that is linked exists, and every place in it is one of its headings."""
+    for target in re.findall(r"\]\(([^)#]*(?:#[^)]*)?)\)", page.read_text(encoding="utf-8")):
+        file, _, anchor = target.partition("#")
+        linked = (page.parent / file) if file else page
+        assert linked.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}, target
+
+
+def test_every_page_is_listed():
+    listed = set(re.findall(r"\]\((\w+)\.md\)", (FOLDER / "docs" / "README.md").read_text(encoding="utf-8")))
+    assert listed == {page.stem for page in PAGES} - {"README"}
 
 
 def test_every_picture_of_the_gallery_is_there_and_small():
@@ -57,6 +85,7 @@ def test_the_recipe_for_an_experiment_is_all_there_is_to_do(tmp_path):
     ignored = shutil.ignore_patterns("__pycache__", "output")
     for name in ("theory", "simulate", "figures", "tests/core"):
         shutil.copytree(FOLDER / name, tmp_path / name, ignore=ignored)
+    shutil.copytree(FOLDER / "docs", tmp_path / "docs")
     for name in ("README.md", "Makefile", "setup.cfg", "tests/conftest.py", "tests/test_readme.py"):
         shutil.copy(FOLDER / name, tmp_path / name)
     (tmp_path / "figures" / "masked" / "from_the_recipe.py").write_text(recipe, encoding="utf-8")
