@@ -118,8 +118,10 @@ EXPERIMENT = Experiment(
     "each sequence): weights of scale 1 are not small enough for that law, and escape takes about five and "
     "ten times as long, well within the run. Lines: losses of the same test sequences; couplings of all pairs "
     "are fitted by pseudo-likelihood. A plateau at ln C comes first; one layer ends a little above the pairs, "
-    "deeper stacks pass below them, and none comes near the true conditionals. Right: the squared norms "
-    "without the squares of the steps obey 2^(N-l), the displacements do not.",
+    "deeper stacks pass below them, and none comes near the true conditionals: after 40000 steps of eight "
+    "starts (paper quality) the losses are 2.2607(2), 2.2029(8) and 2.1862(14) for one, two and three layers, "
+    "where the pairs have 2.2552 and the true conditionals 1.9115. Right: the squared norms without the "
+    "squares of the steps obey 2^(N-l), the displacements do not.",
     papers={
         "arXiv:2410.19637, Fig. 2": "The same sites, colors, samples and batch; the law of the couplings, their "
         "temperature and the starts were not published, so that only the shape can be compared.",
