@@ -72,4 +72,7 @@ EXPERIMENT = Experiment(
     "per cent takes bars 1.4 times as long. There is no theory of the two learners here, so only the circle is "
     "judged. The network leaves 1/2 between one and four d^2 samples, where the degree-4 term of the low-degree "
     "norm is of order one; random features of this width stay at 1/2 at all these sizes.",
+    papers={
+        "arXiv:2312.14922": "Networks notice the direction at n of order d^2 and random features do not, as published.",
+    },
 )

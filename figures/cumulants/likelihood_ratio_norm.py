@@ -80,4 +80,8 @@ EXPERIMENT = Experiment(
     "and this divergence alone proves nothing. Right: the formula of the left panel against simulation in tiny "
     "dimensions. Markers: the mean under H1 of the likelihood ratio itself, a sum over all 2^d spikes, of 100000 "
     "data sets at default quality; two standard errors from their scatter.",
+    papers={
+        "arXiv:2312.14922 (norm)": "The exact norm with the published scale n of order d, below which detection is "
+        "impossible.",
+    },
 )

@@ -123,4 +123,8 @@ EXPERIMENT = Experiment(
     "where weights are no longer random. Middle: the same for the mean square of gradients, by backpropagation through "
     f"the drawn weights. Right: sign networks of {SMALL} neurons with all weights drawn {DRAWS} times, bias variance "
     "0.1: the regression of the mean sign of each neuron on the output of the surrogate has slope one in every layer.",
+    papers={
+        "arXiv:1902.00177": "Depth scales of two surrogates, of which only the one with continuous neurons becomes "
+        "critical, as published; the scaling of the fields is our own.",
+    },
 )

@@ -135,4 +135,8 @@ EXPERIMENT = Experiment(
     "which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from those of a source with "
     "overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
     "in between.",
+    papers={
+        "arXiv:2303.01429": "The published question on a model that can be solved: freeze deep with few samples, "
+        "nothing with many.",
+    },
 )

@@ -156,12 +156,26 @@ EXPERIMENT = Experiment(
     title="Perceptrons with discrete weights that store random patterns, margin 0",
     compute=compute,
     panels=[
-        Panel(title=CAPACITY, curves={}, xlabel="number of levels $L$", ylabel=r"patterns per weight, $\alpha_0$",
-              xscale="log", ylim=(0.6, 2.2)),
-        Panel(title=ENTROPY, curves={}, xlabel=r"patterns per weight, $\alpha = P/N$",
-              ylabel=r"$\mathbb{E}\,\log Z/N$ (nats per weight)"),
-        Panel(title=COPIES, curves={}, xlabel="fraction of weights that differ, $(1 - q_1)/2$",
-              ylabel="$S_y$ (nats per weight and copy)"),
+        Panel(
+            title=CAPACITY,
+            curves={},
+            xlabel="number of levels $L$",
+            ylabel=r"patterns per weight, $\alpha_0$",
+            xscale="log",
+            ylim=(0.6, 2.2),
+        ),
+        Panel(
+            title=ENTROPY,
+            curves={},
+            xlabel=r"patterns per weight, $\alpha = P/N$",
+            ylabel=r"$\mathbb{E}\,\log Z/N$ (nats per weight)",
+        ),
+        Panel(
+            title=COPIES,
+            curves={},
+            xlabel="fraction of weights that differ, $(1 - q_1)/2$",
+            ylabel="$S_y$ (nats per weight and copy)",
+        ),
     ],
     figsize=(9.0, 2.8),
     caption="Left: the solid line is the load at which the entropy of solutions vanishes, the dotted one its limit 2 "
@@ -175,4 +189,8 @@ EXPERIMENT = Experiment(
     "solutions; markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and "
     "extrapolated linearly. There are exponentially many groups of close solutions, though close ones are rarer, and "
     "groups of five more so. Bars: two standard errors over 16 replicates.",
-)  # fmt: skip
+    papers={
+        "arXiv:1602.04129": "A few levels come near the capacity of real weights, as published; capacities of two and"
+        " three levels and of {0, 1} are the known ones. Which figure corresponds was not looked up.",
+    },
+)

@@ -87,4 +87,8 @@ EXPERIMENT = Experiment(
     "horizontal lines: the held-out loss of an oracle that knows n modulo M, and no word. Middle: such oracles "
     "against M; a square among the factors helps most. Right: the shares of words by rank, which fall much faster "
     "than a power. All numbers are counted, so that there is no error bar and no z.",
+    papers={
+        "arXiv:2512.01870 (prediction)": "Counted contexts as published, beside held-out losses, which show how much "
+        "of a long context is only remembered.",
+    },
 )
