@@ -34,6 +34,7 @@ from theory.models.potts import (
     PottsModel,
     SquareLatticePotts,
 )
+from theory.models.row_scales import EqualScales, GammaScales, LogNormalScales, PointScales, RowScales, StudentTScales
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod
@@ -51,9 +52,11 @@ __all__ = [
     "DensePottsModel",
     "Diagonal",
     "Empirical",
+    "EqualScales",
     "Equicorrelated",
     "FactoredStack",
     "GOEPrecision",
+    "GammaScales",
     "GaussianCovariateModel",
     "GaussianFreeField",
     "GaussianMixture",
@@ -62,12 +65,14 @@ __all__ = [
     "HiddenManifold",
     "Interaction",
     "Isotropic",
+    "LogNormalScales",
     "ManyBodyPottsModel",
     "MaskedRegression",
     "MaskedRidge",
     "Masking",
     "Modes",
     "MulticlassMixture",
+    "PointScales",
     "Potts",
     "PottsModel",
     "PowerLaw",
@@ -75,6 +80,7 @@ __all__ = [
     "RandomLabels",
     "RandomMasks",
     "RidgeProblem",
+    "RowScales",
     "SampledRows",
     "Scaled",
     "Sequences",
@@ -85,6 +91,7 @@ __all__ = [
     "Spiked",
     "SpikedData",
     "SquareLatticePotts",
+    "StudentTScales",
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",
