@@ -34,7 +34,8 @@ from theory.models.potts import (
     PottsModel,
     SquareLatticePotts,
 )
-from theory.models.row_scales import EqualScales, GammaScales, LogNormalScales, PointScales, RowScales, StudentTScales
+from theory.models.row_densities import GammaScales, LogNormalScales, StudentTScales
+from theory.models.row_scales import EqualScales, PointScales, RowScales
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod

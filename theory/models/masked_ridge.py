@@ -1,13 +1,13 @@
 """Records of masked self-supervised regression of Gaussian rows, with a ridge and without one."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 from theory.models import checks
 from theory.models.conventions import sample_ratio, samples_per_unknown
 from theory.models.covariance import Covariance, set_checked
-from theory.models.row_scales import GAUSSIAN, EqualScales, RowScales
+from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,10 @@ class RidgeProblem(SampledRows):
         return self.terms_per_unknown * self.lam
 
     def __repr__(self) -> str:
-        # Gaussian rows are the rule, and not worth a word.
-        shown = [one.name for one in fields(self) if not isinstance(getattr(self, one.name), EqualScales)]
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-        return f"{type(self).__name__}({values}; minimizes {self.objective})"
+        return f"{type(self).__name__}({shown_fields(self)}; minimizes {self.objective})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaskedRegression(SampledRows):
     """Masked self-supervised regression whose ridge is not part of the problem (arXiv:2601.23208).
 
@@ -91,6 +88,9 @@ class MaskedRegression(SampledRows):
     def __post_init__(self) -> None:
         super().__post_init__()
         checks.record("row_scales", self.row_scales, RowScales)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown_fields(self)})"
 
 
 @dataclass(frozen=True, repr=False)

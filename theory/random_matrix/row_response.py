@@ -1,13 +1,17 @@
 """What rows of different scale do to the equation of the effective ridge, in one scalar function of their law."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.row_scales import RowScales
 from theory.random_matrix.moments import RidgeMoments
+
+Numbers = NDArray[Any]  # real or complex
 
 ENTRIES = 2_000_000  # numbers of a temporary array (points x nodes)
 
@@ -64,6 +68,24 @@ def _averages(rows: RowScales, points: Array) -> tuple[Array, Array, Array, Arra
     total = 1 / (g + tau * y)
     kept = tau * total
     return kept @ p, (kept * total) @ p, (kept * kept) @ p, (g * total) @ p
+
+
+def inverse_weights(rows: RowScales, delta: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Compute E[tau^k/(1 + tau delta)^k] for k = 1, 2, 3 at every delta (points,), real or complex.
+
+    The first is g(delta), the weight of the rows in the equivalent (g Sigma - z)^-1 of their resolvent at z, the second
+    -dg/ddelta, and the third half the second derivative of g.
+    """
+    blocks = in_blocks(np.atleast_1d(delta), len(rows.nodes), ENTRIES)
+    columns = zip(*(_powers(rows, block) for block in blocks), strict=True)
+    first, second, third = (np.concatenate(column).reshape(np.shape(delta)) for column in columns)
+    return first, second, third
+
+
+def _powers(rows: RowScales, delta: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    kept = rows.nodes / (1 + rows.nodes * delta[:, None])
+    square = kept * kept
+    return kept @ rows.probabilities, square @ rows.probabilities, (square * kept) @ rows.probabilities
 
 
 def linearized(
