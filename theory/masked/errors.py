@@ -11,7 +11,8 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
-from theory.random_matrix import CoordinateDiagonal, RidgeMoments, row_response, shrinkage
+from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
+from theory.random_matrix.row_response import row_response
 
 
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
@@ -60,7 +61,8 @@ class SampleFactors:
             return cls(variance_factor(at, alpha), train, np.ones_like(train))
         response = row_response(rows, lam / kappa, at.df1 / alpha)
         train = response.train_ratio()
-        return cls(response.variance_factor(at, alpha), train, train / (at.above_df1(alpha) / alpha) ** 2)
+        unused = response.resting + (1 - rows.present)  # 1 - y, as a sum in which nothing cancels
+        return cls(response.variance_factor(at, alpha), train, train / unused**2)
 
 
 @checked

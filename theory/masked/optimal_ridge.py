@@ -15,14 +15,8 @@ from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
-from theory.random_matrix import (
-    RidgeMoments,
-    ridge_moments,
-    row_response,
-    row_weight,
-    shrinkage,
-    solve_effective_ridge,
-)
+from theory.random_matrix import RidgeMoments, ridge_moments, shrinkage, solve_effective_ridge
+from theory.random_matrix.row_response import row_response, row_weight
 
 ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
 

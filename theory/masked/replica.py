@@ -13,7 +13,9 @@ from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
 from theory.numerics import Solution, solve_fixed_point
-from theory.random_matrix import newton_step, ridge_moments, row_response
+from theory.random_matrix import ridge_moments
+from theory.random_matrix.effective_ridge import newton_step
+from theory.random_matrix.row_response import row_response
 
 
 @dataclass(frozen=True, eq=False, repr=False)

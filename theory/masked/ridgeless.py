@@ -13,7 +13,8 @@ from theory.models.arrays import Array
 from theory.models.results import Result
 from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
-from theory.random_matrix import ridge_moments, row_response, row_weight, solve_effective_ridge
+from theory.random_matrix import ridge_moments, solve_effective_ridge
+from theory.random_matrix.row_response import row_response, row_weight
 
 
 @overload

@@ -20,13 +20,11 @@ from theory.random_matrix.effective_ridge import (
     EffectiveRidge,
     degrees_of_freedom,
     effective_ridge,
-    newton_step,
     solve_effective_ridge,
     solve_ridge_equation,
     tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
-from theory.random_matrix.row_response import RowResponse, row_response, row_weight
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.laws import (
     correlation_law,
@@ -40,7 +38,6 @@ __all__ = [
     "CoordinateDiagonal",
     "EffectiveRidge",
     "RidgeMoments",
-    "RowResponse",
     "SpectralLaw",
     "SpikeOutlier",
     "SpikeOutliers",
@@ -52,7 +49,6 @@ __all__ = [
     "degrees_of_freedom",
     "effective_ridge",
     "minor_moments",
-    "newton_step",
     "optimal_ridge",
     "optimal_spike_ridge",
     "outlier",
@@ -60,8 +56,6 @@ __all__ = [
     "predictor_edges",
     "predictor_law",
     "ridge_moments",
-    "row_response",
-    "row_weight",
     "shrinkage",
     "solve_effective_ridge",
     "solve_ridge_equation",

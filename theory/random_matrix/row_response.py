@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.row_scales import RowScales
+from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.moments import RidgeMoments
 
 Numbers = NDArray[Any]  # real or complex
@@ -121,7 +122,7 @@ def row_weight(rows: RowScales, share: Array, gap: Array, max_iter: int = 200) -
     """Solve level(g, y) = 1 for the weight g at shares y (points,) below the probability of tau > 0, by `gap` more.
 
     It is the function G(y) by which lam = kappa G(df1(kappa)/alpha); 1 - y for rows that are alike. By concavity every
-    Newton step on 1/level from the left stays there and rises to the root.
+    Newton step on 1/level from the left stays there and rises to the root. Raises ConvergenceError.
     """
     g = gap / rows.present
     for _ in range(max_iter):
@@ -131,7 +132,9 @@ def row_weight(rows: RowScales, share: Array, gap: Array, max_iter: int = 200) -
         excess = np.where(near, (gap - at.resting) / np.where(near, share, 1.0), at.level - 1)
         proposal = g + at.level * excess / at.first
         proposal = np.where(proposal > 0, proposal, g / 8)
-        if np.all(abs(proposal - g) <= 4e-16 * g):
-            return proposal
+        moved = float(np.max(abs(proposal / g - 1), initial=0.0))
         g = proposal
-    return g
+        if moved <= 1e-10:  # the next step would be its square
+            return g
+    solution = Solution(g, "max_iter", moved, 1e-10, max_iter)
+    raise ConvergenceError(f"weight of rows with {rows}", solution, "the scales are too far apart for double precision")
