@@ -12,6 +12,8 @@ from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
     coordinate_test_errors,
     effective_ridge,
+    mean_gcv_error,
+    mean_loo_error,
     mean_test_error,
     mean_train_error,
 )
@@ -31,6 +33,8 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "mean_gcv_error",
+    "mean_loo_error",
     "mean_test_error",
     "mean_train_error",
     "predictor_eigenvalues",
