@@ -14,7 +14,7 @@ LAWS: dict[str, RowScales] = {
     "Student-t rows, 6 d.o.f.": StudentTScales(6.0),
     "two scales, $h = 3$": two_scales(3.0),
 }
-BELOW, ABOVE = np.linspace(0.1, 0.93, 60), np.geomspace(1.15, 6, 60)
+BELOW, ABOVE = np.linspace(0.1, 0.985, 80), np.geomspace(1.015, 6, 80)
 
 
 def ridge(law: RowScales) -> Curve:

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, fit_path, row_heterogeneity, sample
-from simulate.masked.heterogeneity import row_scales
+from simulate.masked.heterogeneity import _Rotations, row_scales
 from simulate.masked.row_scales import draw_row_scales
 from theory import masked
 from theory.models import (
@@ -113,6 +113,17 @@ def test_false_alarms_and_power_of_the_test_of_one_scale(n, d, lam):
     assert seen >= binom.ppf(1e-5, 40, 0.9)
     values = Estimate.of([found.value for found in draws[EqualScales()]])
     assert abs(values.mean - 1) < 5 * values.stderr + 0.05  # a ratio of means has a bias of order 1/n
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 5), (5, 20), (6, 6), (6, 5)])
+def test_rotations_keep_what_the_regressions_see(n, d):
+    """X'X stays as it is, and so do means that are zero."""
+    X = sample(AR1(d, 0.5), n, stream(0, "rotations", n, d))
+    for data in (X, X - X.mean(axis=0)):
+        turned = _Rotations(data, stream(0, "turn")).draw()
+        np.testing.assert_allclose(turned.T @ turned, data.T @ data, atol=1e-12 * n)
+        assert np.linalg.norm(turned - data) > 0.5
+    np.testing.assert_allclose(turned.mean(axis=0), 0, atol=1e-13)
 
 
 def test_units_and_the_order_of_rows_do_not_matter():
