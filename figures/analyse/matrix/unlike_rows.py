@@ -1,0 +1,42 @@
+"""Puts together what changes in the analysis of a matrix where its rows differ in scale."""
+
+from functools import partial
+
+import numpy as np
+
+from figures.analyse.matrix import table
+from figures.analyse.matrix.best_ridge import loo_squares
+from figures.analyse.matrix.data_theory import PredictBoth, empirical_covariance
+from figures.analyse.matrix.elliptical_theory import EllipticalTheory, empirical_elliptical_errors
+from figures.analyse.matrix.plan import Plan
+from figures.analyse.matrix.record import UnlikeRows
+from figures.core import Row
+from simulate.core import Estimate
+from theory.models.arrays import Array
+
+
+def unlike_rows(
+    X: Array, elliptical: EllipticalTheory, lams: Array, tuning: Array, plan: Plan, by_gcv: float, chosen: float
+) -> tuple[UnlikeRows, list[Row]]:
+    """Predict the learning curves at `lams` by elliptical theory, and say what choosing the ridge by GCV would cost.
+
+    `tuning` are the ridges among which GCV chooses for fewer rows; for all rows of X (n, d) it chose `by_gcv`. Returns
+    the lines of the table too.
+    """
+    predict, raw = elliptical.errors, partial(empirical_elliptical_errors, empirical_covariance(X), elliptical.rows)
+    corrected, uncorrected = (_test_errors(of, lams, tuning, plan) for of in (predict, raw))
+    at_chosen, at_gcv = (loo_squares(X, lam).mean(axis=1) for lam in (chosen, by_gcv))
+    found = UnlikeRows(
+        law=elliptical.rows,
+        theory=corrected,
+        empirical_theory=uncorrected,
+        error=Estimate.of(at_chosen),
+        error_at_gcv=Estimate.of(at_gcv),
+        cost=Estimate.of(at_gcv - at_chosen),
+        reported_by_gcv=float(elliptical.errors(len(X), np.array([by_gcv]))[1, 0]),
+    )
+    return found, table.elliptical_rows(predict, raw, lams, tuning, plan, len(X))
+
+
+def _test_errors(predict: PredictBoth, lams: Array, tuning: Array, plan: Plan) -> Array:
+    return np.array([table.with_chosen(predict, size, lams, tuning)[0] for size in plan.sizes])
