@@ -162,7 +162,7 @@ def test_where_rows_differ_leave_one_out_chooses_and_both_lines_are_there(unlike
     assert found.error_at_gcv.mean == pytest.approx(found.error.mean + found.cost.mean)
     assert found.error.mean == pytest.approx(unlike.column_error.mean())
     assert found.reported_by_gcv < found.error_at_gcv.mean
-    assert found.theory.shape == found.empirical_theory.shape == unlike.theory.shape
+    assert found.theory.shape == found.empirical_theory.shape == found.gcv_theory.shape == unlike.theory.shape
     curves = {(line["panel"], line["curve"]) for line in unlike.rows}
     for panel in ("held-out rows", "GCV of the training rows"):
         assert {(panel, f"{label}, elliptical") for label in unlike.labels} <= curves
@@ -177,6 +177,7 @@ def test_report_says_what_gcv_costs_and_which_line_is_nearer(unlike):
     assert f"GCV would have chosen lam = {unlike.best.gcv:.2g}. It reports an error of " in text
     assert "emp. elliptical" in text
     assert "Elliptical theory, which knows how the scales of the rows are distributed, differs" in text
+    assert "From what GCV reports of the fitted rows it differs by " in text
     worse = replace(unlike.unlike_rows, theory=9 * unlike.theory, empirical_theory=9 * unlike.theory)
     assert "It is not nearer to the held-out errors" in report(replace(unlike, unlike_rows=worse), "").replace(
         "\n  ", " "

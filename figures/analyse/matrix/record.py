@@ -41,6 +41,7 @@ class UnlikeRows:
     law: RowScales  # of the rows' scales, as estimated
     theory: Array = field(repr=False)  # elliptical, the noise of the covariance removed
     empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
+    gcv_theory: Array = field(repr=False)  # what GCV reports by the first of them
     error: Estimate  # at the ridge chosen by leave-one-out
     error_at_gcv: Estimate  # at the one that GCV would have chosen
     cost: Estimate  # by how much the second error is larger, row by row

@@ -55,10 +55,12 @@ def used(analysis: MatrixAnalysis) -> str:
 def elliptical_agreement(analysis: MatrixAnalysis) -> list[str]:
     """Say how far elliptical theory is from the held-out errors, and which line is nearer."""
     unlike = analysis.unlike_rows
-    if unlike is None or not np.isfinite(unlike.theory).any() or not np.isfinite(unlike.empirical_theory).any():
+    if unlike is None:
         return []
     measured = analysis.test_error.mean(axis=0)
     pairs = ((analysis.theory, unlike.theory), (analysis.empirical_theory, unlike.empirical_theory))
+    if not all(np.isfinite(gaussian + elliptical).any() for gaussian, elliptical in pairs):
+        return []
     both = [_differences(measured, *pair) for pair in pairs]
     nearer = [elliptical < gaussian for gaussian, elliptical in both]
     (corrected_gaussian, corrected), (raw_gaussian, raw) = ([f"{100 * x:.1f} %" for x in pair] for pair in both)
@@ -69,16 +71,19 @@ def elliptical_agreement(analysis: MatrixAnalysis) -> list[str]:
         (False, False): "It is not nearer to the held-out errors than Gaussian theory: scales alone do not describe "
         "these rows",
     }[nearer[0], nearer[1]]
+    reported = analysis.gcv_error.mean(axis=0)
+    gcv_gaussian, gcv = (f"{100 * x:.1f} %" for x in _differences(reported, analysis.theory, unlike.gcv_theory))
     return [
         f"Elliptical theory, which knows how the scales of the rows are distributed, differs from the held-out errors "
         f"by {corrected} (median; Gaussian theory at the same points: {corrected_gaussian}) when it corrects the "
         f"covariance for the noise of a sample, and by {raw} (Gaussian: {raw_gaussian}) when it takes the covariance "
-        f"of the data as exact. {verdict}."
+        f"of the data as exact. {verdict}. From what GCV reports of the fitted rows it differs by {gcv} (Gaussian: "
+        f"{gcv_gaussian})."
     ]
 
 
 def _differences(measured: Array, gaussian: Array, elliptical: Array) -> tuple[float, float]:
     """Return the median relative differences from what is measured, where both theories reach."""
     both = np.isfinite(gaussian) & np.isfinite(elliptical)
-    off = [np.median(abs(values / measured - 1)[both]) if both.any() else np.nan for values in (gaussian, elliptical)]
-    return float(off[0]), float(off[1])
+    first, second = (float(np.median(abs(values / measured - 1)[both])) for values in (gaussian, elliptical))
+    return first, second

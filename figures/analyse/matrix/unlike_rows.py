@@ -24,12 +24,13 @@ def unlike_rows(
     the lines of the table too.
     """
     predict, raw = elliptical.errors, partial(empirical_elliptical_errors, empirical_covariance(X), elliptical.rows)
-    corrected, uncorrected = (_test_errors(of, lams, tuning, plan) for of in (predict, raw))
+    corrected, uncorrected = (_errors(of, lams, tuning, plan) for of in (predict, raw))
     at_chosen, at_gcv = (loo_squares(X, lam).mean(axis=1) for lam in (chosen, by_gcv))
     found = UnlikeRows(
         law=elliptical.rows,
-        theory=corrected,
-        empirical_theory=uncorrected,
+        theory=corrected[0],
+        empirical_theory=uncorrected[0],
+        gcv_theory=corrected[1],
         error=Estimate.of(at_chosen),
         error_at_gcv=Estimate.of(at_gcv),
         cost=Estimate.of(at_gcv - at_chosen),
@@ -38,5 +39,6 @@ def unlike_rows(
     return found, table.elliptical_rows(predict, raw, lams, tuning, plan, len(X))
 
 
-def _test_errors(predict: PredictBoth, lams: Array, tuning: Array, plan: Plan) -> Array:
-    return np.array([table.with_chosen(predict, size, lams, tuning)[0] for size in plan.sizes])
+def _errors(predict: PredictBoth, lams: Array, tuning: Array, plan: Plan) -> Array:
+    """Return the test errors and what GCV reports, (2, n_sizes, n_lams + 1)."""
+    return np.stack([table.with_chosen(predict, size, lams, tuning) for size in plan.sizes], axis=1)
