@@ -56,9 +56,9 @@ def predictions():
 
 
 def test_heterogeneity_is_that_of_the_law(agrees):
-    values = [heterogeneity(data(r), LAM, r).value for r in range(100)]
-    # A mean square over the square of a mean of 180 scales is too small by a relative O(1/n), here 0.5 %.
-    agrees(Estimate.of(values), LAW.heterogeneity, resolves=0.06, bias=0.02)
+    """Finite size makes it too small, by 2.5(3) % for 180 rows, 0.0(2) % for 360 as here, as measured in 400 draws."""
+    values = [heterogeneity(data(r, n=2 * N), LAM, r).value for r in range(60)]
+    agrees(Estimate.of(values), LAW.heterogeneity, resolves=0.06, bias=0.01 * LAW.heterogeneity)
 
 
 def test_gaussian_rows_are_taken_for_unlike_in_one_case_of_twenty():
@@ -120,7 +120,8 @@ def test_elliptical_theory_from_the_data_alone_agrees_with_the_true_one(agrees, 
     lam = np.array([LAM])
     elliptical = Estimate.of([theory.errors(n, lam)[0, 0] for _, theory in predictions])
     true = exact(n).mean_test_error * (1 + 1 / n)
-    agrees(elliptical, true, resolves=0.12, bias=0.01 * true)
+    # It is too small by a relative O(1/n), here 1.5(8) % at n = 180 in 160 draws.
+    agrees(elliptical, true, resolves=0.12, bias=0.02 * true)
 
 
 @pytest.mark.parametrize("n", [60, 120, 180])
