@@ -24,6 +24,6 @@ EXPERIMENT = Experiment(
     "standard errors over random splits; lines are Gaussian theory with the covariance of the data, corrected for "
     "the sampling noise of that covariance, and dotted lines the same without the correction. Dash-dotted lines are "
     "the theory of rows of different scale. Middle: generalized cross-validation of the same fits, which needs no "
-    "held-out images; far from all images, that theory expects it lower than it is, because images differ in more "
-    "than scale. Right: the error against the ridge for all 1797 images, from which the ridge is chosen.",
+    "held-out images; for few images the theory of rows of different scale expects it lower than it is. Right: the "
+    "error against the ridge for all 1797 images, from which the ridge is chosen.",
 )
