@@ -96,6 +96,11 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
         add("--array", metavar="NAME", help="which array of a .npz file to use"),
         add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
         add(
+            "--equal-rows",
+            action="store_true",
+            help="scale every row to the same distance from the mean of all rows, so that none counts more than others",
+        ),
+        add(
             "--lams",
             type=positive_numbers,
             metavar="LIST",

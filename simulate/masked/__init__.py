@@ -6,11 +6,14 @@ A replicate takes the record that theory takes: `mean_test_error(MaskedRidge(...
 
 from simulate.masked.contrasts import contrasts
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.heterogeneity import RowHeterogeneity, row_heterogeneity
 from simulate.masked.outliers import symmetric_outlier, top_eigenvalue, top_outlier, top_overlap
 from simulate.masked.path import MaskedPath, fit_path
 from simulate.masked.replicate import (
     coordinate_test_errors,
     effective_ridge,
+    mean_gcv_error,
+    mean_loo_error,
     mean_test_error,
     mean_train_error,
 )
@@ -22,6 +25,7 @@ __all__ = [
     "Inputs",
     "MaskedFit",
     "MaskedPath",
+    "RowHeterogeneity",
     "contrasts",
     "coordinate_test_errors",
     "correlation_eigenvalues",
@@ -29,9 +33,12 @@ __all__ = [
     "effective_ridge",
     "fit",
     "fit_path",
+    "mean_gcv_error",
+    "mean_loo_error",
     "mean_test_error",
     "mean_train_error",
     "predictor_eigenvalues",
+    "row_heterogeneity",
     "sample",
     "symmetric_outlier",
     "teacher_student_error",

@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from simulate.masked.sampler import Inputs, sample
-from theory.models import Covariance, SampledRows, checks
+from theory.models import Covariance, EqualScales, MaskedRegression, MaskedRidge, SampledRows, checks
 from theory.models.arrays import Array
 
 
@@ -11,7 +11,8 @@ def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Co
     """Returns the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
     n = sample_size(model.alpha, d)
     covariance = at_size(model.covariance, d)
-    return covariance, sample(covariance, n, rng, inputs)
+    rows = model.row_scales if isinstance(model, MaskedRidge | MaskedRegression) else EqualScales()
+    return covariance, sample(covariance, n, rng, inputs, rows)
 
 
 def at_size(covariance: Covariance, d: int) -> Covariance:

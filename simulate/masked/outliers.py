@@ -96,4 +96,4 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
     if u is None:
         u = rng.standard_normal(d)
         u /= np.linalg.norm(u)
-    return u, sample(Spiked(noise, u, data.strength), n, rng, inputs)
+    return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales)

@@ -48,6 +48,18 @@ def mean_train_error(model: MaskedProblem, d: int, rng: Generator, inputs: Input
 
 
 @checked
+def mean_gcv_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Measures the error that generalized cross-validation reports, averaged over the masked coordinates."""
+    return _fitted(model, d, rng, inputs)[1].mean_gcv_error
+
+
+@checked
+def mean_loo_error(model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
+    """Measures the error that leaving one row out reports, averaged over the masked coordinates."""
+    return float(_fitted(model, d, rng, inputs)[1].loo_error.mean())
+
+
+@checked
 def coordinate_test_errors(
     model: MaskedRidge | MaskedRegression | RandomMasks, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> Array:

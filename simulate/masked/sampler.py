@@ -14,15 +14,18 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
+from simulate.masked.row_scales import scaled_rows
 from theory.models import (
     AR1,
     Blocks,
     Covariance,
     Diagonal,
+    EqualScales,
     Equicorrelated,
     GaussianFreeField,
     Isotropic,
     PowerLaw,
+    RowScales,
     Scaled,
     Spiked,
     TridiagonalPrecision,
@@ -37,11 +40,18 @@ STUDENT_DEGREES = 5  # of Student's law: its fourth moment exists (kurtosis 9), 
 
 
 @checked
-def sample(covariance: Covariance, n: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
+def sample(
+    covariance: Covariance,
+    n: int,
+    rng: Generator,
+    inputs: Inputs = "gaussian",
+    row_scales: RowScales = EqualScales(),  # noqa: B008  # a frozen record without fields
+) -> Array:
     """Draws n independent rows (n, d) with mean 0 and the given covariance.
 
     `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
-    "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled).
+    "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled). `row_scales` is the law of the
+    rows' scales tau of mean 1, by whose square roots whole rows are multiplied; the scales are drawn after the rows.
     ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`);
     MemoryError for more rows than the memory holds.
 
@@ -54,8 +64,8 @@ def sample(covariance: Covariance, n: int, rng: Generator, inputs: Inputs = "gau
         raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
     fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)
     if inputs == "gaussian":
-        return _gaussian(covariance, n, rng)
-    return _root(covariance, FACTORS[inputs](rng, (n, int(covariance.d))))
+        return scaled_rows(_gaussian(covariance, n, rng), row_scales, rng)
+    return scaled_rows(_root(covariance, FACTORS[inputs](rng, (n, int(covariance.d)))), row_scales, rng)
 
 
 def _signs(rng: Generator, shape: tuple[int, int]) -> Array:

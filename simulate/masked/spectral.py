@@ -119,25 +119,44 @@ def decompose(X: Array, smallest_lam: float) -> Modes:
 
 
 def leave_one_out(X: Array, lam: float) -> Array:
-    """Computes the exact leave-one-out residuals (n, d): (XQ)_ik / (lam Q_kk G_ii + (XQ)_ik^2/n).
+    """Computes the exact leave-one-out residuals (n, d) of all coordinates at one ridge."""
+    return LeaveOneOut(len(X), *_singular_values(X)).residuals(lam)
+
+
+class LeaveOneOut:
+    """Leave-one-out residuals (XQ)_ik / (lam Q_kk G_ii + (XQ)_ik^2/n) at any ridge, from the modes of X/sqrt(n).
 
     A sample can be free as a coordinate can. Where both are free at lam = 0 the product is infinite: that entry is
     predicted exactly even without its sample, and its residual is zero.
     """
-    n = len(X)
-    left, singular, vectors, null = _singular_values(X)
-    inverse = 1 / (singular**2 + lam)
-    solved = np.sqrt(n) * (left * (singular * inverse)) @ vectors.T
-    outside = 1 - np.sum(left**2, axis=1) if n > len(singular) else np.zeros(n)
-    outside[outside < 10 * n * EPS] = 0.0
-    free_row, free_column = outside[:, None] > 0, null > 0
-    row, column = left**2 @ inverse, vectors**2 @ inverse
-    row = np.where(free_row[:, 0], outside + lam * row, row)
-    column = np.where(free_column, null + lam * column, column)
-    with np.errstate(divide="ignore"):
-        factor = np.where(free_row & free_column, np.divide(1.0, lam), np.where(free_row | free_column, 1.0, lam))
-    denominator = row[:, None] * column * factor + solved**2 / n
-    return np.asarray(np.divide(solved, denominator, out=np.zeros_like(solved), where=denominator > 0))
+
+    def __init__(self, n: int, left: Array, singular: Array, vectors: Array, null: Array) -> None:
+        self.n = n
+        self.left, self.singular, self.vectors, self.null = left, singular, vectors, null
+        self.rows, self.columns = left**2, vectors**2
+        outside = 1 - self.rows.sum(axis=1) if n > len(singular) else np.zeros(len(left))
+        self.outside = np.where(outside < 10 * n * EPS, 0.0, outside)
+
+    @classmethod
+    def of_modes(cls, X: Array, modes: Modes) -> "LeaveOneOut":
+        """Takes the left vectors from the modes of all rows and X, which may hold only some of these rows."""
+        singular = np.sqrt(modes.eigenvalues)
+        left = X @ (modes.vectors / (np.sqrt(modes.n) * singular))
+        return cls(modes.n, left, singular, modes.vectors, modes.null)
+
+    def residuals(self, lam: float) -> Array:
+        """Computes the residuals (rows, d) by one product."""
+        n = self.n
+        inverse = 1 / (self.singular**2 + lam)
+        solved = (self.left * (np.sqrt(n) * self.singular * inverse)) @ self.vectors.T
+        free_row, free_column = self.outside[:, None] > 0, self.null > 0
+        row, column = self.rows @ inverse, self.columns @ inverse
+        row = np.where(free_row[:, 0], self.outside + lam * row, row)
+        column = np.where(free_column, self.null + lam * column, column)
+        with np.errstate(divide="ignore"):
+            factor = np.where(free_row & free_column, np.divide(1.0, lam), np.where(free_row | free_column, 1.0, lam))
+        denominator = row[:, None] * column * factor + solved**2 / n
+        return np.asarray(np.divide(solved, denominator, out=np.zeros_like(solved), where=denominator > 0))
 
 
 def _singular_modes(X: Array) -> Modes:

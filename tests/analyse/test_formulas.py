@@ -52,7 +52,7 @@ def test_the_best_ridge_by_theory_minimizes_the_theory_of_as_many_rows():
     X = sample(AR1(3, 0.5), 12, stream(0, "few rows"))
     covariance = empirical_covariance(X)
     assert covariance.matrix == pytest.approx(np.cov(X.T))
-    found = best_ridge(1.0, False, None, covariance, 12).empirical_theory
+    found = best_ridge((1.0, False), (1.0, False), None, covariance, 12).empirical_theory
     near = found * np.geomspace(0.8, 1.25, 9)
     errors = empirical_errors(covariance, 12, near)
     a, b, _ = np.polyfit(np.log(near / found), errors, 2)

@@ -60,6 +60,16 @@ def test_path_of_50_ridges_beside_one_fit(benchmark, show, n, d):
 
 
 @pytest.mark.parametrize(("n", "d"), SHAPES)
+def test_choice_of_the_ridge_by_leave_one_out_beside_the_path_of_gcv(benchmark, show, n, d):
+    """Target: path and choice within 3 times the path, from which GCV chooses at no further cost."""
+    X, lams = data(n, d), np.logspace(-4, 2, 50)
+    path = seconds(lambda: fit_path(X, lams).best(), 3)
+    benchmark.pedantic(lambda: fit_path(X, lams).best("loo"), rounds=3, warmup_rounds=1)
+    ours = benchmark.stats.stats.min
+    show(f"ridge by leave-one-out n={n} d={d}, 50 lams", seconds=ours, by_gcv=path, over_gcv=ours / path)
+
+
+@pytest.mark.parametrize(("n", "d"), SHAPES)
 def test_leave_one_out_beside_one_fit(benchmark, show, n, d):
     X = data(n, d)
     benchmark.pedantic(lambda result: result.loo_error, setup=lambda: ((fit(X, LAM),), {}), rounds=3)

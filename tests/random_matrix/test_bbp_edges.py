@@ -49,7 +49,7 @@ def test_edge_is_the_extremum_of_a_convex_branch(alpha):
             edge = branch.edge()
             if edge.is_atom:
                 continue
-            points = [branch.at(branch.place_of(edge.h) + shift) for shift in np.linspace(-2, 1, 13)]
+            points = [branch.at(edge.place + shift) for shift in np.linspace(-2, 1, 13)]
             assert all(sign * point.nu >= sign * edge.nu - 1e-12 for point in points)
             assert all((point.m < 1) == (abs(point.h - 1) < abs(edge.h - 1)) for point in points if point.h != edge.h)
             slopes = np.diff([point.nu for point in points]) / np.diff([point.h for point in points])

@@ -1,13 +1,18 @@
 """Errors of the masked predictor as functions of the effective ridge."""
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.models import Covariance, Empirical, Scaled, Spectrum, Spiked
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
+from theory.random_matrix.row_response import row_response
 
 
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
@@ -32,6 +37,32 @@ def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
 def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
     """Compute 1/(1 - df2/alpha), by which a finite sample raises the errors of the population predictor."""
     return np.asarray(alpha / at.above_df2(alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class SampleFactors:
+    """What a finite sample makes of the errors of the population predictor, all arrays (points,).
+
+    `test` = 1/(1 - c2 df2/alpha) times those errors is the test error, and `train` times the test error the train
+    error, `gcv` times it what generalized cross-validation tends to. Here c2 = E[tau^2/(g + tau y)^2] with the weight
+    g = lam/kappa and the share y = df1/alpha of rows of scale tau, `train` = E[tau/(1 + tau delta)^2], delta = y/g, and
+    `gcv` = train/(1 - y)^2. Rows that are alike have c2 = 1, train = (lam/kappa)^2 and gcv = 1.
+    """
+
+    test: Array
+    train: Array
+    gcv: Array
+
+    @classmethod
+    def of(cls, rows: RowScales, at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> Self:
+        """Evaluate the factors at effective ridges kappa > 0 that solve the equation of these rows."""
+        if rows.alike:
+            train = (lam / kappa) ** 2
+            return cls(variance_factor(at, alpha), train, np.ones_like(train))
+        response = row_response(rows, lam / kappa, at.df1 / alpha)
+        train = response.train_ratio()
+        unused = response.resting + (1 - rows.present)  # 1 - y, as a sum in which nothing cancels
+        return cls(response.variance_factor(at, alpha), train, train / unused**2)
 
 
 @checked

@@ -24,6 +24,7 @@ class Reference:
     df2: "mpf"
     test_error: "mpf"
     train_error: "mpf"
+    gcv_error: "mpf"
 
 
 def effective_ridge(
@@ -62,6 +63,41 @@ def modes(
 
     with mp.workdps(_working_digits(lam, digits)):
         return _solve(_mean_of_modes(eigenvalues, weights), alpha, lam, digits)
+
+
+def elliptical(
+    eigenvalues: Sequence[Number],
+    weights: Sequence[Number],
+    alpha: Number,
+    lam: Number,
+    rows: Mean,
+    digits: int = 50,
+) -> Reference:
+    """Solve the same point for rows of different scales tau, of whose law `rows` makes averages: f -> E f(tau)."""
+    from mpmath import mp, mpf
+
+    with mp.workdps(_working_digits(lam, digits)):
+        mean, alpha, lam = _mean_of_modes(eigenvalues, weights), mpf(alpha), mpf(lam)
+
+        def excess(log_kappa: "mpf") -> "mpf":
+            kappa = mp.exp(log_kappa)
+            share = mean(lambda s: s / (s + kappa)) / alpha
+            return rows(lambda tau: tau / (lam / kappa + tau * share)) - 1
+
+        # E[tau/(g + tau y)] rises with kappa, and kappa is at least lam.
+        low = mp.log(lam)
+        high = low + 1
+        while excess(high) < 0:
+            low, high = high, high + 2 * (high - low)
+        kappa = mp.exp(mp.findroot(excess, (low, high), solver="anderson", tol=mpf(10) ** (-2 * digits)))
+        df1, df2 = _moments(mean, kappa)
+        g, y = lam / kappa, df1 / alpha
+        spread, left = mean(lambda s: s * kappa / (s + kappa) ** 2), mean(lambda s: kappa / (s + kappa))
+        noise = rows(lambda tau: (tau / (g + tau * y)) ** 2)
+        error = kappa * spread / (left**2 * (1 - noise * df2 / alpha))
+        train = error * rows(lambda tau: tau / (1 + tau * y / g) ** 2)
+        gcv = train / rows(lambda tau: 1 / (1 + tau * y / g)) ** 2
+        return Reference(kappa, df1, df2, error, train, gcv)
 
 
 def ar1(correlation: Number, alpha: Number, lam: Number, digits: int = 50) -> Reference:
@@ -127,7 +163,7 @@ def _solve(mean: Mean, alpha: Number, lam: Number, digits: int) -> Reference:
     # df1 - df2 and 1 - df1 have integrals of their own, in which nothing cancels.
     spread, left = mean(lambda s: s * kappa / (s + kappa) ** 2), mean(lambda s: kappa / (s + kappa))
     error = kappa * spread / (left**2 * (1 - df2 / alpha))
-    return Reference(kappa, df1, df2, error, (lam / kappa) ** 2 * error)
+    return Reference(kappa, df1, df2, error, (lam / kappa) ** 2 * error, error)
 
 
 def _root(mean: Mean, alpha: "mpf", lam: "mpf", tol: "mpf") -> "mpf":

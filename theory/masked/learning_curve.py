@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.masked.errors import population_errors, variance_factor
+from theory.masked.errors import SampleFactors, population_errors
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
 from theory.models.arguments import checked
@@ -16,6 +16,7 @@ from theory.models.blocks import in_blocks
 from theory.models.conventions import sample_ratio
 from theory.models.frames import table
 from theory.models.results import SolverResult
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
 
 if TYPE_CHECKING:
@@ -40,34 +41,43 @@ class LearningCurve(SolverResult):
     df2: Array = field(repr=False)
     mean_test_error: Array = field(repr=False)
     mean_train_error: Array = field(repr=False)
-    _factor: Array = field(repr=False)
+    mean_gcv_error: Array = field(repr=False)
+    _factors: SampleFactors = field(repr=False)
 
     @cached_property
     def test_error(self) -> Array:
         """The test error of each coordinate, (n_lams, n_alphas, d); for d -> infinity of each class of coordinates."""
         kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
         errors = [population_errors(spectrum, block) for block in in_blocks(kappa, len(spectrum.weights), ENTRIES)]
-        errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factor[..., None]
+        errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factors.test[..., None]
         return per_coordinate(self.covariance, errors_grid)
 
     @property
     def train_error(self) -> Array:
         """The train error of each coordinate, shaped as `test_error`."""
-        return np.asarray((self.lams[:, None] / self.effective_ridge)[..., None] ** 2 * self.test_error)
+        return np.asarray(self._factors.train[..., None] * self.test_error)
+
+    @property
+    def gcv_error(self) -> Array:
+        """What generalized cross-validation of each coordinate tends to, shaped as `test_error`."""
+        return np.asarray(self._factors.gcv[..., None] * self.test_error)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Tabulate a row for each point: lam, alpha, effective_ridge, df1, df2 and the two mean errors."""
+        """Tabulate a row for each point: lam, alpha, effective_ridge, df1, df2, two mean errors and that of GCV."""
         lam, alpha = (grid.ravel() for grid in np.meshgrid(self.lams, self.alphas, indexing="ij"))
-        names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
+        names = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "mean_gcv_error")
         return table(lam=lam, alpha=alpha, **{name: getattr(self, name).ravel() for name in names})
 
 
 @checked
-def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -> LearningCurve:
+def learning_curve(
+    covariance: Covariance, alphas: ArrayLike, lams: ArrayLike, *, row_scales: RowScales = GAUSSIAN
+) -> LearningCurve:
     """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
     Means over coordinates are computed at once, errors per coordinate when asked for; one eigendecomposition serves all
-    points. ValueError for an empty grid or an entry that is not positive. Raises ConvergenceError.
+    points. `row_scales` is the law of the rows' scales, as in `MaskedRidge`. ValueError for an empty grid or an entry
+    that is not positive. Raises ConvergenceError.
 
     >>> from theory.models import AR1
     >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])
@@ -79,15 +89,15 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
     sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
     spectrum = covariance.spectrum
-    ridge = solve_effective_ridge(spectrum, alpha, lam)
+    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=row_scales)
     at: RidgeMoments = ridge_moments(spectrum, ridge.value)
-    factor = variance_factor(at, alpha)
+    factors = SampleFactors.of(row_scales, at, alpha, lam, ridge.value)
     pieces = in_blocks(ridge.value, len(spectrum.weights), ENTRIES)
     means = [spectrum.coordinate_mean(population_errors(spectrum, kappa)) for kappa in pieces]
-    test = np.concatenate(means) * factor
+    test = np.concatenate(means) * factors.test
     shape = (len(lams), len(alphas))
-    arrays = (ridge.value, at.df1, at.df2, test, (lam / ridge.value) ** 2 * test)
-    kappa, df1, df2, mean_test, mean_train = (values.reshape(shape) for values in arrays)
+    arrays = (ridge.value, at.df1, at.df2, test, factors.train * test, factors.gcv * test)
+    kappa, df1, df2, mean_test, mean_train, mean_gcv = (values.reshape(shape) for values in arrays)
     return LearningCurve(
         covariance,
         alphas,
@@ -97,7 +107,8 @@ def learning_curve(covariance: Covariance, alphas: ArrayLike, lams: ArrayLike) -
         df2,
         mean_test,
         mean_train,
-        factor.reshape(shape),
+        mean_gcv,
+        SampleFactors(*(values.reshape(shape) for values in (factors.test, factors.train, factors.gcv))),
         residual=ridge.residual,
         iterations=ridge.iterations,
         converged=ridge.converged,

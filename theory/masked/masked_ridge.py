@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from theory.masked.errors import own_population_errors, population_errors, variance_factor
+from theory.masked.errors import SampleFactors, own_population_errors, population_errors
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import MaskedRidge
 from theory.models.arguments import checked
@@ -19,13 +19,14 @@ def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolut
 
 def _solve(model: MaskedRidge) -> MaskedRidgeSolution:
     covariance, spectrum = model.covariance, model.covariance.spectrum
-    alpha = np.array([model.alpha])
-    ridge = solve_effective_ridge(spectrum, alpha, np.array([model.lam]))
+    alpha, lam = np.array([model.alpha]), np.array([model.lam])
+    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales)
     kappa = ridge.value
     at = ridge_moments(spectrum, kappa)
-    test = per_coordinate(covariance, (population_errors(spectrum, kappa) * variance_factor(at, alpha)[:, None])[0])
-    train = (model.lam / kappa[0]) ** 2 * test
-    return _solution(model, ridge, (float(kappa[0]), float(at.df1[0]), float(at.df2[0])), test, train)
+    factors = SampleFactors.of(model.row_scales, at, alpha, lam, kappa)
+    test = per_coordinate(covariance, (population_errors(spectrum, kappa) * factors.test[:, None])[0])
+    moments = (float(kappa[0]), float(at.df1[0]), float(at.df2[0]))
+    return _solution(model, ridge, moments, test, float(factors.train[0]), float(factors.gcv[0]))
 
 
 def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
@@ -36,21 +37,23 @@ def _solve_exact_size(model: MaskedRidge) -> MaskedRidgeSolution:
     if d < 2:
         raise ValueError(f"exact_size needs d of at least 2, got {d}")
     alpha = samples_per_unknown(model.alpha, d)
-    start = solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value
+    rows = model.row_scales
+    start = solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam), row_scales=rows).value
     classes = len(spectrum.coordinate_weights)
     ridge = solve_ridge_equation(
         lambda kappa: minor_moments(spectrum, d, kappa),
         np.full(classes, alpha),
         np.full(classes, model.lam),
         float(start) - model.lam,
+        row_scales=rows,
     )
     kappa = ridge.value
     at = minor_moments(spectrum, d, kappa)
-    test = own_population_errors(spectrum, kappa) * variance_factor(at, np.asarray(alpha))
-    test = per_coordinate(covariance, test)
-    train = (model.lam / per_coordinate(covariance, kappa)) ** 2 * test
+    factors = SampleFactors.of(rows, at, np.full(classes, alpha), np.full(classes, model.lam), kappa)
+    test = per_coordinate(covariance, own_population_errors(spectrum, kappa) * factors.test)
+    train, gcv = (per_coordinate(covariance, values) for values in (factors.train, factors.gcv))
     kappa, df1, df2 = (per_coordinate(covariance, values) for values in (kappa, at.df1, at.df2))
-    return _solution(model, ridge, (kappa, df1, df2), test, train)
+    return _solution(model, ridge, (kappa, df1, df2), test, train, gcv)
 
 
 def _solution(
@@ -58,7 +61,8 @@ def _solution(
     ridge: Solution[Array],
     moments: tuple[float | Array, float | Array, float | Array],
     test_error: Array,
-    train_error: Array,
+    train: float | Array,
+    gcv: float | Array,
 ) -> MaskedRidgeSolution:
     kappa, df1, df2 = moments
     return MaskedRidgeSolution(
@@ -69,7 +73,8 @@ def _solution(
         df1,
         df2,
         test_error,
-        train_error,
+        train * test_error,
+        gcv * test_error,
         residual=ridge.residual,
         iterations=ridge.iterations,
         converged=ridge.converged,
@@ -91,7 +96,8 @@ def predictor(model: MaskedRidge) -> Array:
            [0. , 0.5, 0. ]])
     """
     covariance = model.covariance
-    kappa = float(solve_effective_ridge(covariance.spectrum, np.array(model.alpha), np.array(model.lam)).value)
+    alpha, lam = np.array(model.alpha), np.array(model.lam)
+    kappa = float(solve_effective_ridge(covariance.spectrum, alpha, lam, row_scales=model.row_scales).value)
     resolvent = (covariance.eigenvectors / (covariance.eigenvalues + kappa)) @ covariance.eigenvectors.T
     rows = -resolvent / np.diagonal(resolvent)[:, None]
     np.fill_diagonal(rows, 0.0)

@@ -6,7 +6,7 @@ from typing import overload
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.masked.errors import population_errors, variance_factor
+from theory.masked.errors import SampleFactors, population_errors
 from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
@@ -14,7 +14,9 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.results import SolverResult
-from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
+from theory.models.row_scales import RowScales
+from theory.random_matrix import RidgeMoments, ridge_moments, shrinkage, solve_effective_ridge
+from theory.random_matrix.row_response import row_response, row_weight
 
 ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
 
@@ -48,7 +50,8 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
 
     In terms of kappa, with p = Sigma (Sigma + kappa)^-1 and t = 1 - p,
     d E_k / d log kappa = 2 E_k ((p^2 t)_kk/(p t)_kk - (p t)_kk/t_kk - tr(p^2 t)/(d (alpha - df2))), and lam grows with
-    kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned.
+    kappa. Every minimum is bracketed on a grid of kappa and found as a root; the best one is returned. With rows of
+    different scale alpha - df2 becomes alpha - c2 df2, whose c2 depends on kappa through df1 (see `solve`).
 
     >>> from theory.models import AR1
     >>> f"{optimal_ridge(AR1(np.inf, correlation=0.7), alpha=1.0).lam:.6f}"
@@ -61,19 +64,20 @@ def optimal_ridge(covariance: Covariance | MaskedRegression, alpha: float | None
         raise ValueError("covariance must have a finite mean variance: the mean test error is infinite at every lam")
     if not spectrum.eigenvalues.any():
         raise ValueError("covariance must have a positive variance: without any the error is zero at every lam")
-    floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0)).value)
+    sample = _Sample(alpha, problem.row_scales)
+    floor = float(solve_effective_ridge(spectrum, np.array(alpha), np.array(0.0), row_scales=sample.rows).value)
     grid = _offsets(spectrum)
     numbers = max(spectrum.eigenvalues.size, spectrum.coordinate_weights.size)
-    blocks = [_slopes(spectrum, alpha, floor + block) for block in in_blocks(grid, numbers, 2_000_000)]
+    blocks = [_slopes(spectrum, sample, floor + block) for block in in_blocks(grid, numbers, 2_000_000)]
     slopes, rounding = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     # Where the error is flat the sign of its slope is that of rounding, and no evidence of a minimum.
     told = abs(slopes) > rounding
     if not told.any():  # with very many samples and nothing to learn an infinite ridge is as good as any
-        return _edge(covariance, alpha, floor, grid, slopes, -1)
+        return _edge(problem, floor, grid, slopes, -1)
     grid, slopes = grid[told], slopes[told]
-    candidates = [_edge(covariance, alpha, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
+    candidates = [_edge(problem, floor, grid, slopes, end) for end in (0, -1) if _falls(slopes, end)]
     rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
-    candidates += [_interior(spectrum, alpha, floor, (float(grid[i]), float(grid[i + 1]))) for i in rising]
+    candidates += [_interior(spectrum, sample, floor, (float(grid[i]), float(grid[i + 1]))) for i in rising]
     return min(candidates, key=lambda optimum: optimum.mean_test_error)
 
 
@@ -91,7 +95,33 @@ def _falls(slopes: Array, end: int) -> bool:
     return bool(slopes[0] >= 0 if end == 0 else slopes[-1] < 0)
 
 
-def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class _Sample:
+    """The rows that a fit learns from: how many there are for each coordinate, and the law of their scales."""
+
+    alpha: float
+    rows: RowScales
+
+    def weight(self, at: RidgeMoments) -> Array:
+        """Return g = lam/kappa at effective ridges with these moments (points,)."""
+        if self.rows.alike:
+            return at.above_df1(np.array(self.alpha)) / self.alpha
+        gap = at.above_df1(np.array(self.alpha * self.rows.present)) / self.alpha
+        return row_weight(self.rows, at.df1 / self.alpha, gap)
+
+    def variance_slope(self, at: RidgeMoments, third: Array) -> Array:
+        """Return -1/2 of the slope of log(1/(1 - c2 df2/alpha)) in log kappa; `third` is tr(p^2 t)/d, (points,)."""
+        if self.rows.alike:
+            return third / at.above_df2(np.array(self.alpha))
+        share = at.df1 / self.alpha
+        weight = self.weight(at)
+        response = row_response(self.rows, weight, share)
+        factor = response.variance_factor(at, np.array(self.alpha))
+        bend = response.second_slope(self.rows) * at.spread / self.alpha  # of c2, over two
+        return np.asarray((response.second * third - bend * at.df2) * factor / self.alpha)
+
+
+def _slopes(spectrum: Spectrum, sample: _Sample, kappa: Array) -> tuple[Array, Array]:
     """Compute d log E / d log kappa, E the mean error, at every kappa (points,), and the size of its rounding."""
     p, t = shrinkage(spectrum, kappa)
     pt = p * t
@@ -109,26 +139,26 @@ def _slopes(spectrum: Spectrum, alpha: float, kappa: Array) -> tuple[Array, Arra
     own = np.where(small, by_p[0] - by_p[1], by_t[0] - by_t[1])
     terms = np.where(small, by_p[0] + by_p[1], by_t[0] + by_t[1])
     at = ridge_moments(spectrum, kappa)
-    shared = spectrum.mean(pt * p) / at.above_df2(np.array(alpha))
+    shared = sample.variance_slope(at, spectrum.mean(pt * p))
     errors = population_errors(spectrum, kappa) * spectrum.coordinate_weights
     shares = errors / errors.sum(-1, keepdims=True)
     slopes = 2 * ((shares * own).sum(-1) - shared)
-    return np.asarray(slopes), np.asarray(ROUNDING * ((shares * terms).sum(-1) + shared))
+    return np.asarray(slopes), np.asarray(ROUNDING * ((shares * terms).sum(-1) + abs(shared)))
 
 
-def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[float, float]) -> OptimalRidge:
+def _interior(spectrum: Spectrum, sample: _Sample, floor: float, bracket: tuple[float, float]) -> OptimalRidge:
     def slope(log_offset: float) -> float:
-        return float(_slopes(spectrum, alpha, np.array([floor + np.exp(log_offset)]))[0][0])
+        return float(_slopes(spectrum, sample, np.array([floor + np.exp(log_offset)]))[0][0])
 
     root, report = brentq(slope, *np.log(bracket), xtol=1e-13, full_output=True)
     kappa = np.array([floor + np.exp(root)])
     at = ridge_moments(spectrum, kappa)
-    lam = float(kappa[0] * at.above_df1(np.array([alpha]))[0] / alpha)
-    error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights)
-    error *= float(variance_factor(at, np.array([alpha]))[0])
+    lam = float(kappa[0] * sample.weight(at)[0])
+    factors = SampleFactors.of(sample.rows, at, np.array([sample.alpha]), np.array([lam]), kappa)
+    error = float(population_errors(spectrum, kappa)[0] @ spectrum.coordinate_weights) * float(factors.test[0])
     ends = (floor + bracket[0], floor + bracket[1])
     return OptimalRidge(
-        alpha=alpha,
+        alpha=sample.alpha,
         lam=lam,
         effective_ridge=float(kappa[0]),
         mean_test_error=error,
@@ -139,17 +169,18 @@ def _interior(spectrum: Spectrum, alpha: float, floor: float, bracket: tuple[flo
     )
 
 
-def _edge(covariance: Covariance, alpha: float, floor: float, grid: Array, slopes: Array, end: int) -> OptimalRidge:
+def _edge(problem: MaskedRegression, floor: float, grid: Array, slopes: Array, end: int) -> OptimalRidge:
     kappa = float(floor + grid[end])
     residual = abs(float(slopes[end]))
     if end == 0:
         lam, limit, bracket = 0.0, floor, (floor, kappa)
-        error = ridgeless(covariance, alpha).mean_test_error
+        error = ridgeless(problem).mean_test_error
     else:
         lam, limit, bracket = np.inf, np.inf, (kappa, np.inf)
-        error = float(covariance.spectrum.mean(covariance.spectrum.eigenvalues))
+        spectrum = problem.covariance.spectrum
+        error = float(spectrum.mean(spectrum.eigenvalues))
     return OptimalRidge(
-        alpha=alpha,
+        alpha=problem.alpha,
         lam=lam,
         effective_ridge=limit,
         mean_test_error=error,

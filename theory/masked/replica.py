@@ -11,8 +11,11 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.results import SolverResult
+from theory.models.row_scales import RowScales
 from theory.numerics import Solution, solve_fixed_point
-from theory.random_matrix import ridge_moments, tangent_step
+from theory.random_matrix import ridge_moments
+from theory.random_matrix.effective_ridge import newton_step
+from theory.random_matrix.row_response import row_response
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +27,8 @@ class ReplicaSolution(SolverResult):
 
     `replicon` is 1 - alpha E (df/dh)^2 tr(Sigma_x G)^2/d, per unknown, one minus the parameter of de Almeida and
     Thouless: the force f of a sample on its prediction h has the slope -1/(1 + V), so that it is 1 - df2/alpha with
-    df2 = tr (Sigma_x (Sigma_x + kappa)^-1)^2/d at the effective ridge kappa. Replica symmetry is stable above 0, which
-    it is for every ridge, since df2 < df1 < alpha.
+    df2 = tr (Sigma_x (Sigma_x + kappa)^-1)^2/d at the effective ridge kappa; rows of different scale make it
+    1 - c2 df2/alpha (see `theory.masked.solve`). Replica symmetry is stable above 0, which it is for every ridge.
     """
 
     m: float
@@ -56,6 +59,7 @@ class _Regression:
     noise: float  # sigma^2 = 1/(Sigma^-1)_kk
     alpha: float  # samples per unknown
     lam: float  # ridge L per unknown, see theory.models.conventions
+    rows: RowScales
     overlaps: Callable[[float], tuple[float, float]]  # a^T Sigma_x (Sigma_x G)^j a, j = 1, 2, G = (Sigma_x + kappa)^-1
 
 
@@ -69,6 +73,9 @@ def replica(
     Vhat = mhat = alpha/(1 + V), qhat = alpha (rho + sigma^2 - 2m + q)/(1 + V)^2, G = (L + Vhat Sigma_x)^-1,
     V = tr Sigma_x G/d, m = mhat a^T Sigma_x G Sigma_x a,
     q = qhat tr (Sigma_x G)^2/d + mhat^2 a^T Sigma_x G Sigma_x G Sigma_x a.
+    A row of scale tau (`row_scales` of the model) has the response tau V and the squared error tau times that of scale
+    1, label noise included, since the hidden coordinate belongs to the same row: alpha/(1 + V) becomes
+    alpha E[tau/(1 + tau V)], and alpha/(1 + V)^2 in qhat becomes alpha E[tau^2/(1 + tau V)^2].
     `coordinate` is one of 0..d-1, or in the limit d -> infinity a class of coordinates, 0 where all are alike.
     `tol` bounds the residual of the equations in (m, q, V), relative to 1 + |x|; unless `check` is False, a point that
     does not reach it within `max_iter` steps raises ConvergenceError.
@@ -114,7 +121,9 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
     noise = max(float(matrix[k, k]) - explained, 0.0)
     alpha = samples_per_unknown(model.alpha, d)
     modes = Spectrum(s, np.full(d - 1, 1 / (d - 1)))
-    return _Regression(modes, explained, noise, alpha, ridge_per_unknown(model.lam, model.alpha, d), overlaps)
+    return _Regression(
+        modes, explained, noise, alpha, ridge_per_unknown(model.lam, model.alpha, d), model.row_scales, overlaps
+    )
 
 
 def _limit(model: MaskedRidge, k: int) -> _Regression:
@@ -148,37 +157,63 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 
     explained = overlaps(1e-30 * float(s[s > 0].min()))[0]
     noise = float(conditional_variances(model.covariance)[k])
-    return _Regression(spectrum, explained, noise, model.alpha, ridge_per_unknown(model.lam, model.alpha), overlaps)
+    return _Regression(
+        spectrum, explained, noise, model.alpha, ridge_per_unknown(model.lam, model.alpha), model.row_scales, overlaps
+    )
 
 
 def _update(regression: _Regression, x: Array) -> Array:
     """Evaluate the saddle-point equations for (m, q, V), with the conjugates eliminated."""
     m, q, V = x
-    kappa = regression.lam / regression.alpha * (1 + V)
+    rows = _Rows.at(regression.rows, V)
+    kappa = regression.lam / regression.alpha * rows.stretch
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    linear, square = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat error/(1 + V) = Vhat^2 error/alpha
+    linear, square = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat^2 spread error/alpha
     mean = regression.modes.mean
     return np.array(
         [
             linear,
-            _test_error(regression, m, q) * mean(p**2) / regression.alpha + square,
-            mean(p) / regression.alpha * (1 + V),
+            _test_error(regression, m, q) * rows.spread * mean(p**2) / regression.alpha + square,
+            mean(p) / regression.alpha * rows.stretch,
         ]
     )
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Averages over the rows' scales tau at a response V."""
+
+    stretch: float  # 1/E[tau/(1 + tau V)], 1 + V where all rows are alike
+    spread: float  # E[tau^2/(1 + tau V)^2] stretch^2, which is then 1
+    train: float  # E[tau/(1 + tau V)^2], which is then 1/(1 + V)^2
+
+    @classmethod
+    def at(cls, rows: RowScales, V: float) -> "_Rows":
+        if rows.alike:
+            return cls(1 + V, 1.0, 1 / (1 + V) / (1 + V))
+        share = 1 / (1 + rows.nodes * V)
+        kept = rows.nodes * share
+        stretch = 1 / float(kept @ rows.probabilities)
+        return cls(stretch, float(kept**2 @ rows.probabilities) * stretch**2, float(kept * share @ rows.probabilities))
+
+
 def _step(regression: _Regression, x: Array) -> Array:
-    """Return a better point: V by the tangent hyperbola of df1 at kappa = L (1 + V)/alpha; m and q exactly there."""
-    alpha, lam = regression.alpha, regression.lam
-    kappa = np.array([lam * (1 + x[2]) / alpha])
+    """Return a better point: V by a Newton step on the equation of kappa = L/Vhat; m and q exactly there."""
+    alpha, lam, rows = regression.alpha, regression.lam, regression.rows
+    kappa = np.array([lam * _Rows.at(rows, x[2]).stretch / alpha])
     at = ridge_moments(regression.modes, kappa)
-    kappa = tangent_step(at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
+    kappa = newton_step(rows, at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
     at = ridge_moments(regression.modes, kappa)
     m, square = regression.overlaps(float(kappa[0]))
     # q solves its linear equation once kappa is close; too far below the root its pole is passed, and any q will do
-    gap = float(at.above_df2(np.array([alpha]))[0])
     noise = regression.explained + regression.noise - 2 * m + square
-    q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
+    if rows.alike:
+        gap = float(at.above_df2(np.array([alpha]))[0])
+        q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
+    else:
+        response = row_response(rows, lam / alpha / kappa, at.df1 / alpha)
+        factor = response.variance_factor(at, np.array([alpha]))
+        q = square + float((response.second * at.df2 * factor)[0]) * noise / alpha
     return np.array([m, q, kappa[0] * at.df1[0] / lam])
 
 
@@ -194,24 +229,25 @@ def _admissible(regression: _Regression, x: Array) -> bool:
 def _observables(regression: _Regression, model: MaskedRidge, solution: Solution[Array]) -> ReplicaSolution:
     m, q, V = (float(value) for value in solution.value)
     error = _test_error(regression, m, q)
-    Vhat = regression.alpha / (1 + V)
-    kappa = regression.lam / regression.alpha * (1 + V)
-    train = error / (1 + V) / (1 + V)
+    rows = _Rows.at(regression.rows, V)
+    Vhat = regression.alpha / rows.stretch
+    kappa = regression.lam / regression.alpha * rows.stretch
+    train = error * rows.train
+    objective = (regression.explained + regression.noise - m) / rows.stretch
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    objective = (regression.explained + regression.noise - m) / (1 + V)
     return ReplicaSolution(
         m=m,
         q=q,
         V=V,
         mhat=Vhat,
-        qhat=Vhat * error / (1 + V),
+        qhat=Vhat * rows.spread * error / rows.stretch,
         Vhat=Vhat,
         test_error=error,
         train_error=train,
         objective=objective,
         squared_norm=(objective - train) / model.lam,
         effective_ridge=kappa,
-        replicon=1 - float(regression.modes.mean(p**2)) / regression.alpha,
+        replicon=1 - rows.spread * float(regression.modes.mean(p**2)) / regression.alpha,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

@@ -11,8 +11,10 @@ from theory.models import Covariance, MaskedRegression, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result
+from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge
+from theory.random_matrix.row_response import row_response, row_weight
 
 
 @overload
@@ -30,6 +32,11 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     variance drives the interpolation peak (arXiv:2601.23208, arXiv:2304.07235). ValueError at alpha = rank/d, where the
     error diverges; see `peak_height`.
 
+    Rows of different scale tau (`row_scales` of the record) do not matter below: an exact fit of a row does not depend
+    on its scale, and only the share of rows with tau > 0 counts, as if the others were not there. Above, E_k =
+    sigma_k^2/(1 - c2 rank/(d alpha)) with c2 = E[tau^2/(g + tau y)^2], y = rank/(d alpha), where g solves
+    E[tau/(g + tau y)] = 1; this is never below the value of rows that are alike.
+
     >>> from theory.models import AR1
     >>> f"{ridgeless(AR1(np.inf, correlation=0.7), alpha=2.0).mean_test_error:.6f}"
     '0.684564'
@@ -38,25 +45,40 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     covariance, alpha = problem.covariance, problem.alpha
     spectrum = covariance.spectrum
     rank = float(spectrum.weights @ (spectrum.eigenvalues > 0))
-    if abs(alpha - rank) < 1e-9:
-        hint = ": see peak_height" if rank > 1 - 1e-9 else ""
-        raise ValueError(f"alpha must differ from rank(Sigma)/d = {rank:g}, where the error diverges{hint}")
-    ridge = solve_effective_ridge(spectrum, np.array([alpha]), np.array([0.0]))
+    rows = problem.row_scales
+    if abs(alpha * rows.present - rank) < 1e-9:
+        hint = ": see peak_height" if rank > 1 - 1e-9 and rows.alike else ""
+        where = f"rank(Sigma)/d = {rank:g}" + ("" if rows.present == 1 else f" over the share {rows.present:g} of rows")
+        raise ValueError(f"alpha must differ from {where}, where the error diverges{hint}")
+    ridge = solve_effective_ridge(spectrum, np.array([alpha]), np.array([0.0]), row_scales=rows)
     evidence: dict[str, Any] = {
         "residual": ridge.residual,
         "iterations": ridge.iterations,
         "converged": ridge.converged,
     }
-    if alpha > rank:
-        test = conditional_variances(covariance) / (1 - rank / alpha)
-        return MaskedRidgeSolution(
-            covariance, alpha, 0.0, 0.0, rank, rank, test, test * (1 - rank / alpha) ** 2, **evidence
-        )
+    if alpha * rows.present > rank:
+        test_factor, train_factor = _least_squares(rows, alpha, rank)
+        test = conditional_variances(covariance) * test_factor
+        train = test * train_factor
+        gcv = train / (1 - rank / alpha) ** 2
+        return MaskedRidgeSolution(covariance, alpha, 0.0, 0.0, rank, rank, test, train, gcv, **evidence)
     at = ridge_moments(spectrum, ridge.value)
-    errors = population_errors(spectrum, ridge.value) * variance_factor(at, np.array([alpha]))[:, None]
+    errors = population_errors(spectrum, ridge.value) * variance_factor(at, np.array([alpha * rows.present]))[:, None]
     test = per_coordinate(covariance, errors[0])
     moments = (float(ridge.value[0]), float(at.df1[0]), float(at.df2[0]))
-    return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), **evidence)
+    # What GCV divides and what it divides by both vanish with lam; their ratio over the test error tends to 1/E[1/tau].
+    gcv = test / rows.mean_inverse
+    return MaskedRidgeSolution(covariance, alpha, 0.0, *moments, test, np.zeros_like(test), gcv, **evidence)
+
+
+def _least_squares(rows: RowScales, alpha: float, rank: float) -> tuple[float, float]:
+    """Return the test error over the conditional variance, and the train error over the test error."""
+    if rows.alike:
+        return 1 / (1 - rank / alpha), (1 - rank / alpha) ** 2
+    share = np.array([rank / alpha])
+    weight = row_weight(rows, share, rows.present - share)
+    at = row_response(rows, weight, share)
+    return float(1 / (weight * at.first)[0]), float(at.train_ratio()[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,7 +21,9 @@ class MaskedRidgeSolution(SolverResult):
 
     `test_error` and `train_error` have shape (d,); in the limit d -> infinity one entry a class of coordinates, and a
     single one, of shape (1,), where all are alike. `df1` and `df2` are degrees of freedom per dimension, tr/d.
-    `residual` is that of the effective-ridge equation relative to its terms.
+    `gcv_error`, of the same shape, is what generalized cross-validation tends to as n and d grow: the test error where
+    all rows have one scale, too little where they differ. `residual` is that of the effective-ridge equation relative
+    to its terms.
     """
 
     covariance: Covariance = field(repr=False)
@@ -32,6 +34,17 @@ class MaskedRidgeSolution(SolverResult):
     df2: float | Array
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
+    gcv_error: Array = field(repr=False)
+
+    @property
+    def leave_one_out_error(self) -> Array:
+        """What leave-one-out cross-validation tends to: the test error itself, whatever the scales of the rows."""
+        return self.test_error
+
+    @property
+    def mean_gcv_error(self) -> float:
+        """Mean of `gcv_error` over the coordinates; for d -> infinity over classes with their shares."""
+        return self._mean(self.gcv_error)
 
     @property
     def mean_test_error(self) -> float:

@@ -38,6 +38,13 @@ def solve(
     limit lam -> 0, see `ridgeless`; `RandomMasks`, `SpanMask` and `SpanWindows`, `TeacherStudent` are described at
     `random_masks`, `span_mask`, `teacher_student`, which solve the same records.
 
+    Rows of different scale tau (`MaskedRidge(..., row_scales=...)`) change the equation of kappa to
+    E[tau/(g + tau y)] = 1, g = lam/kappa, y = df1/alpha, and E_k = (R Sigma R)_kk / R_kk^2 / (1 - c2 df2/alpha),
+    c2 = E[tau^2/(g + tau y)^2]; the train error is E[tau/(1 + tau y/g)^2] E_k. Generalized cross-validation then tends
+    to the train error over (1 - y)^2, which is too little, and leave-one-out still to E_k: `gcv_error` and
+    `leave_one_out_error` of the result. The derivation looks at one row: in Q = (X'X/n + lam)^-1 a row of scale tau
+    weighs tau/(1 + tau delta), delta = tr Sigma Q/n, because it takes part in its own inverse.
+
     `exact_size` (MaskedRidge and spans) takes kappa and df2 from Sigma without the masked rows and columns, the
     unknowns that a regression really has: better by a relative O(1/d), which matters for small d near alpha = 1. For
     MaskedRidge `effective_ridge`, `df1`, `df2` then have one entry a coordinate, per dimension of the minor.

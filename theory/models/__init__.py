@@ -37,6 +37,8 @@ from theory.models.potts import (
     PottsModel,
     SquareLatticePotts,
 )
+from theory.models.row_densities import GammaScales, LogNormalScales, StudentTScales
+from theory.models.row_scales import EqualScales, PointScales, RowScales
 from theory.models.sequences import Sequences
 from theory.models.spectrum import Spectrum
 from theory.models.spiked_data import SpikedData, SpikeMethod
@@ -58,9 +60,11 @@ __all__ = [
     "Diagonal",
     "DiscretePerceptron",
     "Empirical",
+    "EqualScales",
     "Equicorrelated",
     "FactoredStack",
     "GOEPrecision",
+    "GammaScales",
     "GaussianCovariateModel",
     "GaussianFreeField",
     "GaussianMixture",
@@ -69,6 +73,7 @@ __all__ = [
     "HiddenManifold",
     "Interaction",
     "Isotropic",
+    "LogNormalScales",
     "ManyBodyPottsModel",
     "MaskedRegression",
     "MaskedRidge",
@@ -79,6 +84,7 @@ __all__ = [
     "NestedFeatures",
     "NetworkTransfer",
     "NumberText",
+    "PointScales",
     "Potts",
     "PottsModel",
     "PowerLaw",
@@ -87,6 +93,7 @@ __all__ = [
     "RandomMasks",
     "RidgeProblem",
     "RootedTree",
+    "RowScales",
     "SampledRows",
     "Scaled",
     "Sequences",
@@ -99,6 +106,7 @@ __all__ = [
     "SpikedData",
     "SquareLatticePotts",
     "StochasticPerceptron",
+    "StudentTScales",
     "TeacherMixture",
     "TeacherStudent",
     "Toeplitz",

@@ -1,12 +1,13 @@
 """Records of masked self-supervised regression of Gaussian rows, with a ridge and without one."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 from theory.models import checks
 from theory.models.conventions import sample_ratio, samples_per_unknown
 from theory.models.covariance import Covariance, set_checked
+from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 
 @dataclass(frozen=True)
@@ -65,22 +66,31 @@ class RidgeProblem(SampledRows):
         return self.terms_per_unknown * self.lam
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
-        return f"{type(self).__name__}({values}; minimizes {self.objective})"
+        return f"{type(self).__name__}({shown_fields(self)}; minimizes {self.objective})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaskedRegression(SampledRows):
     """Masked self-supervised regression whose ridge is not part of the problem (arXiv:2601.23208).
 
     Every coordinate of n = alpha d rows x ~ N(0, Sigma) is masked in turn and predicted from the others. The ridge is
     taken to zero by `theory.masked.ridgeless` (least squares, of minimum norm where that is not unique, which is also
     what `simulate.masked` fits) and found by `theory.masked.optimal_ridge`. `MaskedRidge` has a ridge of its own.
+    `row_scales` is the law of the rows' scales, as in `MaskedRidge`.
 
     >>> from theory.models import AR1
     >>> MaskedRegression(AR1(d=400, correlation=0.7), alpha=0.5).n
     200.0
     """
+
+    row_scales: RowScales = GAUSSIAN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.record("row_scales", self.row_scales, RowScales)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown_fields(self)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +101,10 @@ class MaskedRidge(RidgeProblem):
     `argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2`. Errors are squared, per coordinate, without a factor 1/2, and
     include the irreducible conditional variance 1/(Sigma^-1)_kk. d may be infinite.
 
+    With `row_scales` other than `EqualScales()` row i is sqrt(tau_i) Sigma^(1/2) z_i, and its scale tau_i is drawn from
+    that law of mean 1 (elliptical data). Sigma stays the covariance; the test error is that of a new row of scale 1,
+    which is the mean over new rows of all scales.
+
     >>> from theory.models import AR1
     >>> MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01)
     MaskedRidge(covariance=AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01; minimizes (1/n) |X_k - X_-k a|^2 + lam |a|^2)
@@ -98,3 +112,9 @@ class MaskedRidge(RidgeProblem):
 
     objective: ClassVar[str] = "(1/n) |X_k - X_-k a|^2 + lam |a|^2"
     advice: ClassVar[str] = "; for lam -> 0 see theory.masked.ridgeless"
+
+    row_scales: RowScales = GAUSSIAN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.record("row_scales", self.row_scales, RowScales)

@@ -10,11 +10,12 @@ from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.conventions import sample_ratio
 from theory.models.covariance import Covariance, set_checked
+from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields
 
 SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SpikedData:
     """n = alpha d rows x ~ N(0, noise + strength u u^T), and the method whose top eigenvector is to find u.
 
@@ -27,6 +28,8 @@ class SpikedData:
     - "pca": the sample covariance C = X'X/n; "correlation_pca": C scaled to a unit diagonal; "diagonal_deleted_pca":
       C without its diagonal, the limit lam -> infinity of "ssr". These take no `lam`.
 
+    `row_scales` is the law of the rows' scales, Gaussian rows by default: row i is sqrt(tau_i) times a Gaussian one.
+
     >>> from theory.models import TwoLevel
     >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method
     'ssr'
@@ -38,9 +41,11 @@ class SpikedData:
     alpha: float = field(kw_only=True)
     method: SpikeMethod = field(default="ssr", kw_only=True)
     lam: float | None = field(default=None, kw_only=True)
+    row_scales: RowScales = field(default=GAUSSIAN, kw_only=True)
 
     def __post_init__(self) -> None:
         checks.record("noise", self.noise, Covariance)
+        checks.record("row_scales", self.row_scales, RowScales)
         set_checked(self, alpha=sample_ratio("alpha", self.alpha))
         checks.choice("method", self.method, get_args(SpikeMethod))
         if self.method == "ssr":
@@ -53,6 +58,9 @@ class SpikedData:
             set_checked(self, strength=checks.positive("strength", self.strength))
         if self.direction is not None:
             set_checked(self, direction=self._unit_vector(self.direction))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown_fields(self)})"
 
     def _unit_vector(self, direction: Array) -> Array:
         if not self.noise.is_finite:

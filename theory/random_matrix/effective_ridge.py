@@ -10,9 +10,11 @@ from theory.models import Covariance, Spectrum, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
+from theory.random_matrix.row_response import linearized
 
 if TYPE_CHECKING:
     from theory.numerics.solution import Status
@@ -35,7 +37,9 @@ class EffectiveRidge(SolverResult):
 
 @checked
 @within_range
-def effective_ridge(covariance: Covariance, alpha: float, lam: float) -> EffectiveRidge:
+def effective_ridge(
+    covariance: Covariance, alpha: float, lam: float, *, row_scales: RowScales = GAUSSIAN
+) -> EffectiveRidge:
     """Solve lam = kappa (1 - df1(kappa)/alpha) for the effective ridge kappa of n = alpha d samples at the ridge lam.
 
     df1 = tr Sigma (Sigma + kappa)^-1 / d. Regression on a sample with the ridge lam acts like regression on the
@@ -43,12 +47,16 @@ def effective_ridge(covariance: Covariance, alpha: float, lam: float) -> Effecti
     kappa (Sigma + kappa)^-1 (arXiv:2601.23208). Of the roots the positive one is meant. lam = 0 gives the ridgeless
     limit: 0 where alpha >= rank(Sigma)/d, else the root of df1 = alpha. Raises ConvergenceError.
 
+    With rows x = sqrt(tau) Sigma^(1/2) z of different scales tau, whose law is `row_scales`, the equation is
+    E[tau/(g + tau y)] = 1 with g = lam/kappa and y = df1/alpha; the equivalent kappa (Sigma + kappa)^-1 is the same.
+    It follows from one row's own weight tau/(1 + tau delta) in X'X/n, delta = tr Sigma Q/n = y/g, Q = (X'X/n + lam)^-1.
+
     >>> from theory.models import Isotropic
     >>> round(float(effective_ridge(Isotropic(float("inf")), alpha=1.0, lam=0.1)), 6)  # kappa^2 = lam (1 + kappa)
     0.370156
     """
     alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
-    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam))
+    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam), row_scales=row_scales)
     return EffectiveRidge(
         value=float(solution.value),
         residual=solution.residual,
@@ -74,7 +82,14 @@ def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[
 @checked
 @within_range
 def solve_effective_ridge(
-    spectrum: Spectrum, alpha: Array, lam: Array, *, tol: float = 1e-12, max_iter: int = 100, check: bool = True
+    spectrum: Spectrum,
+    alpha: Array,
+    lam: Array,
+    *,
+    row_scales: RowScales = GAUSSIAN,
+    tol: float = 1e-12,
+    max_iter: int = 100,
+    check: bool = True,
 ) -> Solution[Array]:
     """Solve for the effective ridge at broadcast arrays alpha and lam, all points at once; see `solve_ridge_equation`.
 
@@ -82,7 +97,14 @@ def solve_effective_ridge(
     """
     scale = spectrum.geometric_mean
     return solve_ridge_equation(
-        lambda kappa: ridge_moments(spectrum, kappa), alpha, lam, scale, tol=tol, max_iter=max_iter, check=check
+        lambda kappa: ridge_moments(spectrum, kappa),
+        alpha,
+        lam,
+        scale,
+        row_scales=row_scales,
+        tol=tol,
+        max_iter=max_iter,
+        check=check,
     )
 
 
@@ -94,6 +116,7 @@ def solve_ridge_equation(
     lam: Array,
     scale: float,
     *,
+    row_scales: RowScales = GAUSSIAN,
     tol: float = 1e-12,
     max_iter: int = 100,
     check: bool = True,
@@ -103,21 +126,24 @@ def solve_ridge_equation(
     `moments` maps ridges (points,) to their `RidgeMoments`, `scale` is a number among the eigenvalues. 1/df1 is concave
     in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise monotonically
     to the root, from any start. Each step solves a quadratic. The residual is that of lam/kappa = 1 - df1/alpha
-    relative to the terms of this equation. Raises ConvergenceError, with check=False returns the last iterate instead.
+    relative to the terms of this equation. Rows of different scales, whose law is `row_scales`, are replaced in each
+    step by the Gaussian sample that has the same tangent, and the root is kept between bounds. Raises ConvergenceError,
+    with check=False returns the last iterate instead.
     """
     alpha, lam = _broadcast(alpha, lam)
     scale = checks.non_negative("scale", scale)
     if max_iter < 1 or not tol > 0:
         raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter} and {tol}")
     rank = _moments_at(np.array([scale or 1.0]), moments).rank if np.any(lam == 0) else 1.0
-    active = (lam > 0) | (alpha < rank)  # elsewhere nothing regularizes, and kappa = 0 exactly
+    active = (lam > 0) | (alpha * row_scales.present < rank)  # elsewhere nothing regularizes, and kappa = 0 exactly
     kappa = np.where(active, lam + scale, 0.0)
     residual, iteration = 0.0, 0
     close: tuple[Array, float] | None = None
+    step = _Step(row_scales, alpha[active], lam[active])
     for iteration in range(max_iter + 1):
         if not active.any():
             break
-        errors, proposal = tangent_step(_moments_at(kappa[active], moments), alpha[active], lam[active], kappa[active])
+        errors, proposal = step(_moments_at(kappa[active], moments), kappa[active])
         residual = float(errors.max())
         if close and not residual <= tol:  # rounding or overflow in the last step
             kappa, residual = close
@@ -129,6 +155,27 @@ def solve_ridge_equation(
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     problem = f"effective ridge for alpha in {_span(alpha)}, lam in {_span(lam)}"
     return verified(Solution(kappa, status, residual, tol, iteration), problem, check, ADVICE)
+
+
+class _Step:
+    """One Newton step for all points at once; with rows of different scale the root is kept between bounds."""
+
+    def __init__(self, rows: RowScales, alpha: Array, lam: Array) -> None:
+        self.rows, self.alpha, self.lam = rows, alpha, lam
+        self.low, self.high = np.zeros_like(alpha), np.full_like(alpha, np.inf)
+
+    def __call__(self, at: RidgeMoments, kappa: Array) -> tuple[Array, Array]:
+        errors, proposal, side = newton_step(self.rows, at, self.alpha, self.lam, kappa)
+        if self.rows.alike:
+            return errors, proposal
+        self.low = np.where(side >= 0, np.maximum(self.low, kappa), self.low)
+        self.high = np.where(side <= 0, np.minimum(self.high, kappa), self.high)
+        bounded = (self.low > 0) & (self.high < np.inf)
+        middle = np.sqrt(self.low) * np.sqrt(np.where(bounded, self.high, 1.0))
+        outside = np.where(bounded, middle, np.where(side > 0, 4 * kappa, kappa / 4))
+        # The bounds are crossed by rounding at the root itself, where the step is as good as any.
+        inside = (proposal > self.low * (1 - 1e-9)) & (proposal < self.high * (1 + 1e-9))
+        return errors, np.where(inside, proposal, outside)
 
 
 def _moments_at(kappa: Array, moments: Callable[[Array], RidgeMoments]) -> RidgeMoments:
@@ -171,17 +218,37 @@ def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tu
         )
     terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
     errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
+    return errors, tangent_root(at, alpha, alpha - at.rank, lam, kappa)
+
+
+def newton_step(
+    rows: RowScales, at: RidgeMoments, alpha: Array, lam: Array, kappa: Array
+) -> tuple[Array, Array, Array]:
+    """Compute residuals and better ridges as `tangent_step`, for rows of any law of scales.
+
+    The third array is 1 where kappa is known to lie below the root, -1 where above, 0 where this is not asked: rows
+    that are alike need no bounds.
+    """
+    if rows.alike:
+        errors, proposal = tangent_step(at, alpha, lam, kappa)
+        return errors, proposal, np.zeros_like(errors)
+    sample, excess, ridge, errors, side = linearized(rows, at, alpha, lam, kappa)
+    return errors, tangent_root(at, sample, excess, ridge, kappa), side
+
+
+def tangent_root(at: RidgeMoments, alpha: Array, excess: Array, lam: Array, kappa: Array) -> Array:
+    """Compute the ridges of `tangent_step` from the excess alpha - rank, whose digits alpha loses at interpolation."""
     per_spread = np.divide(1.0, at.spread, out=np.zeros_like(kappa), where=at.spread > 1e-300)
     b = kappa * (at.df2 * per_spread)
     # This is b - c/alpha, arranged so that nothing large cancels at a small kappa and nothing overflows at a large one.
     large = b - kappa * (at.df1 / alpha) * (at.df1 * per_spread)
-    small = (alpha - at.rank) / alpha * at.df2 + (at.rank * (at.left - at.spread) - at.left**2) / alpha
+    small = excess / alpha * at.df2 + (at.rank * (at.left - at.spread) - at.left**2) / alpha
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # in the alternatives that are not taken
         linear = np.where(at.df1 < at.left, large, small * kappa * per_spread) - lam
         cross = 2 * np.sqrt(lam) * np.sqrt(b)
         root = np.hypot(linear, cross)
         proposal = np.where(linear < 0, root / 2 - linear / 2, cross / (linear + root) * (cross / 2))
-    return errors, np.where(proposal > 0, proposal, kappa / 4)
+    return np.where(proposal > 0, proposal, kappa / 4)
 
 
 def _span(values: Array) -> str:

@@ -3,7 +3,7 @@
 from figures.analyse.matrix.admissible import constant_columns, constant_text
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.figure import FIGSIZE, as_experiment, decorate, panels
-from figures.analyse.matrix.record import BestRidge, MatrixAnalysis
+from figures.analyse.matrix.record import BestRidge, MatrixAnalysis, UnlikeRows
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import (
     SPECTRUM_FIGSIZE,
@@ -22,6 +22,7 @@ __all__ = [
     "BestRidge",
     "MatrixAnalysis",
     "MatrixSpectrum",
+    "UnlikeRows",
     "analyse_matrix",
     "as_experiment",
     "constant_columns",

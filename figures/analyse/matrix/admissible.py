@@ -21,9 +21,9 @@ def constant_columns(X: Array) -> list[int]:
 
 
 def admissible(
-    X: Any, names: Sequence[str] | None, *, drop_constant: bool, standardize: bool
+    X: Any, names: Sequence[str] | None, *, drop_constant: bool, standardize: bool, equal_rows: bool = False
 ) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
-    """Check a matrix, drop or standardize its columns if asked to, and return it with what was done.
+    """Check a matrix, drop or standardize its columns and scale its rows if asked to, and return it with what was done.
 
     Returns the data (n, d), the names of the columns, and notes on what was changed. The ValueErrors are those of
     `analyse_matrix`.
@@ -45,12 +45,32 @@ def admissible(
     if standardize:
         data = (data - data.mean(axis=0)) / data.std(axis=0)
         notes += ("columns are in units of their standard deviation over all rows",)
+    if equal_rows:
+        data, note = _equal_rows(data)
+        notes += (note,)
     scale = float(data.var(axis=0).mean())
     if not 1 / LARGEST < scale < LARGEST:
         raise ValueError(
             f"X must have a mean variance between {1 / LARGEST:g} and {LARGEST:g}, got {scale:.3g}: rescale"
         )
     return data, named, notes
+
+
+def _equal_rows(X: Array) -> tuple[Array, str]:
+    """Bring all rows of X (n, d) to one distance from their mean, the root mean square one; say what that changes."""
+    centered = X - X.mean(axis=0)
+    squares = (centered / abs(centered).max()) ** 2
+    lengths = np.sqrt(squares.sum(axis=1) / squares.sum(axis=1).mean())
+    unmoved = np.flatnonzero(lengths <= ROUNDING)
+    if len(unmoved):
+        raise ValueError(f"rows must differ from their mean to be scaled to one length, row {unmoved[0] + 1} does not")
+    note = (
+        f"rows were scaled to one distance from their mean, from which they were {lengths.min():.2g} to "
+        f"{lengths.max():.2g} times the root mean square (fourth moment of the distances over the squared second: "
+        f"{np.mean(lengths**4):.3g}, now 1); errors are those of the scaled rows, in which none counts more than "
+        "another, and a new row is to be scaled in the same way before it is predicted"
+    )
+    return np.asarray(centered / lengths[:, None]), note
 
 
 def constant_text(names: Sequence[str], constant: list[int], limit: int = 8) -> str:

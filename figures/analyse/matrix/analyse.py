@@ -8,18 +8,21 @@ import numpy as np
 
 from figures.analyse.matrix import table
 from figures.analyse.matrix.admissible import admissible, scale_notes
-from figures.analyse.matrix.best_ridge import best_by_gcv, best_ridge, column_errors, leave_one_out
+from figures.analyse.matrix.best_ridge import best_ridge, column_errors, least_error, leave_one_out
 from figures.analyse.matrix.data_theory import (
-    DataTheory,
+    Predict,
     data_theory,
     empirical_covariance,
     empirical_errors,
     trusted,
 )
+from figures.analyse.matrix.elliptical_theory import elliptical_theory
 from figures.analyse.matrix.held_out import split_errors
 from figures.analyse.matrix.plan import FEWEST_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
+from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
 from figures.analyse.matrix.spectrum import matrix_spectrum
+from figures.analyse.matrix.unlike_rows import unlike_rows
 from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
 from theory.models.arrays import Array
@@ -39,6 +42,7 @@ def analyse_matrix(
     repeats: int | None = None,
     standardize: bool = False,
     drop_constant: bool = False,
+    equal_rows: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     progress: str | None = None,
@@ -49,12 +53,18 @@ def analyse_matrix(
     `repeats` random splits (20, fewer where that would take long) hold out `test_fraction` of the rows and fit nested
     training sets of `sizes` rows at every ridge of `lams`, in the convention of `simulate.masked.fit` for centered
     rows, and at the one that GCV chooses. `standardize` measures each column in units of its standard deviation over
-    all rows. `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not depend on n_jobs.
+    all rows, and `equal_rows` then brings every row to the same distance from the mean. `run` carries out the tasks in
+    the place of `simulate.core.sweep`. The result does not depend on n_jobs.
+
+    Where a test says that the rows differ in scale, the ridge for all rows is chosen by leave-one-out, and the theory
+    of such rows is given beside the Gaussian one.
 
     ValueError for X that is not a finite matrix with n >= 3 and d >= 2, for constant columns unless `drop_constant`,
-    and for lams <= 0.
+    for rows that equal the mean with `equal_rows`, and for lams <= 0.
     """
-    data, names, notes = admissible(X, names, drop_constant=drop_constant, standardize=standardize)
+    data, names, notes = admissible(
+        X, names, drop_constant=drop_constant, standardize=standardize, equal_rows=equal_rows
+    )
     n, d = data.shape
     variances = data.var(axis=0)
     scale = float(variances.mean())
@@ -64,7 +74,13 @@ def analyse_matrix(
     plan = make_plan(n, d, curves, test_fraction=test_fraction, sizes=sizes, repeats=repeats)
     tuning = scale * SEARCHED
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
-    lam, at_edge = best_by_gcv(theory, scale, SEARCHED)
+    by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED)
+    found = heterogeneity(data, by_gcv[0], seed)
+    law = law_of_scales(found)
+    elliptical = None if law is None else elliptical_theory(data, theory, law)
+    expected = elliptical or theory
+    chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED)
+    lam = chosen[0]
     fixed = _with_best(fixed, lam) if given is None else given
     covariance = empirical_covariance(data)
     predict, raw = trusted(theory.mean_test_error), trusted(partial(empirical_errors, covariance))
@@ -73,13 +89,17 @@ def analyse_matrix(
     predict_curves = partial(table.with_tuned, predict, lams=fixed, tuning=tuning)
     raw_curves = partial(table.with_tuned, raw, lams=fixed, tuning=tuning)
     predicted, uncorrected = (np.array([of(size) for size in plan.sizes]) for of in (predict_curves, raw_curves))
-    kappa = theory.effective_ridge(lam)
+    left_out = None if elliptical is None else elliptical.mean_test_error
     rows = [
         *table.learning_rows(predict_curves, raw_curves, fixed, plan, n),
         *table.measured_rows(test, gcv, predicted, fixed, plan, d),
         *table.baseline_rows(scale, plan, n, tuning),
-        *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d),
+        *table.ridge_rows(theory.mean_test_error, raw, tuning, lam, loo, n, d, left_out),
     ]
+    unlike = None
+    if elliptical is not None:
+        unlike, lines = unlike_rows(data, elliptical, fixed, tuning, plan, by_gcv[0], lam)
+        rows += lines
     return MatrixAnalysis(
         names=names,
         n=n,
@@ -90,11 +110,13 @@ def analyse_matrix(
         gcv_error=gcv,
         theory=predicted,
         empirical_theory=uncorrected,
-        best=best_ridge(lam, at_edge, loo, covariance, n),
-        effective_ridge=kappa,
+        best=best_ridge(by_gcv, chosen, loo, covariance, n, law),
+        heterogeneity=found,
+        unlike_rows=unlike,
+        effective_ridge=expected.effective_ridge(lam),
         degrees_of_freedom=theory.degrees_of_freedom(lam),
         column_error=column_errors(data, lam, loo),
-        doubled_error=_doubled(theory, tuning),
+        doubled_error=_doubled(expected.mean_test_error, n, tuning),
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
         notes=(*notes, *scale_notes(variances, n), *plan.notes),
@@ -126,13 +148,13 @@ def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: 
     return stacked[:, 0], stacked[:, 1]
 
 
-def _doubled(theory: DataTheory, tuning: Array) -> float | None:
-    """Predict the least error that twice as many rows would have.
+def _doubled(predict: Predict, n: int, tuning: Array) -> float | None:
+    """Predict the least error that twice as many rows as the n there are would have.
 
     None for few rows, and where the ridge path of the data does not enclose the minimum.
     """
-    errors = theory.mean_test_error(2 * theory.n, tuning)
-    if theory.n < FEWEST_ROWS or not np.isfinite(errors).any():
+    errors = predict(2 * n, tuning)
+    if n < FEWEST_ROWS or not np.isfinite(errors).any():
         return None
     i = int(np.nanargmin(errors))
     return float(errors[i]) if i > 0 and np.isfinite(errors[i - 1]) else None

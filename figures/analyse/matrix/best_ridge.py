@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
-from figures.analyse.matrix.data_theory import DataTheory
+from figures.analyse.matrix.data_theory import Predict
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.record import BestRidge
 from simulate.core import Estimate
 from simulate.masked import fit
 from theory import masked
-from theory.models import Empirical
+from theory.models import Empirical, EqualScales, MaskedRegression, RowScales
 from theory.models.arrays import Array
 
-AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the best ridge by GCV
+AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the chosen ridge
 MOST_WORK = 5e11  # floating point operations that leave-one-out may take
 MOST_CELLS = 2e7
 
@@ -24,7 +24,7 @@ class LeaveOneOut:
     """Exact leave-one-out errors at a few ridges.
 
     `errors` are means over the columns with their standard errors over the rows, and `column_error` (d,) are the errors
-    of the columns at the best ridge by GCV.
+    of the columns at the ridge in the middle.
     """
 
     lams: Array
@@ -32,14 +32,14 @@ class LeaveOneOut:
     column_error: Array = field(repr=False)
 
 
-def best_by_gcv(theory: DataTheory, scale: float, searched: Array) -> tuple[float, bool]:
-    """Return the ridge of least GCV error to two digits, and whether it lies at an end of the range.
+def least_error(predict: Predict, n: int, scale: float, searched: Array) -> tuple[float, bool]:
+    """Return the ridge of least error of all n rows to two digits, and whether it lies at an end of the range.
 
-    At all n rows the theory of the data is generalized cross-validation. `scale` is the mean variance, in whose units
-    the range is `searched`.
+    At all n rows the Gaussian theory of the data is generalized cross-validation, and the elliptical one leave-one-out.
+    `scale` is the mean variance, in whose units the range is `searched`.
     """
     lams = scale * np.geomspace(searched[0], searched[-1], 1000)
-    errors = theory.mean_test_error(theory.n, lams)
+    errors = predict(n, lams)
     i = int(np.nanargmin(errors))
     return float(f"{lams[i]:.2g}"), i in (0, len(lams) - 1)
 
@@ -50,12 +50,17 @@ def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
     None for a matrix so large that this would take minutes.
     """
     n, d = X.shape
-    if n * d > MOST_CELLS or len(AROUND) * (4 * n * d * d + d**3) > MOST_WORK:
+    if n * d > MOST_CELLS or leave_one_out_work(n, d) > MOST_WORK:
         return None
     squares = [loo_squares(X, factor * best) for factor in AROUND]
     center = int(np.flatnonzero(AROUND == 1)[0])
     errors = tuple(Estimate.of(values.mean(axis=1)) for values in squares)
     return LeaveOneOut(best * AROUND, errors, squares[center].mean(axis=0))
+
+
+def leave_one_out_work(n: int, d: int) -> float:
+    """Count the floating point operations of `leave_one_out`."""
+    return float(len(AROUND) * (4 * n * d * d + d**3))
 
 
 def loo_squares(X: Array, lam: float) -> Array:
@@ -68,9 +73,16 @@ def loo_squares(X: Array, lam: float) -> Array:
     centered = X - X.mean(axis=0)
     fitted = fit(centered, lam)
     residuals = centered - centered @ fitted.predictor.T
-    known_mean = fitted.loo_residuals
-    share = np.divide(known_mean, len(X) * residuals, out=np.zeros_like(residuals), where=residuals != 0)
-    return np.asarray((known_mean / (1 - share)) ** 2)
+    return refitted_mean(fitted.loo_residuals, residuals) ** 2
+
+
+def refitted_mean(known_mean: Array, residuals: Array) -> Array:
+    """Return leave-one-out residuals (n, d) about a mean that is fitted again, from those of a `known_mean`.
+
+    `residuals` are those of the fit to all rows.
+    """
+    share = np.divide(known_mean, len(residuals) * residuals, out=np.zeros_like(residuals), where=residuals != 0)
+    return np.asarray(known_mean / (1 - share))
 
 
 def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
@@ -81,16 +93,27 @@ def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
     return fit(contrasts(X), float(ridge_of_contrasts(lam, n))).gcv_error * (n / (n - 1))
 
 
-def best_ridge(gcv: float, at_edge: bool, loo: LeaveOneOut | None, covariance: Empirical, n: int) -> BestRidge:
+def best_ridge(
+    gcv: tuple[float, bool],
+    chosen: tuple[float, bool],
+    loo: LeaveOneOut | None,
+    covariance: Empirical,
+    n: int,
+    law: RowScales | None = None,
+) -> BestRidge:
     """Put the best ridges by GCV, by leave-one-out and by theory side by side.
 
-    The theory takes the covariance of the data as exact. Its model of n - 1 contrasts has the ridge lam n/(n - 1) where
-    n centered rows have lam. With no more contrasts than columns that covariance is fitted exactly, and there is no
-    theory.
+    `gcv` and `chosen` are what `least_error` found. Where rows differ in scale, by the `law` given, the one that is
+    `chosen` is that of leave-one-out. The theory takes the covariance of the data as exact. Its model of n - 1
+    contrasts has the ridge lam n/(n - 1) where n centered rows have lam. With no more contrasts than columns that
+    covariance is fitted exactly, and there is no theory.
     """
     alpha = (n - 1) / covariance.d
-    theory = masked.optimal_ridge(covariance, alpha).lam * (n - 1) / n if alpha > 1 and n >= FEWEST_ROWS else None
-    return BestRidge(gcv, at_edge, None if loo is None else _vertex(loo), theory)
+    theory = None
+    if alpha > 1 and n >= FEWEST_ROWS:
+        theory = masked.optimal_ridge(MaskedRegression(covariance, alpha, law or EqualScales())).lam * (n - 1) / n
+    left_out = chosen[0] if law is not None else None if loo is None else _vertex(loo)
+    return BestRidge(*gcv, left_out, theory, *chosen)
 
 
 def _vertex(loo: LeaveOneOut) -> float:

@@ -41,6 +41,7 @@ def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixA
         repeats=options.repeats,
         standardize=options.standardize,
         drop_constant=options.drop_constant,
+        equal_rows=options.equal_rows,
         seed=options.seed,
         n_jobs=options.jobs,
         progress=label,

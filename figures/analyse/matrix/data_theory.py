@@ -26,6 +26,7 @@ from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 
 Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors
+PredictBoth = Callable[[int, Array], Array]  # the same with what GCV reports, (2, n_lams)
 
 NODES = 256  # values of mu, 15 to 30 for each decade
 BISECTIONS = 60
@@ -59,6 +60,18 @@ class DataTheory:
     def degrees_of_freedom(self, lam: float) -> float:
         """Return df1 of the regression of one column on all n rows of these data at lam, between 0 and d - 1."""
         return (self.n - 1) * (1 - float(ridge_of_contrasts(lam, self.n)) / self.effective_ridge(lam))
+
+    def unused(self, log_mu: Array) -> tuple[Array, Array]:
+        """Return the share 1 - df1/N of the rows that fits to all rows leave unused at ridges mu, and minus its slope.
+
+        The second is the derivative of df1/N in log mu, which is negative. Both need no law of the rows.
+        """
+        unused = np.exp(log_mu - self._log_kappa(log_mu))
+        return unused, -unused * (1 - self._log_kappa(log_mu, 1))
+
+    def log_gcv(self, log_mu: Array) -> Array:
+        """Return the logarithm of the GCV error of all rows at ridges mu, their mean taken as known."""
+        return np.asarray(self._log_error(log_mu))
 
     def _matching_ridge(self, ratio: float, lams: Array) -> Array:
         """Return log mu where lam(mu) is `lams`, by bisection; NaN where the ends of the range do not enclose it."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from figures.analyse.matrix import table
-from figures.analyse.matrix.record import MatrixAnalysis, curve_labels
+from figures.analyse.matrix.record import TUNED, MatrixAnalysis, curve_labels
 from figures.core import Curve, Experiment, Panel
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FIGSIZE = (9.6, 3.1)
-BLACK, DOTS = 6, ":"
+BLACK, DOTS, FINE = 6, ":", "-."
 
 
 def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
@@ -33,8 +33,10 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
     xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
     mean = {table.MEAN: _look(BLACK, "-")}
     learning = {label: _look(i) for i, label in enumerate(labels)}
-    raw = {table.RAW_TUNED: _look(BLACK, DOTS)}
+    learning |= {table.elliptical_label(label): _look(i, FINE) for i, label in enumerate(labels)}
+    raw = {table.RAW_TUNED: _look(BLACK, DOTS), table.RAW_TUNED_ELLIPTICAL: _look(BLACK, FINE)}
     choice = {table.GCV: _look(0, "-"), table.RAW: _look(BLACK, DOTS), table.LOO: _look(1), table.BEST: _look(0)}
+    choice |= {table.RAW_ELLIPTICAL: _look(BLACK, FINE), table.BEST_LOO: _look(1)}
     return (
         _panel(table.HELD_OUT, learning | raw | mean, xlabel, ylabel="mean squared error of a column"),
         _panel(table.TRAINING, learning | mean, xlabel),
@@ -46,7 +48,14 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     """Give both learning curves the same limits, and place one legend where there is room for it."""
     panel = rows["panel"].iloc[0]
     handles, labels = axes.get_legend_handles_labels()
-    own = [i for i, label in enumerate(labels) if panel != table.HELD_OUT or label == table.RAW_TUNED]
+    tuned = table.elliptical_label(TUNED)
+    explained = (tuned, table.RAW_TUNED, table.RAW_TUNED_ELLIPTICAL)
+    if panel == table.HELD_OUT:
+        shown = [label for label in labels if label in explained]
+    else:  # one elliptical line explains the others
+        others = {table.elliptical_label(label) for label in labels} - {tuned, table.RAW_ELLIPTICAL}
+        shown = [label for label in labels if label not in others]
+    own = [labels.index(label) for label in shown]
     legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()

@@ -9,9 +9,13 @@ import numpy as np
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.spectrum import MatrixSpectrum
 from figures.analyse.record import Analysis
+from simulate.core import Estimate
+from simulate.masked import RowHeterogeneity
+from theory.models import RowScales
 from theory.models.arrays import Array
 
 TUNED = r"$\lambda$ by GCV"
+ELLIPTICAL = "elliptical"
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,26 @@ class BestRidge:
     gcv_at_edge: bool  # whether it is at an end of the range that was searched
     leave_one_out: float | None  # None where it would take too long
     empirical_theory: float | None  # 0 or inf at an end of the searched range, None for too few rows
+    chosen: float  # the one by leave-one-out where rows differ in scale, else the one by GCV
+    at_edge: bool  # whether the chosen one is at an end of that range
+
+
+@dataclass(frozen=True, eq=False)
+class UnlikeRows:
+    """What changes where rows differ in scale: the theory, the choice of the ridge, and what GCV is worth.
+
+    Theories have the shape of those of `MatrixAnalysis`. Their last column is the error at the ridge that GCV would
+    choose by this theory, not the least one. Errors of all rows are means over the columns, by leave-one-out.
+    """
+
+    law: RowScales  # of the rows' scales, as estimated
+    theory: Array = field(repr=False)  # elliptical, the noise of the covariance removed
+    empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
+    gcv_theory: Array = field(repr=False)  # what GCV reports by the first of them
+    error: Estimate  # at the ridge chosen by leave-one-out
+    error_at_gcv: Estimate  # at the one that GCV would have chosen
+    cost: Estimate  # by how much the second error is larger, row by row
+    reported_by_gcv: float  # what GCV says its error is there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +66,9 @@ class MatrixAnalysis(Analysis):
     theory: Array = field(repr=False)  # (n_sizes, n_lams + 1), Gaussian, the noise of the covariance removed
     empirical_theory: Array = field(repr=False)  # the same with the empirical covariance as it is
     best: BestRidge
-    effective_ridge: float  # kappa of all rows at the best ridge by GCV
+    heterogeneity: RowHeterogeneity | str  # how unlike the rows are in scale; a string says why it was not measured
+    unlike_rows: UnlikeRows | None  # None where rows are alike, as far as one can tell
+    effective_ridge: float  # kappa of all rows at the ridge that is chosen
     degrees_of_freedom: float  # of the regression of one column at that ridge
     column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out, or by GCV for very many rows
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
@@ -50,7 +76,7 @@ class MatrixAnalysis(Analysis):
 
     @cached_property
     def spectrum(self) -> MatrixSpectrum | str:
-        """The spectrum of the predictor at the best ridge by GCV, computed when it is asked for.
+        """The spectrum of the predictor at the ridge that is chosen, computed when it is asked for.
 
         A string says why there is none.
         """

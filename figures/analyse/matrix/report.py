@@ -6,11 +6,13 @@ import numpy as np
 
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.spectrum import spectrum_report
+from figures.analyse.matrix.unlike_report import best_for_unlike_rows, elliptical_agreement, row_scales_text, used
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
 
 HEADER = ["ridge", "n", "n/d", "held-out", "theory", "off", "empirical cov.", "off", "GCV", "off"]
+HEADER_UNLIKE = [*HEADER[:6], "elliptical", "off", *HEADER[6:8], "emp. elliptical", "off", *HEADER[8:]]
 LISTED = 5
 
 
@@ -21,7 +23,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
     """
     cells = [line for i, label in enumerate(analysis.labels) for line in _lines(analysis, i, _plain(label, style))]
     caption = paragraphs([_caption(analysis)], width) if style == "text" else _caption(analysis)
-    shown = render(HEADER, cells, title, caption, style)
+    shown = render(HEADER if analysis.unlike_rows is None else HEADER_UNLIKE, cells, title, caption, style)
     if style != "text":
         return shown
     return "\n".join((shown, "", paragraphs(summary(analysis), width), "", spectrum_report(analysis.spectrum, width)))
@@ -32,20 +34,28 @@ def summary(analysis: MatrixAnalysis) -> list[str]:
     return [
         f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows a column.",
         *(f"Note: {note}." for note in analysis.notes),
-        _best(analysis),
+        row_scales_text(analysis.heterogeneity),
+        *_best(analysis),
         _achieved(analysis),
         _agreement(analysis),
+        *elliptical_agreement(analysis),
         *_columns(analysis),
     ]
 
 
 def _caption(analysis: MatrixAnalysis) -> str:
     """Say what the columns of the table are."""
+    elliptical = (
+        ""
+        if analysis.unlike_rows is None
+        else "; elliptical, emp. elliptical: the same two theories for rows whose scales differ as these do"
+    )
     return (
         "held-out: mean squared error of a column on rows that were not fitted, mean over "
         f"{analysis.plan.repeats} random splits (and its standard error); theory: Gaussian theory, the covariance "
         "corrected for the noise of the sample; empirical cov.: the same with the covariance of the data as it is; "
         "GCV: generalized cross-validation of the fitted rows; off: difference from the held-out error"
+        f"{elliptical}"
     )
 
 
@@ -53,7 +63,11 @@ def _lines(analysis: MatrixAnalysis, i: int, label: str) -> list[list[str]]:
     lines = []
     for j, n in enumerate(analysis.plan.sizes):
         held_out = Estimate.of(analysis.test_error[:, j, i])
-        others = (analysis.theory[j, i], analysis.empirical_theory[j, i], analysis.gcv_error[:, j, i].mean())
+        unlike, gcv = analysis.unlike_rows, analysis.gcv_error[:, j, i].mean()
+        others = [analysis.theory[j, i], analysis.empirical_theory[j, i], gcv]
+        if unlike is not None:
+            others[1:1] = [unlike.theory[j, i]]
+            others[3:3] = [unlike.empirical_theory[j, i]]
         compared = [text for value in others for text in (_number(value), _off(value, held_out.mean))]
         lines.append([label, str(n), f"{n / analysis.d:.3g}", str(held_out), *compared])
     return lines
@@ -72,20 +86,25 @@ def _off(value: float, measured: float) -> str:
     return f"{100 * (value / measured - 1):+.1f}%" if math.isfinite(value) and measured else ""
 
 
-def _best(analysis: MatrixAnalysis) -> str:
+def _best(analysis: MatrixAnalysis) -> list[str]:
+    if analysis.unlike_rows is not None:
+        return best_for_unlike_rows(analysis, analysis.unlike_rows, _by_theory(analysis))
     best = analysis.best
     loo = "" if best.leave_one_out is None else f", {best.leave_one_out:.2g} by leave-one-out"
-    theory = {None: "", 0.0: "as small as possible", math.inf: "infinite"}.get(
-        best.empirical_theory, f"{best.empirical_theory or 0:.2g}"
-    )
-    theory = theory and f", {theory} by the theory that takes the covariance of the data as exact"
-    edge = ", the end of the range that was searched" if best.gcv_at_edge else ""
+    edge = ", the end of the range that was searched" if best.at_edge else ""
     left_out = "" if loo else " Exact leave-one-out was left out: it would take minutes for a matrix of this size."
-    return (
+    return [
         f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}{loo}"
-        f"{theory}. At the first of these the effective ridge is {analysis.effective_ridge:.3g}, and the regression of "
-        f"one column uses {analysis.degrees_of_freedom:.1f} of {analysis.d - 1} degrees of freedom.{left_out}"
-    )
+        f"{_by_theory(analysis)}. At the first of these {used(analysis)}.{left_out}"
+    ]
+
+
+def _by_theory(analysis: MatrixAnalysis) -> str:
+    best = analysis.best.empirical_theory
+    if best is None:
+        return ""
+    value = {0.0: "as small as possible", math.inf: "infinite"}.get(best, f"{best:.2g}")
+    return f", {value} by the theory that takes the covariance of the data as exact"
 
 
 def _achieved(analysis: MatrixAnalysis) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.analyse.matrix.best_ridge import LeaveOneOut
-from figures.analyse.matrix.data_theory import Predict
+from figures.analyse.matrix.data_theory import Predict, PredictBoth
 from figures.analyse.matrix.plan import FEWEST_ROWS, Plan
-from figures.analyse.matrix.record import TUNED, MatrixAnalysis, curve_labels
+from figures.analyse.matrix.record import ELLIPTICAL, TUNED, MatrixAnalysis, curve_labels
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.models.arrays import Array
@@ -20,8 +20,9 @@ HELD_OUT, TRAINING, CHOICE = "held-out rows", "GCV of the training rows", "choic
 MEAN = "predicting the mean"
 RAW = "empirical covariance"
 RAW_TUNED = f"{TUNED}, {RAW}"
-GCV, LOO, BEST = "GCV", "leave-one-out", "best by GCV"
-LINE_POINTS = 90
+RAW_ELLIPTICAL, RAW_TUNED_ELLIPTICAL = f"{RAW}, {ELLIPTICAL}", f"{RAW_TUNED}, {ELLIPTICAL}"
+GCV, LOO, BEST, BEST_LOO = "GCV", "leave-one-out", "best by GCV", "best by leave-one-out"
+LINE_POINTS, ELLIPTICAL_POINTS = 90, 45
 
 
 def with_tuned(predict: Predict, n: int, lams: Array, tuning: Array) -> Array:
@@ -38,8 +39,7 @@ def learning_rows(
 
     There are none below FEWEST_ROWS training rows.
     """
-    grid = sorted({round(x) for x in np.geomspace(plan.sizes[0], n, LINE_POINTS)} | {*plan.sizes})
-    line = [x for x in grid if x >= FEWEST_ROWS]
+    line = line_sizes(plan, n, LINE_POINTS)
     if not line:
         return []
     predicted, uncorrected = (np.array([of(size) for size in line]) for of in (predict, raw))
@@ -48,6 +48,12 @@ def learning_rows(
     ]
     curves.append((HELD_OUT, RAW_TUNED, uncorrected[:, -1]))
     return [row(label, x, panel=panel, theory=y) for panel, label, ys in curves for x, y in zip(line, ys, strict=True)]
+
+
+def line_sizes(plan: Plan, n: int, points: int) -> list[int]:
+    """Return about so many training sizes for a theory line, those that are measured among them."""
+    grid = {round(x) for x in np.geomspace(plan.sizes[0], n, points)} | {*plan.sizes}
+    return sorted(x for x in grid if x >= FEWEST_ROWS)
 
 
 def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Plan, d: int) -> list[Row]:
@@ -69,20 +75,78 @@ def baseline_rows(variance: float, plan: Plan, n: int, lams: Array) -> list[Row]
 
 
 def ridge_rows(
-    predict: Predict, raw: Predict, lams: Array, best: float, loo: LeaveOneOut | None, n: int, d: int
+    predict: Predict,
+    raw: Predict,
+    lams: Array,
+    best: float,
+    loo: LeaveOneOut | None,
+    n: int,
+    d: int,
+    left_out: Predict | None = None,
 ) -> list[Row]:
-    """Return the errors of all n rows against the ridge: GCV, leave-one-out, theory, and the best one as a star."""
+    """Return the errors of all n rows against the ridge: GCV, leave-one-out, theory, and the best one as a star.
+
+    Where rows differ in scale the theory of leave-one-out is `left_out` and not GCV, and the best ridge is its own.
+    """
+    true = left_out or predict
     curves = ((GCV, predict), (RAW, raw)) if n >= FEWEST_ROWS else ((GCV, predict),)
     rows = [
         row(label, x, panel=CHOICE, theory=y) for label, of in curves for x, y in zip(lams, of(n, lams), strict=True)
     ]
     if loo is not None:
-        expected = predict(n, loo.lams)
+        expected = true(n, loo.lams)
         for lam, theory, estimate in zip(loo.lams, expected, loo.errors, strict=True):
             reached = theory if np.isfinite(theory) else None  # beyond the searched ridges there is none
             rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
-    rows.append(row(BEST, best, panel=CHOICE, theory=float(predict(n, np.array([best]))[0]), d=d))
+    star = BEST if left_out is None else BEST_LOO
+    rows.append(row(star, best, panel=CHOICE, theory=float(true(n, np.array([best]))[0]), d=d))
     return rows
+
+
+def elliptical_label(label: str) -> str:
+    """Name the line of a curve by the theory of rows of different scale."""
+    return f"{label}, {ELLIPTICAL}"
+
+
+def with_chosen(predict: PredictBoth, n: int, lams: Array, tuning: Array) -> Array:
+    """Return the test errors at `lams` with what GCV reports, and last those at its choice from the grid `tuning`.
+
+    They have the shape (2, n_lams + 1), and are NaN below FEWEST_ROWS rows. Where rows differ in scale the choice of
+    GCV does not have the least error.
+    """
+    if n < FEWEST_ROWS:
+        return np.full((2, len(lams) + 1), np.nan)
+    errors = predict(n, np.concatenate([lams, tuning]))
+    tuned = errors[:, len(lams) :]
+    chosen = int(np.nanargmin(tuned[1])) if np.isfinite(tuned[1]).any() else 0
+    return np.column_stack([errors[:, : len(lams)], tuned[:, chosen]])
+
+
+def elliptical_rows(
+    predict: PredictBoth, raw: PredictBoth, lams: Array, tuning: Array, plan: Plan, n: int
+) -> list[Row]:
+    """Return the lines of rows of different scale: both learning curves, and the errors of all n rows at any ridge.
+
+    There are none below FEWEST_ROWS training rows.
+    """
+    line = line_sizes(plan, n, ELLIPTICAL_POINTS)
+    if not line:
+        return []
+    errors = np.array([with_chosen(predict, size, lams, tuning) for size in line])  # (n_sizes, 2, n_lams + 1)
+    tuned = [with_chosen(raw, size, lams[:0], tuning)[0, 0] for size in line]
+    sizes = np.array(line, dtype=float)
+    curves = [
+        (panel, elliptical_label(label), sizes, errors[:, part, i])
+        for part, panel in enumerate((HELD_OUT, TRAINING))
+        for i, label in enumerate(curve_labels(lams))
+    ]
+    curves.append((HELD_OUT, RAW_TUNED_ELLIPTICAL, sizes, np.array(tuned)))
+    curves.append((CHOICE, LOO, tuning, predict(n, tuning)[0]))
+    curves.append((CHOICE, RAW_ELLIPTICAL, tuning, raw(n, tuning)[0]))
+    finite = [
+        (panel, label, x, y) for panel, label, xs, ys in curves for x, y in zip(xs, ys, strict=True) if np.isfinite(y)
+    ]
+    return [row(label, x, panel=panel, theory=y) for panel, label, x, y in finite]
 
 
 def columns_frame(analysis: MatrixAnalysis) -> "DataFrame":

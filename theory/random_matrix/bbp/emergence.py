@@ -49,8 +49,7 @@ class _Trial:
 def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
     """Find all outliers right of the bulk, the largest first."""
     normalization = bulk.normalizations.at(strengths)
-    branch = bulk.branch
-    end = branch.place_of(bulk.edge.h)
+    end = bulk.edge.place
     at_edge = np.linalg.eigvalsh(
         _matrix(bulk.edge.h, _forms(bulk, bulk.edge.h, bulk.edge.nu, normalization), strengths)
     )
@@ -115,7 +114,7 @@ def overlaps_of(
     free = max(1 - point.m, 0.0)
 
     def measured(side: Residue, trace: float) -> tuple[Array, float]:
-        norm = free * side.norm + rise * point.h**2 * trace
+        norm = free * side.norm + rise * point.fall * trace
         return np.asarray(free * side.cosines**2 / norm), float(free * _projected(bulk, side.cosines) / norm)
 
     (overlaps, shared), (left_overlaps, left_shared) = measured(right, traces.right), measured(left, traces.left)

@@ -28,7 +28,7 @@ def emerged_left(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
     root = 1 / np.sqrt(scale)
     covariance, offset = root[:, None] * full * root, np.diag(shift / scale)
     edge = branch.edge()
-    end = ATOM_PLACE if edge.is_atom else branch.place_of(edge.h)
+    end = ATOM_PLACE if edge.is_atom else edge.place
     last = branch.at(end)
     bound = last.nu - ROUNDING * abs(last.nu)
     found = []

@@ -24,6 +24,7 @@ from theory.models.arrays import Array
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 from theory.random_matrix.moments import ridge_moments
+from theory.random_matrix.row_response import row_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +93,17 @@ class MethodNormalization:
 def _effective(spiked: SpikedNoise) -> tuple[float, float]:
     """Compute the effective ridge kappa of the noise, and lam/kappa, which has a limit as lam -> 0."""
     alpha, lam = np.array([spiked.alpha]), np.array([float(spiked.lam or 0.0)])
-    kappa = solve_effective_ridge(spiked.noise.spectrum, alpha, lam).value
+    rows = spiked.rows
+    kappa = solve_effective_ridge(spiked.noise.spectrum, alpha, lam, row_scales=rows).value
     if lam[0] > 0:
         return float(kappa[0]), float(lam[0] / kappa[0])
     if kappa[0] > 0:
         return float(kappa[0]), 0.0
-    return 0.0, max(float(ridge_moments(spiked.noise.spectrum, kappa).above_df1(alpha)[0]) / spiked.alpha, 0.0)
+    at = ridge_moments(spiked.noise.spectrum, kappa)
+    gap = np.maximum(at.above_df1(alpha * rows.present) / alpha, 0.0)
+    if rows.alike or gap[0] == 0:
+        return 0.0, float(gap[0])
+    return 0.0, float(row_weight(rows, at.df1 / alpha, gap)[0])
 
 
 def _resolvent_times(spiked: SpikedNoise, kappa: float) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from theory.models.arrays import Array
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
@@ -48,10 +49,10 @@ class Diagonal:
     def __init__(self, sigma: Array, weights: Array, directions: Array | None, heavy: bool = False) -> None:
         self.sigma, self.weights, self.directions, self.heavy = sigma, weights, directions, heavy
 
-    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
+    def ensemble(self, alpha: float, normalization: Normalization, rows: RowScales = GAUSSIAN) -> Ensemble:
         """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
         offset = np.broadcast_to(normalization.shift / normalization.scale, self.sigma.shape)
-        return CommutingEnsemble(alpha, self.sigma / normalization.scale, offset, self.weights)
+        return CommutingEnsemble(alpha, self.sigma / normalization.scale, offset, self.weights, rows)
 
     def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
         """Compute the forms at one point right of the bulk."""
@@ -76,10 +77,10 @@ class Dense:
     def __init__(self, matrix: Array, directions: Array | None) -> None:
         self.matrix, self.directions = matrix, directions
 
-    def ensemble(self, alpha: float, normalization: Normalization) -> Ensemble:
+    def ensemble(self, alpha: float, normalization: Normalization, rows: RowScales = GAUSSIAN) -> Ensemble:
         """Return the ensemble of diag(scale)^-1/2 (X'X/n + shift) diag(scale)^-1/2."""
         root = 1 / np.sqrt(np.broadcast_to(normalization.scale, len(self.matrix)))
-        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, normalization.shift * root**2)
+        return DenseEnsemble(alpha, root[:, None] * self.matrix * root, normalization.shift * root**2, rows)
 
     def forms(self, h: float, x: float, normalization: Normalization) -> Forms:
         """Compute the forms at one point right of the bulk."""

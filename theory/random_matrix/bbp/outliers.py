@@ -11,6 +11,7 @@ from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.emergence import Emerged, emerged
@@ -147,6 +148,7 @@ def spike_outliers(
     alpha: float,
     method: str = "ssr",
     lam: float | None = None,
+    row_scales: RowScales = GAUSSIAN,
     side: Side = "right",
 ) -> SpikeOutliers:
     """Compute all outliers on one side of the bulk of noise + sum_j strengths[j] u_j u_j^T.
@@ -154,9 +156,10 @@ def spike_outliers(
     `directions` (k, d) holds the unit vectors u_j in rows, `strengths` (k,) is in the units of a variance. On the right
     there is at most one outlier a spike. Left of the bulk a localized spike leaves eigenvalues by what it does to the
     scales: L coordinates that share it predict each other, and their L - 1 contrasts become negative outliers of the
-    joint predictor. They cost dense eigendecompositions. Raises ValueError and ConvergenceError.
+    joint predictor. They cost dense eigendecompositions. `row_scales` is a bounded law of the rows' scales. Raises
+    ValueError and ConvergenceError.
     """
-    spiked = spiked_noise(noise, directions, alpha, method, lam)
+    spiked = spiked_noise(noise, directions, alpha, method, lam, row_scales)
     given = strength_array(strengths, len(np.atleast_2d(directions)))
     bulk = SpikedBulk(spiked)
     found = emerged(bulk, given) if side == "right" else emerged_left(bulk, given)

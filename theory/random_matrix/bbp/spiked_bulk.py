@@ -6,6 +6,7 @@ from theory.models.arrays import Array
 from theory.random_matrix.bbp.normalization import MethodNormalization
 from theory.random_matrix.bbp.operators import operator
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
+from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_branch import ExtremeEdge, RealBranch
 
 
@@ -22,14 +23,18 @@ class SpikedBulk:
         self.noise_normalization = self.normalizations.at()
 
     @cached_property
+    def _ensemble(self) -> Ensemble:
+        return self.operator.ensemble(self.spiked.alpha, self.noise_normalization, self.spiked.rows)
+
+    @cached_property
     def branch(self) -> RealBranch:
         """The branch x(h) right of the bulk."""
-        return RealBranch(self.operator.ensemble(self.spiked.alpha, self.noise_normalization))
+        return RealBranch(self._ensemble)
 
     @cached_property
     def left_branch(self) -> RealBranch:
         """The branch x(h) left of the bulk."""
-        return RealBranch(self.operator.ensemble(self.spiked.alpha, self.noise_normalization), "left")
+        return RealBranch(self._ensemble, "left")
 
     @cached_property
     def edge(self) -> ExtremeEdge:

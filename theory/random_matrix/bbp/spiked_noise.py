@@ -1,5 +1,6 @@
 """The noise that hides spikes, their directions, and the method that looks for them, checked for the solvers here."""
 
+import math
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from theory.models import Covariance, Isotropic, SpikedData, checks
 from theory.models.arrays import Array
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 
 
@@ -24,6 +26,7 @@ class SpikedNoise:
     alpha: float
     method: SpikeMethod
     lam: float | None
+    rows: RowScales = GAUSSIAN
 
     @property
     def is_diagonal(self) -> bool:
@@ -48,10 +51,12 @@ def noise_of(data: SpikedData) -> SpikedNoise:
     definite.
     """
     direction = None if data.direction is None else data.direction[None]
-    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam))
+    return _verified(SpikedNoise(data.noise, direction, data.alpha, data.method, data.lam, data.row_scales))
 
 
-def spiked_noise(noise: Covariance, directions: ArrayLike, alpha: float, method: str, lam: float | None) -> SpikedNoise:
+def spiked_noise(
+    noise: Covariance, directions: ArrayLike, alpha: float, method: str, lam: float | None, rows: RowScales = GAUSSIAN
+) -> SpikedNoise:
     """Check the arguments of a noise with several spikes, whose `directions` (k, d) are unit vectors in rows."""
     checks.choice("method", method, get_args(SpikeMethod))
     alpha = checks.positive("alpha", alpha)
@@ -59,7 +64,7 @@ def spiked_noise(noise: Covariance, directions: ArrayLike, alpha: float, method:
         lam = None if lam is None else checks.non_negative("lam", lam)
     elif lam is not None:
         raise ValueError(f"lam is for method 'ssr' only, got lam = {lam!r} with method {method!r}")
-    return _verified(SpikedNoise(noise, _unit_rows(directions, noise), alpha, cast("SpikeMethod", method), lam))
+    return _verified(SpikedNoise(noise, _unit_rows(directions, noise), alpha, cast("SpikeMethod", method), lam, rows))
 
 
 def strength_array(strengths: ArrayLike, count: int) -> Array:
@@ -85,6 +90,11 @@ def _verified(spiked: SpikedNoise) -> SpikedNoise:
     least = float(spiked.noise.spectrum.eigenvalues.min())
     if least <= 0:
         raise ValueError(f"noise must be positive definite, got an eigenvalue {least}")
+    if math.isinf(spiked.rows.largest):
+        raise ValueError(
+            f"row_scales must be bounded for spikes, got {spiked.rows}: a single heavy row makes an outlier of its "
+            "own, and at infinite size the bulk has no end"
+        )
     return spiked
 
 

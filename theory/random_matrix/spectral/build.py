@@ -23,14 +23,15 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
 
     `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law.
     """
-    if limit and ensemble.size > FEW and len(_bulks_of_limit(ensemble)) != 1:
+    one_offset = ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max()
+    if limit and ensemble.rows.alike and ensemble.size > FEW and len(_bulks_of_limit(ensemble)) != 1:
         raise ValueError(
             f"at alpha = {ensemble.alpha} the law resolves the quadrature of the limit d -> infinity (its spectrum is "
             "unbounded, or alpha too large for the number of nodes): take a finite d"
         )
-    if ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max():
+    ensemble = commuting(ensemble) if one_offset else ensemble
+    if one_offset and ensemble.rows.alike:
         found = _exact(commuting(ensemble))
-        ensemble = commuting(ensemble)
     else:
         # With fewer samples than dimensions every offset has an atom or a bulk of its own: offsets that agree to 1e-5
         # are put together, so that these can be told apart.
@@ -51,7 +52,8 @@ def commuting(ensemble: Ensemble) -> CommutingEnsemble:
     eigenvalues = np.asarray(np.linalg.eigvalsh(ensemble.covariance), float)
     d = len(eigenvalues)
     eigenvalues[eigenvalues < d * np.finfo(float).eps * eigenvalues[-1]] = 0
-    return CommutingEnsemble(ensemble.alpha, eigenvalues, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
+    offset, weights = np.full(d, ensemble.offset.mean()), np.full(d, 1 / d)
+    return CommutingEnsemble(ensemble.alpha, eigenvalues, offset, weights, ensemble.rows)
 
 
 def _exact(ensemble: CommutingEnsemble) -> Resolved:

@@ -2,9 +2,10 @@
 
 With h = 1/K, every one has the resolvent equivalent G(nu) = (Sigma_D h + Lam D - nu)^-1, and one scalar equation
 1/h = 1 + <1/(h + a)>/alpha: the a are the eigenvalues of Sigma_D^-1/2 (Lam D - nu) Sigma_D^-1/2 and depend on nu alone.
+With rows of different scales tau it is h = E[tau/(1 + tau delta)] at delta = <1/(h + a)>/alpha.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from theory.models import Covariance, Isotropic, MaskedRidge, checks
 from theory.models.arrays import Array
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 
 ComplexArray = NDArray[np.complex128]
@@ -30,6 +32,7 @@ class ScalarEquation:
     rest: Numbers  # (points,), from the null space of Sigma
     weights: Array  # (r,), the mean is over these; their sum is rank(Sigma)/d
     alpha: float
+    rows: RowScales
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,7 @@ class CommutingEnsemble:
     sigma: Array = field(repr=False)  # (r,), eigenvalues of Sigma_D = D^1/2 Sigma D^1/2
     offset: Array = field(repr=False)  # (r,), those of Lam D on the same eigenvectors
     weights: Array = field(repr=False)  # (r,), shares of the d dimensions, summing to 1
+    rows: RowScales = field(default=GAUSSIAN, repr=False)
 
     @cached_property
     def distinct(self) -> "CommutingEnsemble":
@@ -52,7 +56,7 @@ class CommutingEnsemble:
         new = np.ones(len(sigma), bool)
         new[1:] = ~(np.isclose(sigma[1:], sigma[:-1], 1e-13, 0) & np.isclose(offset[1:], offset[:-1], 1e-13, 0))
         weights = np.asarray(np.bincount(np.cumsum(new) - 1, self.weights[order]), float)
-        return CommutingEnsemble(self.alpha, sigma[new], offset[new], weights)
+        return CommutingEnsemble(self.alpha, sigma[new], offset[new], weights, self.rows)
 
     @property
     def size(self) -> int:
@@ -71,7 +75,7 @@ class CommutingEnsemble:
         inverse = 1 / atoms.sigma[seen]
         rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
         a = (atoms.offset[seen] - nu[:, None]) * inverse
-        return ScalarEquation(a, inverse[None, :], rest, atoms.weights[seen], self.alpha)
+        return ScalarEquation(a, inverse[None, :], rest, atoms.weights[seen], self.alpha, self.rows)
 
     @cached_property
     def atoms(self) -> Array:
@@ -81,7 +85,7 @@ class CommutingEnsemble:
         offset, seen = low.offset[order], low.sigma[order] > 0
         levels, label = _clusters(offset)
         total, rank = np.bincount(label, low.weights[order]), np.bincount(label, low.weights[order] * seen)
-        return _positive_masses(levels, np.asarray(total - np.minimum(rank, self.alpha), float))
+        return _positive_masses(levels, np.asarray(total - np.minimum(rank, self.alpha * self.rows.present), float))
 
     @cached_property
     def mean(self) -> float:
@@ -96,6 +100,7 @@ class DenseEnsemble:
     alpha: float
     covariance: Array = field(repr=False)  # (d, d), Sigma_D = D^1/2 Sigma D^1/2
     offset: Array = field(repr=False)  # (d,), diagonal of Lam D
+    rows: RowScales = field(default=GAUSSIAN, repr=False)
 
     common_offset = None
 
@@ -108,7 +113,7 @@ class DenseEnsemble:
             if offset[i] > offset[first] * (1 + tolerance):
                 offset[first:i], first = offset[first:i].mean(), i
         offset[first:] = offset[first:].mean()
-        return DenseEnsemble(self.alpha, self.covariance, offset[np.argsort(order)])
+        return DenseEnsemble(self.alpha, self.covariance, offset[np.argsort(order)], self.rows)
 
     @property
     def size(self) -> int:
@@ -142,7 +147,7 @@ class DenseEnsemble:
             slope = np.diag(inverse) + (across * gap**2) @ across.T
             c[row] = np.einsum("ij,ji->i", left @ slope, vectors)
             rest[row] = gap.sum() / d
-        return ScalarEquation(a, c, rest, np.full(len(inverse), 1 / d), self.alpha)
+        return ScalarEquation(a, c, rest, np.full(len(inverse), 1 / d), self.alpha, self.rows)
 
     @cached_property
     def atoms(self) -> Array:
@@ -154,7 +159,7 @@ class DenseEnsemble:
             inside = label == number
             block = self.covariance[np.ix_(inside, inside)]
             rank = np.linalg.matrix_rank(block, hermitian=True) if inside.sum() > 1 else int(block[0, 0] > 0)
-            masses[number] = inside.sum() / d - min(rank / d, self.alpha)
+            masses[number] = inside.sum() / d - min(rank / d, self.alpha * self.rows.present)
         return _positive_masses(levels, masses)
 
     @cached_property
@@ -178,28 +183,26 @@ def _positive_masses(positions: Array, masses: Array) -> Array:
     return np.stack([positions[kept], masses[kept]], axis=1)
 
 
-def sample_covariance(covariance: Covariance, alpha: float) -> CommutingEnsemble:
+def sample_covariance(covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN) -> CommutingEnsemble:
     """Describe X'X/n, with D = 1 and Lam = 0: the generalized Marchenko-Pastur law."""
     spectrum = covariance.spectrum
     alpha = checks.positive("alpha", alpha)
-    return CommutingEnsemble(alpha, spectrum.eigenvalues, np.zeros_like(spectrum.eigenvalues), spectrum.weights)
+    return CommutingEnsemble(alpha, spectrum.eigenvalues, np.zeros_like(spectrum.eigenvalues), spectrum.weights, rows)
 
 
-def sample_correlation(covariance: Covariance, alpha: float) -> CommutingEnsemble:
+def sample_correlation(covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN) -> CommutingEnsemble:
     """Describe the sample correlation matrix: a sample covariance whose population is the correlation matrix."""
     spectrum = covariance.spectrum
     if spectrum.axes:
-        return sample_covariance(Isotropic(covariance.d), alpha)
+        return sample_covariance(Isotropic(covariance.d), alpha, rows)
     if spectrum.homogeneous:
-        ensemble = sample_covariance(covariance, alpha)
-        return CommutingEnsemble(
-            alpha, ensemble.sigma / spectrum.mean(ensemble.sigma), ensemble.offset, ensemble.weights
-        )
+        ensemble = sample_covariance(covariance, alpha, rows)
+        return replace(ensemble, sigma=ensemble.sigma / spectrum.mean(ensemble.sigma))
     scale = 1 / np.sqrt(covariance.variances)
     eigenvalues = np.maximum(np.linalg.eigvalsh(scale[:, None] * covariance.matrix * scale), 0.0)
     d = len(eigenvalues)
     eigenvalues[eigenvalues < d * np.finfo(float).eps * eigenvalues[-1]] = 0  # else the rank would be rounding
-    return CommutingEnsemble(checks.positive("alpha", alpha), eigenvalues, np.zeros(d), np.full(d, 1 / d))
+    return CommutingEnsemble(checks.positive("alpha", alpha), eigenvalues, np.zeros(d), np.full(d, 1 / d), rows)
 
 
 def masked_predictor(model: MaskedRidge) -> Ensemble:
@@ -212,9 +215,10 @@ def masked_predictor(model: MaskedRidge) -> Ensemble:
     scale = predictor_scale(model)
     if spectrum.axes or spectrum.homogeneous:
         offset = np.broadcast_to(model.lam * scale, spectrum.eigenvalues.shape)
-        return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights)
+        return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights, model.row_scales)
     root = np.sqrt(scale)
-    return DenseEnsemble(model.alpha, root[:, None] * model.covariance.matrix * root, model.lam * scale)
+    matrix = root[:, None] * model.covariance.matrix * root
+    return DenseEnsemble(model.alpha, matrix, model.lam * scale, model.row_scales)
 
 
 def predictor_scale(model: MaskedRidge) -> Array:
@@ -223,5 +227,6 @@ def predictor_scale(model: MaskedRidge) -> Array:
     Shape (d,), or (1,) where all entries are equal.
     """
     spectrum = model.covariance.spectrum
-    kappa = float(solve_effective_ridge(spectrum, np.array(model.alpha), np.array(model.lam)).value)
+    alpha, lam = np.array(model.alpha), np.array(model.lam)
+    kappa = float(solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales).value)
     return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))

@@ -1,5 +1,8 @@
 """The scalar equation 1/h = 1 + <t>/alpha, t = 1/(h + a), of many points at once, in its complex and real branches.
 
+With rows of different scales tau it is h = g(delta) = E[tau/(1 + tau delta)] at delta = <t>/alpha; 1/(1 + delta) is the
+g of rows that are alike. m below is then <t^2>/alpha times -dg/ddelta.
+
 Convention: Im nu >= 0, so Im a <= 0, Im h <= 0 and Im t >= 0. There is exactly one root with Im h < 0 for every nu in
 the upper half plane, and one at a real nu inside the support; outside it there is exactly one real root with
 m = h^2 <t^2>/alpha < 1. Either property certifies a root, however it was found.
@@ -11,6 +14,8 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
+from theory.models.row_scales import RowScales
+from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, ScalarEquation
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
@@ -86,15 +91,14 @@ def _descend(equation: ScalarEquation, ratio: float, lowest: float = 1e-7) -> Co
 
 
 def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
-    """Solve h - 1 + h <t>/alpha = 0 by Newton's method kept in Im h < 0, until a step is within `close`."""
+    """Solve the equation by Newton's method kept in Im h < 0, until a step is within `close`."""
     h, active = h.astype(complex), np.arange(len(h))
     for _ in range(iterations):
         here = h[active]
         t = 1 / (here[:, None] + equation.a[active])
         first = t @ equation.weights / equation.alpha
         second = (t * t) @ equation.weights / equation.alpha
-        with np.errstate(divide="ignore", invalid="ignore"):
-            step = (here - 1 + here * first) / (1 + first - here * second)
+        step = _newton_step(equation.rows, here, first, second)
         step = np.where(np.isfinite(step), step, 0.1 * here)
         new = here - step
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
@@ -106,14 +110,30 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
     return h
 
 
+def _newton_step(rows: RowScales, h: Numbers, first: Numbers, second: Numbers) -> Numbers:
+    """Return what Newton's method subtracts from h, given <t>/alpha and <t^2>/alpha."""
+    with np.errstate(all="ignore"):
+        if rows.alike:
+            return np.asarray((h - 1 + h * first) / (1 + first - h * second))
+        weight, slope, _ = inverse_weights(rows, first)
+        return np.asarray((h - weight) / (1 - h * slope * second / weight))  # on h/g = 1, as above
+
+
+def _residual(rows: RowScales, h: Numbers, first: Numbers) -> Array:
+    if rows.alike:
+        return np.asarray(abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first)))
+    with np.errstate(all="ignore"):
+        weight = inverse_weights(rows, first)[0]
+        return np.asarray(abs(h - weight) / (abs(h) + abs(weight)))
+
+
 def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
     """Certify the roots h; those on the real line are made real by a few real steps first."""
     h = h.copy()
     real_equation = not np.iscomplexobj(equation.a)
     t = 1 / (h[:, None] + equation.a)
     first, second = t @ equation.weights / equation.alpha, (t * t) @ equation.weights / equation.alpha
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = abs((h - 1 + h * first) / (1 + first - h * second))
+    error = abs(_newton_step(equation.rows, h, first, second))
     inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
     if real_equation and not inside.all():
@@ -123,7 +143,7 @@ def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
         h[flat] = np.where(m < 1, roots, h[flat])
         outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
     first = (1 / (h[:, None] + equation.a)) @ equation.weights / equation.alpha
-    residual = abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first))
+    residual = _residual(equation.rows, h, first)
     return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside, trace(equation, h))
 
 
@@ -133,10 +153,11 @@ def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
         for _ in range(40):
             t = 1 / (h[:, None] + equation.a)
             first, second = (power @ equation.weights / equation.alpha for power in (t, t * t))
-            step = (h - 1 + h * first) / (1 + first - h * second)
+            step = _newton_step(equation.rows, h, first, second)
             h = h - step
             if np.all(abs(step) <= 1e-15 * abs(h)):
                 break
         t = 1 / (h[:, None] + equation.a)
-        m = h * h * ((t * t) @ equation.weights) / equation.alpha
+        t1, t2 = (power @ equation.weights / equation.alpha for power in (t, t * t))
+        m = (h * h if equation.rows.alike else inverse_weights(equation.rows, t1)[1]) * t2
     return h, np.where(np.isfinite(m), m, np.inf)

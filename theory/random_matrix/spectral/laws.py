@@ -1,11 +1,14 @@
 """The limiting laws of the eigenvalues of three matrices: sample covariance, sample correlation, joint predictor."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.models import Covariance, MaskedRidge, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import masked_predictor, sample_correlation, sample_covariance
@@ -15,31 +18,32 @@ from theory.random_matrix.spectral.variable import Predictor
 
 @checked
 @within_range
-def covariance_law(covariance: Covariance, alpha: float) -> SpectralLaw:
+def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScales = GAUSSIAN) -> SpectralLaw:
     """Compute the law of the eigenvalues of X'X/n for n = alpha d rows X of the given covariance.
 
     It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
-    1 - alpha of the eigenvalues is zero. Raises ValueError for alpha <= 0, and at d = infinity for an unbounded
-    spectrum and an alpha so large that the nodes of its quadrature would show; ConvergenceError where the law is not
-    verified.
+    1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
+    different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094). Raises
+    ValueError for alpha <= 0, for unbounded scales, and at d = infinity for an unbounded spectrum and an alpha so large
+    that the nodes of its quadrature would show; ConvergenceError where the law is not verified.
 
     >>> from theory.models import Isotropic
     >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
     array([[0.25, 2.25]])
     """
     _refuse_without_mean("covariance", covariance, divided=False)
-    return law_of(sample_covariance(covariance, alpha), limit=not covariance.is_finite)
+    return law_of(sample_covariance(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
 
 
 @checked
 @within_range
-def correlation_law(covariance: Covariance, alpha: float) -> SpectralLaw:
+def correlation_law(covariance: Covariance, alpha: float, *, row_scales: RowScales = GAUSSIAN) -> SpectralLaw:
     """Compute the law of the eigenvalues of the sample correlation matrix; otherwise as `covariance_law`.
 
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
     """
     _refuse_without_mean("covariance", covariance, divided=covariance.spectrum.axes)
-    return law_of(sample_correlation(covariance, alpha), limit=not covariance.is_finite)
+    return law_of(sample_correlation(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
 
 
 @checked
@@ -61,6 +65,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     True
     """
     _refuse_without_mean("model", model.covariance, divided=model.covariance.spectrum.axes)
+    _bounded(model.row_scales)
     return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
 
 
@@ -91,6 +96,15 @@ def predictor_edges(model: MaskedRidge) -> Array:
     array([[-2.3406,  0.902 ]])
     """
     return predictor_law(model).edges
+
+
+def _bounded(rows: RowScales) -> RowScales:
+    if math.isinf(rows.largest):
+        raise ValueError(
+            f"row_scales must be bounded for a law of eigenvalues, got {rows}: without a largest scale the eigenvalues "
+            "have no end at infinite size"
+        )
+    return rows
 
 
 def _refuse_without_mean(name: str, covariance: Covariance, *, divided: bool) -> None:

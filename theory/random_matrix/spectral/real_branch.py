@@ -4,6 +4,10 @@ With h = 1/K, nu(h) right of the support is the root above all poles sigma h + o
 the support the root below all of them, for h in (0, 1). The trace of an inverse is convex and a harmonic mean concave,
 for matrices as for atoms: hence nu(h) is convex on the right and concave on the left, its one stationary point, m = 1,
 is the edge, and from there to h = 1 it runs monotonically to infinity. No search over several minima is needed.
+
+With rows of different scales tau up to tau_max both are taken along delta, of which h = E[tau/(1 + tau delta)] is a
+falling function: delta in (-1/tau_max, 0) on the right, in (0, inf) on the left. Points with m < 1 belong to the
+physical root, so that m passes 1 once there too.
 """
 
 import math
@@ -14,6 +18,7 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import Solution, verified
+from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
@@ -32,6 +37,7 @@ class ExtremeEdge:
 
     nu: float
     h: float  # 1/K there; 0 at an atom
+    place: float  # the coordinate of h on the branch
     residual: float  # |m - 1|
     iterations: int
 
@@ -48,6 +54,7 @@ class BranchPoint:
     h: float
     nu: float
     m: float
+    fall: float  # -dh/ddelta, h^2 where all rows are alike
     slope: float  # dnu/dh
     m_slope: float  # dm/dh along the branch
 
@@ -57,6 +64,7 @@ class _Excess:
     value: float  # log m
     derivative: float  # in the coordinate of `h_at`
     point: BranchPoint
+    place: float
 
 
 class RealBranch:
@@ -65,6 +73,8 @@ class RealBranch:
     def __init__(self, ensemble: Ensemble, side: Side = "right") -> None:
         if side not in ("right", "left"):
             raise ValueError(f"side must be 'right' or 'left', got {side!r}")
+        if side == "right" and math.isinf(ensemble.rows.largest):
+            raise ValueError(f"row_scales must be bounded for a bulk that ends on the right, got {ensemble.rows}")
         self.ensemble, self.side = simplified(ensemble), side
 
     def at(self, place: float) -> BranchPoint:
@@ -72,39 +82,47 @@ class RealBranch:
 
         At h = 1, which is the place -infinity, nu diverges.
         """
-        rise = math.exp(place)
-        right = self.side == "right"
-        h, sign, excess = (1 + rise, 1.0, rise / (1 + rise)) if right else (1 / (1 + rise), -1.0, rise)
+        sign = 1.0 if self.side == "right" else -1.0
+        excess, h, fall, bend = self._weights(math.exp(place))
         found = modes(self.ensemble, h)
         top, gaps = _root_above(sign * found.poles, found.residues, self.ensemble.alpha * excess)
         m2, trace, m3, m21 = (total / self.ensemble.alpha for total in found.moments(-sign / gaps))
-        m = h * h * m2
-        slope = -(1 - m) / (h * h * trace)
-        return BranchPoint(h, sign * top, m, slope, 2 * h * m2 - 2 * h * h * (m3 - slope * m21))
+        m = fall * m2
+        slope = -(1 - m) / (fall * trace)
+        return BranchPoint(h, sign * top, m, fall, slope, 2 * bend * m2 - 2 * fall * (m3 - slope * m21))
+
+    def _weights(self, rise: float) -> tuple[float, float, float, float]:
+        """Return |delta|, h, -dh/ddelta and half the slope of the latter in h, at exp(place) = `rise`."""
+        rows, right = self.ensemble.rows, self.side == "right"
+        if rows.alike:
+            h, excess = (1 + rise, rise / (1 + rise)) if right else (1 / (1 + rise), rise)
+            return excess, h, h * h, h
+        excess = rise / (1 + rise) / rows.largest if right else rise
+        h, fall, third = (float(value) for value in inverse_weights(rows, np.array(-excess if right else excess)))
+        return excess, h, fall, third / fall
 
     def edge(self) -> ExtremeEdge:
         """Find the end of the support, where m = 1 to rounding; raises ConvergenceError where that is not reached."""
         if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
-            return ExtremeEdge(atom, 0.0, 0.0, 0)
+            return ExtremeEdge(atom, 0.0, math.inf, 0.0, 0)
 
         def excess(place: float) -> _Excess:
             point = self.at(place)
-            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
+            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point, place)
 
         found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
         residual = abs(found.point.m - 1)
-        edge = ExtremeEdge(found.point.nu, found.point.h, residual, count)
+        edge = ExtremeEdge(found.point.nu, found.point.h, found.place, residual, count)
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
         return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
-
-    def place_of(self, h: float) -> float:
-        """Return the coordinate of h on the branch."""
-        return math.log(h - 1 if self.side == "right" else 1 / h - 1)
 
     def stretch(self, place: float) -> float:
         """Return dh/dplace."""
         rise = math.exp(place)
-        return rise if self.side == "right" else -rise / (1 + rise) ** 2
+        if self.ensemble.rows.alike:
+            return rise if self.side == "right" else -rise / (1 + rise) ** 2
+        fall = self._weights(rise)[2]
+        return fall * rise / (1 + rise) ** 2 / self.ensemble.rows.largest if self.side == "right" else -fall * rise
 
 
 def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
@@ -140,4 +158,4 @@ def _atom(ensemble: Ensemble) -> float | None:
     least = float(ensemble.offset.min())
     spread = float(abs(ensemble.offset).max())
     share = shares(ensemble)[ensemble.offset <= least + 1e-12 * spread].sum()
-    return least if share >= ensemble.alpha * (1 - 1e-12) else None
+    return least if share >= ensemble.alpha * ensemble.rows.present * (1 - 1e-12) else None

@@ -33,15 +33,15 @@ def simplified(ensemble: Ensemble) -> Ensemble:
             return ensemble
         sigma: Array = np.linalg.eigvalsh(ensemble.covariance).astype(float)
         d = len(sigma)
-        ensemble = CommutingEnsemble(ensemble.alpha, sigma, np.full(d, ensemble.offset.mean()), np.full(d, 1 / d))
+        offset, weights = np.full(d, ensemble.offset.mean()), np.full(d, 1 / d)
+        ensemble = CommutingEnsemble(ensemble.alpha, sigma, offset, weights, ensemble.rows)
     present = ensemble.sigma > 1e-14 * ensemble.sigma.max()
     if not present.any():
         raise FloatingPointError("all variances are zero in double precision")
     if present.all():
         return ensemble
-    return CommutingEnsemble(
-        ensemble.alpha, ensemble.sigma[present], ensemble.offset[present], ensemble.weights[present]
-    )
+    kept = (ensemble.sigma[present], ensemble.offset[present], ensemble.weights[present])
+    return CommutingEnsemble(ensemble.alpha, *kept, ensemble.rows)
 
 
 def shares(ensemble: Ensemble) -> Array:

@@ -1,0 +1,181 @@
+"""The law of the rows' scales: how much larger than the others some rows of the data are."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.covariance import set_checked
+
+EXACT = 1e-9  # within which probabilities must sum to 1, and the mean of the scales be 1
+
+
+class RowScales(ABC):
+    """The law of the scale tau >= 0 of a row: the base of all laws.
+
+    Rows are x_i = sqrt(tau_i) Sigma^(1/2) z_i with Gaussian z_i and independent tau_i of mean 1, so that Sigma stays
+    their covariance; such data are called elliptical. An average over the law is the sum over its `nodes`, weighted
+    with `probabilities`: for laws with a density this is the trapezoidal rule in log tau, which is exact to rounding
+    for smooth functions of log tau.
+    """
+
+    @property
+    @abstractmethod
+    def nodes(self) -> Array:
+        """The values of tau that averages are taken over, (N,)."""
+
+    @property
+    @abstractmethod
+    def probabilities(self) -> Array:
+        """The probabilities of the nodes, (N,), which sum to 1."""
+
+    @property
+    @abstractmethod
+    def heterogeneity(self) -> float:
+        """The number h = E tau^2 that tells how unlike the rows are: 1 where all are alike, possibly infinite."""
+
+    @property
+    @abstractmethod
+    def mean_inverse(self) -> float:
+        """The mean E 1/tau, infinite where small scales are frequent."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> float:
+        """The largest scale that can occur, possibly infinite."""
+
+    @property
+    def present(self) -> float:
+        """The probability of tau > 0; rows of scale zero hold no data."""
+        absent = self.nodes == 0
+        return 1 - float(self.probabilities[absent].sum()) if absent.any() else 1.0
+
+    @property
+    def alike(self) -> bool:
+        """Whether all rows have the same scale, which is then 1."""
+        return self.heterogeneity == 1.0
+
+
+@dataclass(frozen=True)
+class EqualScales(RowScales):
+    """All rows have the scale 1: Gaussian data.
+
+    >>> EqualScales().heterogeneity
+    1.0
+    """
+
+    @property
+    def nodes(self) -> Array:
+        """The scale 1, (1,)."""
+        return np.ones(1)
+
+    @property
+    def probabilities(self) -> Array:
+        """Its probability, (1,)."""
+        return np.ones(1)
+
+    @property
+    def heterogeneity(self) -> float:
+        """The value 1."""
+        return 1.0
+
+    @property
+    def mean_inverse(self) -> float:
+        """The value 1."""
+        return 1.0
+
+    @property
+    def largest(self) -> float:
+        """The value 1."""
+        return 1.0
+
+
+GAUSSIAN = EqualScales()
+
+
+def shown_fields(record: Any) -> str:
+    """Write the fields of a record as its repr shows them; that its rows are Gaussian is the rule, and left out."""
+    shown = [one.name for one in fields(record) if one.repr and not isinstance(getattr(record, one.name), EqualScales)]
+    return ", ".join(f"{name}={getattr(record, name)!r}" for name in shown)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointScales(RowScales):
+    """Scales take the values `values` (N,) with the probabilities `probabilities` (N,), all equal where left out.
+
+    An array of one scale a row is thereby taken as an empirical law. ValueError for negative values, probabilities
+    that are negative or do not sum to 1, and a mean other than 1; `rescaled` divides the values by their mean first.
+
+    >>> law = PointScales([0.2, 3.4], [0.75, 0.25])
+    >>> f"{law.heterogeneity:.2f}"
+    '2.92'
+    """
+
+    values: ArrayLike
+    weights: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        values = checks.finite_array("values", self.values, 1)
+        if values.size == 0 or values.min() < 0:
+            raise ValueError(f"values must not be empty or negative, got {checks.shown(values)}")
+        weights = np.full(len(values), 1 / len(values))
+        if self.weights is not None:
+            weights = checks.finite_array("weights", self.weights, 1)
+        if weights.shape != values.shape:
+            raise ValueError(f"weights must have the shape {values.shape} of values, got {weights.shape}")
+        if weights.min() < 0 or abs(weights.sum() - 1) > EXACT:
+            raise ValueError(f"weights must be probabilities that sum to 1, got a sum of {weights.sum():.12g}")
+        mean = float(weights @ values)
+        if abs(mean - 1) > EXACT:
+            raise ValueError(f"values must have the mean 1, got {mean:.12g}; PointScales.rescaled divides by the mean")
+        set_checked(self, values=values / mean, weights=weights / weights.sum())
+
+    @classmethod
+    def rescaled(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
+        """Build the law of values that need not have the mean 1: they are divided by their mean."""
+        values = checks.finite_array("values", values, 1)
+        given = None if weights is None else checks.finite_array("weights", weights, 1)
+        if values.size == 0 or values.min() < 0 or not values.any():
+            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(values)}")
+        if given is not None and given.shape == values.shape and given @ values > 0:
+            return cls(values / (given @ values / given.sum()), given)
+        return cls(values / values.mean(), given)
+
+    @property
+    def nodes(self) -> Array:
+        """The values, (N,)."""
+        return np.asarray(self.values)
+
+    @property
+    def probabilities(self) -> Array:
+        """Their probabilities, (N,)."""
+        return np.asarray(self.weights)
+
+    @property
+    def heterogeneity(self) -> float:
+        """The sum of squared values, weighted with their probabilities."""
+        moment = float(self.probabilities @ self.nodes**2)
+        return 1.0 if np.ptp(self.nodes[self.probabilities > 0]) <= EXACT else moment
+
+    @property
+    def mean_inverse(self) -> float:
+        """The mean of 1/tau, infinite where some rows are zero."""
+        if self.present < 1:
+            return math.inf
+        used = self.probabilities > 0
+        return float(self.probabilities[used] @ (1 / self.nodes[used]))
+
+    @property
+    def largest(self) -> float:
+        """The largest value that has a positive probability."""
+        return float(self.nodes[self.probabilities > 0].max())
+
+    def __repr__(self) -> str:
+        if len(self.nodes) > 4:
+            return f"PointScales(<{len(self.nodes)} values>, heterogeneity={self.heterogeneity:.6g})"
+        return f"PointScales({self.nodes.tolist()}, {self.probabilities.tolist()})"
