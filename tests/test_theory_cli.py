@@ -220,9 +220,25 @@ def test_help_of_a_function_shows_its_records(capsys):
 def test_every_function_explains_itself_and_refuses_to_guess(name, capsys):
     assert main([name, "--help"]) == 0
     assert len(capsys.readouterr().out) > 60
+    if not requests._required(requests.functions()[name]):
+        return
     with pytest.raises(SystemExit):
         main([name])
     assert "needs a record for" in (error := capsys.readouterr().err) or "missing" in error
+
+
+@pytest.mark.parametrize(
+    ("request_", "shown"),
+    [
+        (["perceptron.gardner_capacity"], "value  2"),
+        (["perceptron.gardner_capacity", "margin=0.5"], "value  0.961205052802"),
+        (["trees.squarefree_run_density", "length=3"], "density     0.125486980906"),
+        (["trees.mean_depth"], "mean        1.43615752717"),
+    ],
+)
+def test_functions_that_need_no_argument_answer_too(request_, shown, capsys):
+    assert main(request_) == 0
+    assert shown in capsys.readouterr().out
 
 
 def test_functions_are_found_not_listed():

@@ -46,7 +46,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 def _served(function: Callable[..., Any], subject: str) -> bool:
     needed = [one for one in parameters_of(function, subject).values() if one.default is one.empty]
-    return bool(needed) and all(_from_text(one.annotation, list(records().values())) for one in needed)
+    return all(_from_text(one.annotation, list(records().values())) for one in needed)
 
 
 @functools.cache

@@ -66,7 +66,10 @@ class Layer:
         outputs = activation(self.network, fields)
         driven = self.scale * (self.signs @ outputs) + self.biases[:, None]
         freedom = np.sqrt(self._freedom(outputs))
-        return np.asarray(driven / freedom if self.network.neurons == "sign" else driven + noise * freedom)
+        if self.network.neurons != "sign":
+            return np.asarray(driven + noise * freedom)
+        infinite = np.where(driven >= 0, np.inf, -np.inf)  # where all neurons below are certain, and the weights too
+        return np.asarray(np.divide(driven, freedom, out=infinite, where=freedom > 0))
 
     def backward(self, fields: Array, noise: Array, slopes: Array) -> Array:
         """Returns the gradients by `fields` of what has the gradients `slopes` by the fields of this layer.
@@ -109,7 +112,8 @@ def field_statistics(
 
     In the first layer their fields are Gaussian with the given `variance` and `correlation`; their measured statistics
     come first. The means are +sqrt(s) or -sqrt(s), s the network's mean variance. ValueError for less than two neurons
-    or one layer, and for a variance or a correlation that is none.
+    or one layer, for a variance or a correlation that is none, and for so few neurons that all fields of a layer vanish
+    or all neurons of it are saturated.
 
     >>> network = BinaryNetwork(mean_variance=0.9, bias_variance=0.1)
     >>> found = field_statistics(network, 1000, 5, np.random.default_rng(0))
@@ -121,7 +125,7 @@ def field_statistics(
     variances, correlations = [], []
     for layer in range(count + 1):
         if layer:
-            fields = Layer.random(network, N, rng).forward(fields, rng.standard_normal(fields.shape))
+            fields = _passed(Layer.random(network, N, rng), fields, rng.standard_normal(fields.shape))
         squares = np.mean(fields**2, axis=0)
         variances.append(float(squares.mean()))
         correlations.append(float(np.mean(fields[:, 0] * fields[:, 1]) / math.sqrt(squares[0] * squares[1])))
@@ -147,7 +151,8 @@ def decay(
     at fixed length, and the change of the correlation of the two is followed for `n_layers` layers; the moved input
     feels the same noise. Where a network has no noise (signs, or means of one) the two inputs become equal, and it is
     the distance of an input from itself moved in a random direction that is followed. ValueError for less than two
-    neurons, one layer or one pair, and for variances that are not positive.
+    neurons, one layer or one pair, for variances that are not positive, and as in `field_statistics` for layers without
+    fields.
 
     >>> network = BinaryNetwork(mean_variance=0.9, bias_variance=0.1)
     >>> found = decay(network, 500, 6, np.random.default_rng(0), variance=0.236)
@@ -161,7 +166,7 @@ def decay(
     q = checks.between("variance", variance, 1e-100, 1e15, closed=(True, True))
     fields = _start(N, pairs, q, correlation, rng)
     for _ in range(waiting):
-        fields = Layer.random(network, N, rng).forward(fields, rng.standard_normal(fields.shape))
+        fields = _passed(Layer.random(network, N, rng), fields, rng.standard_normal(fields.shape))
     noiseless = network.neurons == "sign" or network.mean_variance == 1
     first, second = fields[:, :pairs], fields[:, pairs:]
     if noiseless:
@@ -176,7 +181,7 @@ def decay(
         noise = rng.standard_normal((N, 2 * pairs))
         noise = np.hstack([noise, noise[:, pairs:]])
         trail.append((layer, state[:, :pairs], noise[:, :pairs]))
-        state = layer.forward(state, noise)
+        state = _passed(layer, state, noise)
         followed.append(_change(state, pairs, noiseless))
     first, second = state[:, :pairs], state[:, pairs : 2 * pairs]
     changes = np.array(followed)
@@ -186,6 +191,16 @@ def decay(
         float(np.mean(first**2)),
         float(np.mean(first * second) / math.sqrt(np.mean(first**2) * np.mean(second**2))),
     )
+
+
+def _passed(layer: Layer, fields: Array, noise: Array) -> Array:
+    """The fields of the next layer; ValueError where it has none that could be correlated."""
+    passed = layer.forward(fields, noise)
+    if not np.isfinite(passed).all():
+        raise ValueError(f"width must be so large that not all neurons are saturated, got {len(passed)}")
+    if not passed.any(axis=0).all():
+        raise ValueError(f"width must be so large that not all fields of a layer vanish, got {len(passed)}")
+    return passed
 
 
 def _gradients(trail: list[tuple[Layer, Array, Array]], rng: np.random.Generator) -> Iterator[float]:

@@ -35,7 +35,8 @@ def stochastic_activations(
 
     Biases and means of weights are drawn once. The input is a random vector of signs; a weight is +1 or -1 with its
     mean, and a neuron is the sign of sum_j W_ij s_j/sqrt(N) + b_i. ValueError for a network of other neurons than
-    signs, and for fewer than two neurons, one layer or two draws.
+    signs, for fewer than two neurons, one layer or two draws, and for so few neurons that all outputs of a layer
+    vanish.
 
     >>> network = BinaryNetwork(mean_variance=0.7, bias_variance=0.1)
     >>> found = stochastic_activations(network, 200, 2, 100, np.random.default_rng(0))
@@ -61,11 +62,14 @@ def stochastic_activations(
     slopes, errors = np.empty(count), np.empty(count)
     # The input is certain: its outputs are +-1, not those of a Gaussian field.
     driven = layers[0].scale * (layers[0].signs @ start) + layers[0].biases
-    fields = driven[:, None] / math.sqrt(1 - network.mean_variance) if network.mean_variance < 1 else driven * np.inf
+    certain = np.where(driven >= 0, np.inf, -np.inf)
+    fields = (driven / math.sqrt(1 - network.mean_variance) if network.mean_variance < 1 else certain)[:, None]
     for k in range(count):
         if k:
             fields = layers[k].forward(fields, np.zeros((N, 1)))
         outputs = activation(network, fields).ravel()
+        if not outputs.any():
+            raise ValueError(f"width must be so large that not all outputs of a layer vanish, got {N}")
         slopes[k] = means[k] @ outputs / (outputs @ outputs)
         errors[k] = np.mean((means[k] - outputs) ** 2 - (1 - means[k] ** 2) / (draws - 1))
     return StochasticActivations(slopes, errors)

@@ -166,3 +166,10 @@ def test_an_integral_that_is_not_verified_is_refused(monkeypatch):
     monkeypatch.setattr(likelihood_ratio, "_edges", lambda model, n, d: np.array([0.0, 1.0, math.pi / 2]))
     with pytest.raises(ConvergenceError, match="two quadratures differ"):
         cumulants.likelihood_ratio_norm(SpikedCumulant(10_000, 5.0, "sphere"), 10)
+
+
+def test_a_sum_over_many_signs_keeps_its_digits():
+    """For a weak spike the norm is n E (f - 1), and f - 1 = r^4 lambda^4/6 + 16 r^6 lambda^6/45 + ..."""
+    d, n, r = 10**6, 1000, 1e-3 / 1.001
+    found = cumulants.likelihood_ratio_norm(SpikedCumulant(d=d, beta=1e-3), n).excess
+    assert found == pytest.approx(n * (r**4 / 6 * (3 * d - 2) / d**3 + 16 * r**6 / 45 * 15 / d**3), rel=2e-10, abs=0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from theory import cumulants
+from theory.cumulants import oracle
 from theory.cumulants.norm_test import _upper_tail
 from theory.models import AtomicLatent, SpikedCumulant
 
@@ -135,5 +136,15 @@ def test_accuracy_of_the_oracle_by_quadrature(latent, beta):
 def test_accuracy_of_the_oracle_at_the_network_experiment():
     assert cumulants.oracle_accuracy(SpikedCumulant(16, 10.0)) == pytest.approx(0.715, abs=5e-4)
     assert cumulants.oracle_accuracy(SpikedCumulant(16, 1e-4)) == pytest.approx(0.5, abs=1e-6)
+    weak = [cumulants.oracle_accuracy(SpikedCumulant(16, beta)) for beta in (1e-4, 1e-6)]
+    assert weak[1] - 0.5 == pytest.approx((weak[0] - 0.5) * (1e-6 / 1e-4 * 1.0001 / 1.000001) ** 2, rel=1e-2)
     with pytest.raises(ValueError, match=r"model must have beta <= 1e\+06"):
         cumulants.oracle_accuracy(SpikedCumulant(16, 1e7))
+
+
+def test_no_zeros_are_searched_where_rounding_decides(monkeypatch):
+    """At beta = 1e-9 the two densities agree to rounding, which makes thousands of zeros."""
+    searched = []
+    monkeypatch.setattr(oracle, "brentq", lambda *args, **kwargs: searched.append(args) or args[1])
+    assert cumulants.oracle_accuracy(SpikedCumulant(16, 1e-9)) == pytest.approx(0.5, abs=1e-13)
+    assert not searched

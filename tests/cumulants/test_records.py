@@ -81,3 +81,13 @@ def test_the_norm_statistic_is_a_mean_of_hermite_polynomials_over_the_sphere():
 def test_bad_values_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_symmetric_law_stays_symmetric_where_its_atoms_are_rounded(seed):
+    rng = np.random.default_rng(seed)
+    half, shares = rng.uniform(0.1, 3, 5), rng.uniform(0.1, 1, 5)
+    order = rng.permutation(10)
+    g, p = np.concatenate([-half, half])[order], np.tile(shares / (2 * shares.sum()), 2)[order]
+    assert AtomicLatent(g / np.sqrt(p @ g**2), p).is_symmetric
+    assert not AtomicLatent((-0.5, 2.0), (0.8, 0.2)).is_symmetric

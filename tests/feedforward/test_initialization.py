@@ -249,6 +249,7 @@ def test_a_root_that_cannot_be_verified_is_refused(monkeypatch):
         ({"mean_variance": 0}, r"mean_variance must lie in \(0, 1\], got 0"),
         ({"mean_variance": float("nan")}, "mean_variance must be finite, got nan"),
         ({"bias_variance": -0.1}, r"bias_variance must lie in \[0, 1e\+06\], got -0.1"),
+        ({"bias_variance": 5e-324}, "bias_variance must be zero or at least 1e-300, got 5e-324"),
         ({"neurons": "relu"}, "neurons must be one of 'sign', 'tanh', got 'relu'"),
     ],
 )

@@ -22,6 +22,23 @@ def tanh_slope(h):
     return 1 / np.cosh(h) ** 2
 
 
+def test_an_activation_that_works_in_place_changes_nothing_else():
+    def in_place(h):
+        h *= 0.5
+        return np.tanh(h)
+
+    def beside(h):
+        return np.tanh(0.5 * h)
+
+    def slope(h):
+        h *= 0.5
+        return 0.5 * tanh_slope(h)
+
+    tasks = [task_of(model(f, 2.0, 0.1), 6, 2, np.random.default_rng(0), derivative=slope) for f in (in_place, beside)]
+    for found, wanted in zip(*(task.energy(task.teacher[:, None, :] + 0.3) for task in tasks), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def task_of(one, N, K, rng, derivative=None, beta=None, lam=1.0):
     return Task.draw(one, (N, K, 10), beta, lam, activation_and_slope(one, derivative), rng)
 

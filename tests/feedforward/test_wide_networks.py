@@ -121,3 +121,27 @@ def test_draws_of_a_layer_have_the_exact_law():
 def test_stochastic_networks_have_sign_neurons():
     with pytest.raises(ValueError, match="network must have sign neurons"):
         stochastic_activations(network(0.5, 0.1, "tanh"), 10, 1, 2, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("bias_variance", [0.0, 0.5])
+def test_a_network_without_chance_is_its_surrogate(bias_variance):
+    """With means of +-1 every neuron is certain: its field is infinite, and counts as positive where it is zero."""
+    for seed in range(5):
+        found = stochastic_activations(network(1.0, bias_variance), 4, 3, 2, np.random.default_rng(seed))
+        np.testing.assert_array_equal(found.slopes, 1)
+        np.testing.assert_array_equal(found.excess_errors, 0)
+
+
+def test_layers_whose_fields_vanish_or_are_infinite_are_refused():
+    rng = np.random.default_rng(1)
+    with pytest.raises(ValueError, match="width must be so large that not all neurons are saturated, got 2"):
+        field_statistics(network(1.0, 1e6), 2, 3, rng)
+    with pytest.raises(ValueError, match="width must be so large that not all neurons are saturated, got 2"):
+        decay(network(1.0, 1e6), 2, 3, rng, variance=1.0)
+    for measure in (
+        lambda rng: field_statistics(network(1.0, 0.0, "tanh"), 2, 30, rng, correlation=1.0),
+        lambda rng: decay(network(1.0, 0.0, "tanh"), 2, 30, rng, variance=1.0),
+        lambda rng: stochastic_activations(network(0.5, 0.0), 2, 30, 2, rng),
+    ):
+        with pytest.raises(ValueError, match=r"width must be so large that not all (fields|outputs) of a layer vanish"):
+            measure(rng)

@@ -163,6 +163,14 @@ def test_first_moment_bound():
     assert perceptron.first_moment_bound(TERNARY, 0.5) == pytest.approx(best, rel=1e-9)
 
 
+def test_first_moment_bound_of_a_negative_margin_finds_the_smallest_of_many_sizes_of_levels():
+    few, many = (-1, -1e-4, 1e-4, 1), (-1, -2e-4, -1e-4, 1e-4, 2e-4, 1)
+    alone = math.log(2) / -log_ndtr(10.0)  # all weights are +-1e-4, with the margin -1e-3
+    assert perceptron.first_moment_bound(few, -1e-3) == pytest.approx(alone, rel=1e-9)
+    # Further levels cannot lower the bound.
+    assert perceptron.first_moment_bound(many, -1e-3) >= perceptron.first_moment_bound(few, -1e-3)
+
+
 def test_above_the_capacity_the_entropy_is_negative_and_says_so():
     assert not entropy(BINARY, 0.9).has_solutions
     assert entropy(BINARY, 0.8).has_solutions

@@ -203,5 +203,10 @@ def test_bad_numbers_are_refused():
         exponent_density(lambda a: a)
     with pytest.raises(ValueError, match="allowed must be a function of one exponent, which failed at 1"):
         exponent_density(lambda a: 1 / 0)
+    for bad in (math.sqrt, math.log):  # their own ValueErrors name no argument
+        with pytest.raises(ValueError, match="allowed must be a function of one exponent, which failed at 1"):
+            exponent_density(lambda a, bad=bad: bad(-a))
+        with pytest.raises(ValueError, match="value must be a function of one exponent, which failed at 2"):
+            additive_mean(lambda a, bad=bad: bad(-a))
     with pytest.raises(ValueError, match="value must be at most"):
         additive_mean(lambda a: 1e16)

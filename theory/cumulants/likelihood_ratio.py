@@ -67,7 +67,8 @@ def _sum_over_signs(model: SpikedCumulant, n: float) -> LikelihoodRatioNorm:
     if d > LARGEST_SUM:
         raise ValueError(f"model must have d <= {LARGEST_SUM} for the sum over sign spikes, got d = {d}")
     k = np.arange(d + 1.0)
-    log_weights = gammaln(d + 1.0) - gammaln(k + 1) - gammaln(d - k + 1) - d * math.log(2)
+    log_weights = -gammaln(k + 1) - gammaln(d - k + 1)
+    log_weights -= logsumexp(log_weights)  # log d! - d log 2 would be rounded by 1e-9 at d = 10^6, as would every norm
     # Of the agreeing and the disagreeing signs the fewer ones give the gap 1 - |lambda| without cancellation.
     gaps, signs = 2 * np.minimum(k, d - k) / d, np.sign(2 * k - d)
     return LikelihoodRatioNorm(*_mean_power(log_weights, n * log_overlap(model, gaps, signs))[:2])

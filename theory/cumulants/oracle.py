@@ -12,6 +12,7 @@ from theory.models.arrays import Array
 
 POINTS = 40  # of the grid within one standard deviation of the narrowest Gaussian
 LARGEST_BETA = 1e6
+ROUNDING = 1e-13  # of the logarithm of the ratio of the two densities
 
 
 @checked
@@ -42,9 +43,15 @@ def oracle_accuracy(model: SpikedCumulant) -> float:
     near = np.add.outer(centers, width * np.linspace(-10, 10, 20 * POINTS + 1)).ravel()
     far = np.linspace(centers.min() - 10, centers.max() + 10, 4001)
     grid = np.unique(np.concatenate([near, far]))
-    above = log_ratio(grid) > 0
+    logs = log_ratio(grid)
+    above = logs > 0
     turns = np.flatnonzero(above[1:] != above[:-1])
-    zeros = [brentq(lambda y: float(log_ratio(y)), grid[i], grid[i + 1], xtol=1e-14) for i in turns]
+    # An end whose logarithm is rounding itself is as good a zero. For a tiny beta it is so everywhere.
+    nearest = np.where(abs(logs[turns]) < abs(logs[turns + 1]), turns, turns + 1)
+    zeros = [
+        brentq(lambda y: float(log_ratio(y)), grid[i], grid[i + 1], xtol=1e-14) if abs(logs[k]) > ROUNDING else grid[k]
+        for i, k in zip(turns, nearest, strict=True)
+    ]
     edges = np.array([-math.inf, *zeros, math.inf])
     spiked = np.diff(weights @ ndtr((edges - centers[:, None]) / width))
     return 0.5 + 0.25 * float(abs(spiked - np.diff(ndtr(edges))).sum())

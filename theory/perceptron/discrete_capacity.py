@@ -23,6 +23,8 @@ SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point
 SHARE = 0.6  # of the way to the zero of the tangent that one step of the scan goes
 NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
 MOST_STEPS = 200
+TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
+SAME = 1e-14  # squares of levels as near as that, in units of the largest, are equal
 Solver = Callable[[float, Array | None], tuple[SolutionEntropy, Array]]  # (alpha, guess) -> point and next guess
 
 
@@ -151,7 +153,10 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
             return 0.0
         return float(entr(law).sum() / log_ndtr(-kappa / math.sqrt(norm)))
 
-    places = np.linspace(-8, 8, 161)
+    # A negative margin may favor the smallest of all weights: the strongest tilt has to single out their squares.
+    gaps = np.diff(np.sort(w**2))
+    lowest = math.ceil(10 * max(8.0, math.asinh(TILT / float(gaps[gaps > SAME].min(initial=1.0)))))
+    places = np.arange(-lowest, 81) / 10
     best = int(np.argmin([minus_bound(place) for place in places]))
     around = (places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)])
     refined = minimize_scalar(minus_bound, bounds=around, method="bounded", options={"xatol": 1e-9})

@@ -82,11 +82,10 @@ def _product(coefficients: tuple[int, ...]) -> NumberDensity:
 
 def _truth(allowed: Callable[[int], Any], a: int) -> bool:
     try:
-        return checks.flag("allowed", allowed(a))
-    except ValueError:
-        raise
-    except Exception as failed:
+        own = allowed(a)
+    except Exception as failed:  # a stranger's function may raise anything
         raise ValueError(f"allowed must be a function of one exponent, which failed at {a}: {failed!r}") from failed
+    return checks.flag("allowed", own)
 
 
 @lru_cache(maxsize=256)

@@ -132,11 +132,10 @@ def _children_coefficients() -> list[float]:
 
 def _real(value: Callable[[int], Any], a: int) -> float:
     try:
-        found = checks.real("value", value(a))
-    except ValueError:
-        raise
-    except Exception as failed:
+        own = value(a)
+    except Exception as failed:  # a stranger's function may raise anything
         raise ValueError(f"value must be a function of one exponent, which failed at {a}: {failed!r}") from failed
+    found = checks.real("value", own)
     if abs(found) > LARGEST_VALUE:
         raise ValueError(f"value must be at most {LARGEST_VALUE:g} in absolute value, got {found:g} at {a}")
     return found

@@ -96,8 +96,9 @@ class AtomicLatent:
     @property
     def is_symmetric(self) -> bool:
         """Whether g and -g have the same law, up to rounding."""
-        law = dict(zip(self.atoms, self.probabilities, strict=True))
-        return all(abs(law.get(-g, 0.0) - p) < ROUNDING for g, p in law.items())
+        g, p = np.array(self.atoms), np.array(self.probabilities)
+        up, down = np.argsort(g), np.argsort(-g)
+        return bool(np.all(abs(g[up] + g[down]) < ROUNDING) and np.all(abs(p[up] - p[down]) < ROUNDING))
 
 
 @cache

@@ -7,6 +7,7 @@ from theory.models import checks
 from theory.models.covariance import set_checked
 
 BinaryNeurons = Literal["sign", "tanh"]
+SMALLEST_BIAS_VARIANCE = 1e-300  # below it products with it are no normal numbers
 LARGEST_BIAS_VARIANCE = 1e6  # fields of this size saturate every neuron
 
 
@@ -27,7 +28,8 @@ class BinaryNetwork:
       input and every layer.
 
     The paper scales fields in its own way and lists further surrogates; what is said here holds for these definitions.
-    ValueError for a mean variance outside (0, 1] and a bias variance outside [0, 1e6].
+    ValueError for a mean variance outside (0, 1], and for a bias variance outside [0, 1e6], or positive and below
+    1e-300.
 
     >>> BinaryNetwork(mean_variance=0.9, bias_variance=0.1)
     BinaryNetwork(mean_variance=0.9, bias_variance=0.1, neurons='sign')
@@ -43,4 +45,8 @@ class BinaryNetwork:
         bias_variance = checks.between(
             "bias_variance", self.bias_variance, 0.0, LARGEST_BIAS_VARIANCE, closed=(True, True)
         )
+        if 0 < bias_variance < SMALLEST_BIAS_VARIANCE:
+            raise ValueError(
+                f"bias_variance must be zero or at least {SMALLEST_BIAS_VARIANCE:g}, got {checks.shown(bias_variance)}"
+            )
         set_checked(self, mean_variance=mean_variance, bias_variance=bias_variance)

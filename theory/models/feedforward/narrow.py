@@ -95,7 +95,7 @@ def activation_values(function: Callable[[Array], Array], h: Array) -> Array:
     """Evaluates a user's activation; ValueError where it does not map an array to one of finite real numbers."""
     try:
         with np.errstate(all="ignore"):
-            values = np.asarray(function(h))
+            values = np.asarray(function(h.copy()))  # a function may work in place, as h[h < 0] = 0 does
     except Exception as failed:  # a stranger's function may raise anything
         raise ValueError(f"activation must be a function of an array, got one that fails: {failed!r}") from None
     if values.shape != h.shape or values.dtype.kind not in "iuf":
