@@ -148,15 +148,15 @@ class PointScales(RowScales):
     @classmethod
     def rescaled(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """Build the law of values that need not have the mean 1: they are divided by their mean."""
-        values = checks.finite_array("values", values, 1)
-        if values.size == 0 or values.min() < 0 or not values.any():
-            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(values)}")
-        values = values / values.max()  # so that neither a sum overflows nor a mean vanishes
-        weights = cls._probabilities(weights, values)
-        mean = float(weights @ values)
+        found = checks.finite_array("values", values, 1)
+        if found.size == 0 or found.min() < 0 or not found.any():
+            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(found)}")
+        found = found / found.max()  # so that neither a sum overflows nor a mean vanishes
+        given = cls._probabilities(weights, found)
+        mean = float(given @ found)
         if mean == 0:
             raise ValueError("values must not be zero wherever weights are positive: the rows would hold no data")
-        return cls(values / mean, weights)
+        return cls(found / mean, given)
 
     @property
     def nodes(self) -> Array:
