@@ -157,9 +157,8 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
         add(
             "--min-separation",
             type=integer(1),
-            default=4,
             metavar="SITES",
-            help="rank pairs of sites that are at least so far apart (default: 4)",
+            help="rank pairs of sites that are at least so far apart (default: 4 for proteins, 1 for anything else)",
         ),
         add(
             "--clones",

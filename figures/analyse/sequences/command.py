@@ -46,6 +46,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         field_l2=options.field_l2,
         test_fraction=options.test_fraction,
         min_separation=options.min_separation,
+        protein=sequences.alphabet == "protein",
         clones=options.clones,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,

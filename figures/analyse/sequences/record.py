@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
+from figures.analyse.sequences.evidence import Evidence
 from figures.analyse.sequences.scores import Pair
 from simulate.core import Estimate
 from simulate.nets import Clone
@@ -35,6 +36,9 @@ class SequenceAnalysis(Analysis):
     scores: Array = field(repr=False)  # (L, L) average-product corrected
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int
+    is_default_separation: bool  # not chosen by the user
+    nearer: list[Pair] = field(repr=False)  # pairs below the separation, the strongest first
+    evidence: Evidence  # what noise scores, and how many ranked pairs lie above
     clones: tuple[Clone, ...] = field(default=(), repr=False)
 
     @property
@@ -44,6 +48,11 @@ class SequenceAnalysis(Analysis):
 
     @property
     def is_evidence(self) -> bool:
+        """Whether at least one ranked pair scores higher than noise does."""
+        return self.evidence.count > 0
+
+    @property
+    def gains(self) -> bool:
         """Whether pairs help to predict held-out sequences, by more than two standard errors, and beat guessing."""
         gain, loss = self.gain[-1], self.pair_loss[-1]
         return gain.mean > 2 * gain.stderr and loss.mean < math.log(self.n_colors)

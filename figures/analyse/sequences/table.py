@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
+NOISE = "limit of noise"
 SCORES = "score"  # of pairs i < j in the order 12, 13, ..., 23, ...
 
 
@@ -53,6 +54,11 @@ def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[
     ]
 
 
+def noise_rows(limit: float, n_pairs: int) -> list[Row]:
+    """Return the line from the first to the last rank at the score that noise reaches; none where nothing is ranked."""
+    return [row(NOISE, rank, panel=RANKED, theory=limit) for rank in sorted({1, n_pairs}) if n_pairs]
+
+
 def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
     """Return a table with one line for each ranked pair, the strongest first.
 
@@ -68,5 +74,6 @@ def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
             "letters": [analysis.letters(pair) for pair in analysis.pairs],
             "score": [pair.score for pair in analysis.pairs],
             "norm": [pair.norm for pair in analysis.pairs],
+            "above_noise": [rank < analysis.evidence.count for rank in range(len(analysis.pairs))],
         }
     )
