@@ -167,6 +167,17 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             help="write clones of the orders 1 to K, at most 3: new sequences, as many as there are, from the law with "
             "interactions of at most so many sites that the sequences teach, as NAME_clone1.fasta and so on",
         ),
+        add(
+            "--reference",
+            metavar="NAME",
+            help="number the sites by the residues of this sequence too; its name, or its number in the file",
+        ),
+        add(
+            "--first-residue",
+            type=integer(1),
+            metavar="N",
+            help="number of its first residue (default: as in a name like RASH_HUMAN/5-165, otherwise 1)",
+        ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
     return [option.dest for option in options]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from figures.analyse.sequences import table
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
-from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
@@ -115,11 +115,15 @@ def analyse_sequences(
         independent_loss=alone,
         gain=gain,
         scores=scores,
+        norms=norms,
         pairs=pairs,
         min_separation=separation,
         is_default_separation=min_separation is None,
         nearer=[pair for pair in every if pair.j - pair.i < separation],
         evidence=evidence,
+        weights=own.weights,
+        clusters=own.clusters,
+        commonest=color_frequencies(colors, own.weights, len(tokens)).argmax(axis=1),
         clones=made,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
 from figures.analyse.sequences.evidence import Evidence
+from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
 from simulate.core import Estimate
 from simulate.nets import Clone
@@ -34,12 +35,18 @@ class SequenceAnalysis(Analysis):
     independent_loss: tuple[Estimate, ...]
     gain: tuple[Estimate, ...]  # their difference, sequence by sequence
     scores: Array = field(repr=False)  # (L, L) average-product corrected
+    norms: Array = field(repr=False)  # (L, L), without that correction
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int
     is_default_separation: bool  # not chosen by the user
     nearer: list[Pair] = field(repr=False)  # pairs below the separation, the strongest first
     evidence: Evidence  # what noise scores, and how many ranked pairs lie above
+    weights: Array = field(repr=False)  # (M,) how much each sequence counts
+    clusters: NDArray[np.int64] = field(repr=False)  # (M,) numbers of the clusters, from 0
+    commonest: NDArray[np.int64] = field(repr=False)  # (L,) the color with the largest weight at each site
     clones: tuple[Clone, ...] = field(default=(), repr=False)
+    reference: Reference | None = None  # whose residues the sites are, for the user's numbers
+    names: tuple[str, ...] = field(default=(), repr=False)  # (M,) of the records; none where some were left out
 
     @property
     def n_colors(self) -> int:
@@ -60,6 +67,11 @@ class SequenceAnalysis(Analysis):
     def label(self, pair: Pair) -> str:
         """Name both sites of a pair by their places in the file."""
         return label(self.columns, pair)
+
+    def residues(self, pair: Pair) -> str:
+        """Name both sites of a pair by the residues of the reference sequence; an empty string without one."""
+        of = self.reference
+        return "" if of is None else f"{of.residue(pair.i)}-{of.residue(pair.j)}"
 
     def letters(self, pair: Pair) -> str:
         """Name the two colors that favor each other most."""

@@ -4,6 +4,7 @@ import math
 
 from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.scores import Pair
 from figures.analyse.wording import WIDTH, counted, listed, paragraphs
 from figures.core.render import render
 
@@ -120,12 +121,17 @@ def _strongest(analysis: SequenceAnalysis) -> list[str]:
         apart = "" if analysis.min_separation == 1 else f" that vary are at least {analysis.min_separation} sites apart"
         return [f"No two columns{apart or ' vary'}: there is nothing to rank."]
     shown = analysis.pairs[: min(LISTED, analysis.evidence.count or LISTED)]
-    top = ", ".join(f"{analysis.label(p)} ({analysis.letters(p)})" for p in shown)
+    top = ", ".join(_named(analysis, p) for p in shown)
     what = "strongest interactions" if analysis.is_evidence else "highest scores, which noise reaches too"
     return [
         f"The {what}, with the letters that favor each other most, are: {top}.",
         *_left_out(analysis, shown[-1].score),
     ]
+
+
+def _named(analysis: SequenceAnalysis, pair: Pair) -> str:
+    residues = analysis.residues(pair)
+    return f"{analysis.label(pair)} ({residues and f'residues {residues}, '}{analysis.letters(pair)})"
 
 
 def _left_out(analysis: SequenceAnalysis, least: float) -> list[str]:
