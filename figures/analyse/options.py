@@ -94,7 +94,12 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
         add("--array", metavar="NAME", help="which array of a .npz file to use"),
-        add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
+        add(
+            "--standardize",
+            action=argparse.BooleanOptionalAction,
+            help="measure each column in units of its standard deviation (default: where the variances of the columns "
+            "differ by more than a factor of 100)",
+        ),
         add(
             "--lams",
             type=positive_numbers,
