@@ -29,11 +29,11 @@ def write(path, X):
 
 
 def test_nothing_is_said_of_gaussian_tables():
-    # Each of two kinds of sentence stands in at most 1 % of tables: 60 or more among 2 x 2000 in one of 10^3 runs.
+    # Each of two kinds of sentence stands in at most 1 % of tables: 70 or more among 2 x 2000 in one of 10^5 runs.
     tables = [gaussian(seed, n=20, d=2) for seed in range(1000)] + [gaussian(seed, n=40) for seed in range(1000)]
     rows = sum(len(outlying_rows(units(X))) > 0 for X in tables)
     cells = sum(bool(outlying_cells(units(X))) for X in tables)
-    assert rows + cells < 60 + 10
+    assert rows + cells < 70
     assert rows > 2  # the level is used, 20 are expected
     assert not any(equal_columns(units(X))[0] for X in tables[:200])
 
@@ -70,9 +70,9 @@ def test_outlying_rows_and_cells_are_named():
 
 
 def test_heavy_rows_are_no_single_mistakes():
-    X = gaussian(2, n=100, d=3)
-    X[::8] *= 12
-    assert any("so many are no single mistakes" in note for note in quality_notes(X, NAMES[:3]))
+    X = gaussian(2, n=400, d=10)
+    X[::12] *= 12  # 34 rows, of which 33 are expected beyond the limit, and 21 are many
+    assert any("so many are no single mistakes" in note for note in quality_notes(X, NAMES[:10]))
 
 
 @pytest.mark.parametrize(
