@@ -94,7 +94,12 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
         add("--array", metavar="NAME", help="which array of a .npz file to use"),
-        add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
+        add(
+            "--standardize",
+            action=argparse.BooleanOptionalAction,
+            help="measure each column in units of its standard deviation (default: where the variances of the columns "
+            "differ by more than a factor of 100)",
+        ),
         add(
             "--equal-rows",
             action="store_true",
@@ -162,9 +167,8 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
         add(
             "--min-separation",
             type=integer(1),
-            default=4,
             metavar="SITES",
-            help="rank pairs of sites that are at least so far apart (default: 4)",
+            help="rank pairs of sites that are at least so far apart (default: 4 for proteins, 1 for anything else)",
         ),
         add(
             "--clones",
@@ -172,6 +176,17 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             metavar="K",
             help="write clones of the orders 1 to K, at most 3: new sequences, as many as there are, from the law with "
             "interactions of at most so many sites that the sequences teach, as NAME_clone1.fasta and so on",
+        ),
+        add(
+            "--reference",
+            metavar="NAME",
+            help="number the sites by the residues of this sequence too; its name, or its number in the file",
+        ),
+        add(
+            "--first-residue",
+            type=integer(1),
+            metavar="N",
+            help="number of its first residue (default: as in a name like RASH_HUMAN/5-165, otherwise 1)",
         ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]

@@ -23,6 +23,7 @@ def analysed(path: Path, context: Context) -> SequenceAnalysis:
         sequences.tokens,
         gap=sequences.gap,
         columns=sequences.columns[sites],
+        min_separation=4,
         run=context.sweep,
     )
 

@@ -322,7 +322,7 @@ def test_evidence_and_perplexity():
     assert found.converged
     for gain, loss, evidence in ((0.13, 1.0, True), (0.11, 1.0, False), (0.13, 1.1, False)):
         changed = replace(found, gain=(Estimate(gain, 0.06, 9),), pair_loss=(Estimate(loss, 0.1, 9),), sizes=(48,))
-        assert changed.is_evidence == evidence
+        assert changed.gains == evidence
     changed = replace(found, pair_loss=(Estimate(np.log(2), 0.1, 9),), independent_loss=(Estimate(np.log(3), 0.1, 9),))
     said = " ".join(sequence_report(changed, "title").split())
     assert "choose among 2.000 equally likely letters by the pair model (its perplexity), and among 3.000" in said

@@ -33,7 +33,7 @@ from simulate.core import Estimate, stream
 from simulate.potts import masked_loss, pseudo_likelihood
 from theory.models import DensePottsModel
 
-ENDS = (".csv", ".pdf", ".png", "_pairs.csv")
+ENDS = (".csv", ".pdf", ".png", "_ECs.txt", "_ccmpred.mat", "_ccmpred_raw.mat", "_pairs.csv", "_weights.csv")
 
 
 def couplings(seed, L, C):
@@ -198,7 +198,7 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, capsys):
     rows = read_csv(output / "analyse_my stem.fasta.csv")
     assert (rows["curve"] == SCORES).sum() == 9 * 8 / 2
     pairs = (output / "analyse_my stem.fasta_pairs.csv").read_text(encoding="utf-8").splitlines()
-    assert pairs[0] == "rank,i,j,letters,score,norm"
+    assert pairs[0] == "rank,i,j,letters,score,norm,above_noise"
     first = pairs[1].split(",")
     assert int(first[1]) + int(first[2]) == 2 * 2 + 9  # in the columns of the file, two of which are gaps only
     said = capsys.readouterr().out
@@ -262,7 +262,9 @@ def test_constant_columns_gain_nothing_and_are_in_no_pair():
     states[:, [3, 8]] = stream(0, "two columns").integers(0, 4, (60, 2))
     one, two = (analyse_sequences(part, LETTERS, reweight=False) for part in (states[:, :8], states))
     assert (one.gain[-1].mean, one.gain[-1].stderr, one.pairs) == (0.0, 0.0, [])
-    assert "No two columns that vary are at least 4 sites apart" in report(one, "one")
+    assert "No two columns vary: there is nothing to rank" in report(one, "one")
+    far = analyse_sequences(states[:, :8], LETTERS, reweight=False, min_separation=4)
+    assert "No two columns that vary are at least 4 sites apart" in report(far, "far")
     assert abs(two.gain[-1].mean) < 0.02
     assert [(pair.i, pair.j) for pair in two.pairs] == [(3, 8)]
     assert not two.is_evidence

@@ -10,7 +10,7 @@ from theory.models.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
 LARGEST = 1e100  # below it products of variances and their inverses can be represented
-UNEQUAL = 1e4  # above this ratio of variances a few columns make up the mean error
+UNEQUAL = 100.0  # above this ratio of variances a few columns make up the mean error
 
 
 def constant_columns(X: Array) -> list[int]:
@@ -71,6 +71,23 @@ def _equal_rows(X: Array) -> tuple[Array, str]:
         "another, and a new row is to be scaled in the same way before it is predicted"
     )
     return np.asarray(centered / lengths[:, None]), note
+
+
+def scale_choice(X: Array, wanted: bool | None) -> tuple[bool, str | None]:
+    """Decide whether columns are standardized, and say so where their variances differ by more than UNEQUAL.
+
+    `wanted` is the choice of the user; with None columns are standardized where the variances differ that much.
+    """
+    varying = np.delete(X, constant_columns(X), axis=1)
+    variances = varying.var(axis=0) if varying.shape[1] else np.ones(1)
+    ratio = float(variances.max() / variances.min()) if variances.min() > 0 else np.inf
+    if not ratio > UNEQUAL:
+        return bool(wanted), None
+    differ = f"the variances of the columns differ by a factor of {ratio:.1g}"
+    if wanted is False:
+        return False, f"{differ}; they are kept (--no-standardize), so that the mean error is that of the largest ones"
+    as_asked = "" if wanted else "; --no-standardize keeps the units of the file"
+    return True, f"{differ}: each column is measured in units of its standard deviation{as_asked}"
 
 
 def constant_text(names: Sequence[str], constant: list[int], limit: int = 8) -> str:

@@ -2,9 +2,12 @@
 
 import argparse
 
+import numpy as np
+
 from figures.analyse.errors import DataError
-from figures.analyse.matrix.admissible import constant_columns, constant_text
+from figures.analyse.matrix.admissible import constant_columns, constant_text, scale_choice
 from figures.analyse.matrix.analyse import analyse_matrix
+from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
@@ -12,6 +15,7 @@ from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame
 from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
+from figures.analyse.wording import printable
 
 
 def _read(options: argparse.Namespace) -> Matrix:
@@ -33,13 +37,18 @@ def _read(options: argparse.Namespace) -> Matrix:
 
 
 def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixAnalysis:
+    standardize, note = scale_choice(matrix.values, options.standardize)
+    data = np.delete(matrix.values, constant := constant_columns(matrix.values), axis=1)
+    names = tuple(name for k, name in enumerate(matrix.names) if k not in set(constant))
+    said = [*([note] if note else []), *quality_notes(data, names)]
+    print(*(f"{printable(options.file)}: {each}\n" for each in said), sep="", end="")
     return analyse_matrix(
         matrix.values,
         matrix.names,
         lams=options.lams,
         test_fraction=options.test_fraction,
         repeats=options.repeats,
-        standardize=options.standardize,
+        standardize=standardize,
         drop_constant=options.drop_constant,
         equal_rows=options.equal_rows,
         seed=options.seed,

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from figures.analyse.sequences import table
 from figures.analyse.sequences.clones import make_clones, require_supported
-from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
+from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
@@ -35,7 +36,8 @@ def analyse_sequences(
     l2: float | None = None,
     field_l2: float = FIELD_PENALTY,
     test_fraction: float = 0.2,
-    min_separation: int = 4,
+    min_separation: int | None = None,
+    protein: bool | None = None,
     sizes: Sequence[int] | None = None,
     clones: int | None = None,
     max_iter: int = 150,
@@ -53,8 +55,9 @@ def analyse_sequences(
     summed over the effective number of sequences; `l2` None is chosen within the training sequences. `test_fraction`
     of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
     The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
-    apart. `clones` are made of the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks in
-    the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    apart (None: 4 for a `protein`, which None tells by its letters, otherwise 1), and compared with those of permuted
+    columns. `clones` are made of the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks
+    in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -66,7 +69,8 @@ def analyse_sequences(
     L, n_varying = colors.shape[1], int(varying.sum())
     for name, penalty in (("l2", l2 or 0.0), ("field_l2", field_l2)):
         checks.non_negative(name, penalty)
-    separation = int(checks.dimension(min_separation, name="min_separation"))
+    apart = default_separation(tuple(tokens), L, protein) if min_separation is None else min_separation
+    separation = int(checks.dimension(apart, name="min_separation"))
     if separation >= L:
         raise ValueError(f"min_separation must be below the number of sites {L}, got {min_separation}")
     own = reweighted(colors, identity, reweight, max(1, n_jobs), progress, say)
@@ -81,10 +85,18 @@ def analyse_sequences(
         rng = stream(seed, "validation")
         settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out)
         choice = (note,)
-    values: dict[str, Any] = carry_out(_tasks(colors, own, split, own_sizes, gap, settings))
+    values: dict[str, Any] = carry_out(
+        [
+            *_tasks(colors, own, split, own_sizes, gap, settings),
+            *noise_tasks(colors, own.weights, gap, settings, separation, seed),
+        ]
+    )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, _ = values["map"]
-    pairs = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), separation, varying)
+    every = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), 1, varying)
+    pairs = [pair for pair in every if pair.j - pair.i >= separation]
+    noise = [value for key, value in values.items() if key.startswith("noise/")]
+    evidence = judged(noise, scores, varying, pairs, separation)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)
@@ -103,13 +115,21 @@ def analyse_sequences(
         independent_loss=alone,
         gain=gain,
         scores=scores,
+        norms=norms,
         pairs=pairs,
         min_separation=separation,
+        is_default_separation=min_separation is None,
+        nearer=[pair for pair in every if pair.j - pair.i < separation],
+        evidence=evidence,
+        weights=own.weights,
+        clusters=own.clusters,
+        commonest=color_frequencies(colors, own.weights, len(tokens)).argmax(axis=1),
         clones=made,
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
+            *table.noise_rows(evidence.limit, min(L, len(pairs))),
         ],
         notes=(*own.notes, *choice, *stopped, *unmade),
         converged=not stopped and not unmade,

@@ -2,12 +2,16 @@
 
 import argparse
 import os
+from dataclasses import replace
 
+from figures.analyse.errors import OptionError
 from figures.analyse.reading.sequences import Sequences, read_sequences
 from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
+from figures.analyse.sequences.exchange import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.reference import ABSENT, Reference, first_letters, read_reference, record_names
 from figures.analyse.sequences.report import report
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
@@ -35,7 +39,15 @@ def _notes(sequences: Sequences) -> list[str]:
 
 
 def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> SequenceAnalysis:
-    return analyse_sequences(
+    # Read before the long work, since its name may be wrong.
+    reference = None
+    if options.reference is not None:
+        reference = read_reference(sequences, options.reference, options.alphabet, options.first_residue)
+        start = f"{first_letters(reference.letters)}..., of which the first is number {_first(reference)}"
+        print(f"sites are also numbered by the residues of {reference.name} ({start})")
+    elif options.first_residue is not None:
+        raise OptionError("--first-residue is a number of the sequence that --reference names; say which one")
+    found = analyse_sequences(
         sequences.states,
         sequences.tokens,
         gap=None if options.count_gaps else sequences.gap,
@@ -46,18 +58,25 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
         field_l2=options.field_l2,
         test_fraction=options.test_fraction,
         min_separation=options.min_separation,
+        protein=sequences.alphabet == "protein",
         clones=options.clones,
         seed=options.seed,
         n_jobs=options.jobs if options.jobs > 0 else os.cpu_count() or 1,
         progress=label,
     )
+    names = record_names(sequences)
+    return replace(found, reference=reference, names=tuple(names))
+
+
+def _first(reference: Reference) -> int:
+    return int(reference.numbers[reference.numbers != ABSENT][:1].sum())
 
 
 def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
-    frames = {"pairs": pairs_frame(analysis)}
+    frames = {"pairs": pairs_frame(analysis), "weights": weights_frame(analysis, analysis.names)}
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
-    files = clone_files(analysis.clones, analysis.tokens)
+    files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
     return [TableAndFigure(analysis.rows, as_experiment(title), frames, files=files)]
 
 

@@ -72,9 +72,13 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
-    axes.plot(rows["x"], rows["theory"], "o", color="C0", markerfacecolor="white")
-    names = [name.removeprefix("_") for name in rows.sort_values("x")["curve"][:NAMED]]
-    listed = "\n".join(["the strongest:", *names])
+    noise = rows[rows["curve"] == table.NOISE]
+    pairs = rows[rows["curve"] != table.NOISE].sort_values("x")
+    axes.plot(pairs["x"], pairs["theory"], "o", color="C0", markerfacecolor="white")
+    axes.plot(noise["x"], noise["theory"], ":", color="0.4")
+    above = pairs[pairs["theory"] > noise["theory"].max()] if len(noise) else pairs
+    names = [name.removeprefix("_") for name in above["curve"][:NAMED]]
+    listed = "\n".join(["the strongest:", *names]) if names else "none above noise (dotted)"
     axes.text(0.97, 0.97, listed, transform=axes.transAxes, ha="right", va="top", fontsize=7)
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
     axes.set_ylim(bottom=0)

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.record import Analysis
+from figures.analyse.sequences.evidence import Evidence
+from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
 from simulate.core import Estimate
 from simulate.nets import Clone
@@ -33,9 +35,18 @@ class SequenceAnalysis(Analysis):
     independent_loss: tuple[Estimate, ...]
     gain: tuple[Estimate, ...]  # their difference, sequence by sequence
     scores: Array = field(repr=False)  # (L, L) average-product corrected
+    norms: Array = field(repr=False)  # (L, L), without that correction
     pairs: list[Pair] = field(repr=False)  # ranked
     min_separation: int
+    is_default_separation: bool  # not chosen by the user
+    nearer: list[Pair] = field(repr=False)  # pairs below the separation, the strongest first
+    evidence: Evidence  # what noise scores, and how many ranked pairs lie above
+    weights: Array = field(repr=False)  # (M,) how much each sequence counts
+    clusters: NDArray[np.int64] = field(repr=False)  # (M,) numbers of the clusters, from 0
+    commonest: NDArray[np.int64] = field(repr=False)  # (L,) the color with the largest weight at each site
     clones: tuple[Clone, ...] = field(default=(), repr=False)
+    reference: Reference | None = None  # whose residues the sites are, for the user's numbers
+    names: tuple[str, ...] = field(default=(), repr=False)  # (M,) of the records; none where some were left out
 
     @property
     def n_colors(self) -> int:
@@ -44,6 +55,11 @@ class SequenceAnalysis(Analysis):
 
     @property
     def is_evidence(self) -> bool:
+        """Whether at least one ranked pair scores higher than noise does."""
+        return self.evidence.count > 0
+
+    @property
+    def gains(self) -> bool:
         """Whether pairs help to predict held-out sequences, by more than two standard errors, and beat guessing."""
         gain, loss = self.gain[-1], self.pair_loss[-1]
         return gain.mean > 2 * gain.stderr and loss.mean < math.log(self.n_colors)
@@ -51,6 +67,11 @@ class SequenceAnalysis(Analysis):
     def label(self, pair: Pair) -> str:
         """Name both sites of a pair by their places in the file."""
         return label(self.columns, pair)
+
+    def residues(self, pair: Pair) -> str:
+        """Name both sites of a pair by the residues of the reference sequence; an empty string without one."""
+        of = self.reference
+        return "" if of is None else f"{of.residue(pair.i)}-{of.residue(pair.j)}"
 
     def letters(self, pair: Pair) -> str:
         """Name the two colors that favor each other most."""

@@ -4,7 +4,8 @@ import math
 
 from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.record import SequenceAnalysis
-from figures.analyse.wording import WIDTH, counted, paragraphs
+from figures.analyse.sequences.scores import Pair
+from figures.analyse.wording import WIDTH, counted, listed, paragraphs
 from figures.core.render import render
 
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
@@ -40,8 +41,10 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         _held_out(analysis),
         f"To predict one masked site is as hard as to choose among {math.exp(pair.mean):.3f} equally likely letters by "
         f"the pair model (its perplexity), and among {math.exp(alone.mean):.3f} from the column alone{gaps}.",
-        *_verdict(analysis),
-        _strongest(analysis),
+        *_gain(analysis),
+        _separation(analysis),
+        *_evidence(analysis),
+        *_strongest(analysis),
         *sentences(analysis.clones),
     ]
 
@@ -59,23 +62,85 @@ def _held_out(analysis: SequenceAnalysis) -> str:
     )
 
 
-def _verdict(analysis: SequenceAnalysis) -> list[str]:
-    """Say where the ranking is that of noise, or may be."""
-    if analysis.is_evidence:
+def _gain(analysis: SequenceAnalysis) -> list[str]:
+    """Say where pairs do not help to predict."""
+    if analysis.gains:
         return []
     if analysis.pair_loss[-1].mean >= math.log(analysis.n_colors):
-        found = "The pair model predicts held-out sequences no better than uniform guessing"
-    else:
-        found = (
-            f"The pair model predicts held-out sequences no better than sites alone (its gain {analysis.gain[-1]} is "
-            "not above two standard errors)"
-        )
-    return [f"{found}: the ranking below is no evidence of interactions."]
+        return ["The pair model predicts held-out sequences no better than uniform guessing."]
+    return [
+        f"The pair model predicts held-out sequences no better than sites alone (its gain {analysis.gain[-1]} is not "
+        "above two standard errors)."
+    ]
 
 
-def _strongest(analysis: SequenceAnalysis) -> str:
-    apart = f"at least {counted(analysis.min_separation, 'site')} apart"
+def _separation(analysis: SequenceAnalysis) -> str:
+    """Say which pairs are ranked, and why."""
+    apart = analysis.min_separation
+    if apart == 1:
+        return "All pairs of sites that vary are ranked, neighbors too."
+    why = (
+        ", since nearer residues of a protein touch along the chain (--min-separation 1 ranks all)"
+        if analysis.is_default_separation
+        else ""
+    )
+    return f"Pairs are ranked that are at least {apart} sites apart{why}."
+
+
+def _evidence(analysis: SequenceAnalysis) -> list[str]:
+    """Say how many ranked pairs lie above the scores of noise, and at which rate noise does."""
+    found = analysis.evidence
     if not analysis.pairs:
-        return f"No two columns that vary are {apart}: there is nothing to rank."
-    top = ", ".join(f"{analysis.label(p)} ({analysis.letters(p)})" for p in analysis.pairs[:LISTED])
-    return f"The strongest interactions {apart}, with the letters that favor each other most, are: {top}."
+        return []
+    wider = (
+        f", times {found.widening:.2f} because the scores of these data scatter so much more than those of permuted "
+        "columns"
+        if found.widening > 1
+        else ""
+    )
+    limit = (
+        f"above {found.limit:.3g}, the largest score of {found.permutations} alignments whose columns were permuted "
+        f"independently{wider}; independent columns give a pair above it in {100 * found.false_alarms:.0f} % of such "
+        "analyses"
+    )
+    if not analysis.is_evidence:
+        ranked = counted(len(analysis.pairs), "pair")
+        return [f"None of {ranked} scores {limit}: the ranking below is no evidence of interactions."]
+    verb = "score" if found.count > 1 else "scores"
+    return [
+        f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. What sequences share by descent "
+        "can lift pairs that do not interact; similar sequences share their weight, and nothing else accounts for it."
+        if analysis.identity is not None
+        else f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. This takes sequences as "
+        "independent: what related ones share by descent can lift pairs that do not interact."
+    ]
+
+
+def _strongest(analysis: SequenceAnalysis) -> list[str]:
+    if not analysis.pairs:
+        apart = "" if analysis.min_separation == 1 else f" that vary are at least {analysis.min_separation} sites apart"
+        return [f"No two columns{apart or ' vary'}: there is nothing to rank."]
+    shown = analysis.pairs[: min(LISTED, analysis.evidence.count or LISTED)]
+    top = ", ".join(_named(analysis, p) for p in shown)
+    what = "strongest interactions" if analysis.is_evidence else "highest scores, which noise reaches too"
+    return [
+        f"The {what}, with the letters that favor each other most, are: {top}.",
+        *_left_out(analysis, shown[-1].score),
+    ]
+
+
+def _named(analysis: SequenceAnalysis, pair: Pair) -> str:
+    residues = analysis.residues(pair)
+    return f"{analysis.label(pair)} ({residues and f'residues {residues}, '}{analysis.letters(pair)})"
+
+
+def _left_out(analysis: SequenceAnalysis, least: float) -> list[str]:
+    """Count and name the pairs below the separation that score higher than the weakest pair that is listed."""
+    left = [pair for pair in analysis.nearer if pair.score > least]
+    if not left:
+        return []
+    return [
+        f"Left out of this list are {counted(len(left), 'pair')} of sites nearer than {analysis.min_separation} that "
+        f"{'score' if len(left) > 1 else 'scores'} higher than the weakest one listed: "
+        f"{listed([analysis.label(pair) for pair in left], LISTED)}."
+    ]

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.reference import ABSENT
 from figures.core import Row, row
 from simulate.core import Estimate
 from theory.models.arrays import Array
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
+NOISE = "limit of noise"
 SCORES = "score"  # of pairs i < j in the order 12, 13, ..., 23, ...
 
 
@@ -53,20 +55,37 @@ def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[
     ]
 
 
+def noise_rows(limit: float, n_pairs: int) -> list[Row]:
+    """Return the line from the first to the last rank at the score that noise reaches; none where nothing is ranked."""
+    return [row(NOISE, rank, panel=RANKED, theory=limit) for rank in sorted({1, n_pairs}) if n_pairs]
+
+
 def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
     """Return a table with one line for each ranked pair, the strongest first.
 
-    Sites are columns of the file; beside them stand letters and scores.
+    Sites i and j are columns of the file, and beside them residues of the reference sequence where there is one, empty
+    where it has a gap. `score` has the average-product correction, and `norm` is without it; `above_noise` says whether
+    the score is higher than that of permuted columns.
     """
     import pandas as pd
 
+    pairs = analysis.pairs
+    columns: dict[str, Any] = {
+        "rank": range(1, len(pairs) + 1),
+        "i": [analysis.columns[pair.i] for pair in pairs],
+        "j": [analysis.columns[pair.j] for pair in pairs],
+    }
+    if analysis.reference is not None:
+        for name, sites in (("i", [pair.i for pair in pairs]), ("j", [pair.j for pair in pairs])):
+            numbers = pd.Series(analysis.reference.numbers[sites], dtype="Int64")
+            columns[f"residue_{name}"] = numbers.where(numbers != ABSENT)
+            columns[f"A_{name}"] = [analysis.reference.letters[site] for site in sites]
     return pd.DataFrame(
         {
-            "rank": range(1, len(analysis.pairs) + 1),
-            "i": [analysis.columns[pair.i] for pair in analysis.pairs],
-            "j": [analysis.columns[pair.j] for pair in analysis.pairs],
-            "letters": [analysis.letters(pair) for pair in analysis.pairs],
-            "score": [pair.score for pair in analysis.pairs],
-            "norm": [pair.norm for pair in analysis.pairs],
+            **columns,
+            "letters": [analysis.letters(pair) for pair in pairs],
+            "score": [pair.score for pair in pairs],
+            "norm": [pair.norm for pair in pairs],
+            "above_noise": [rank < analysis.evidence.count for rank in range(len(pairs))],
         }
     )

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
+from figures.analyse.matrix.spectrum.no_law import without_law
 from figures.analyse.matrix.spectrum.noise_part import TRACY_WIDOM, noise_part
 from figures.analyse.matrix.spectrum.record import (
     CORRELATION,
@@ -49,8 +50,8 @@ def matrix_spectrum(X: Array, names: Sequence[str], lam: float, seed: int = 0) -
         return f"There is no spectrum: it would take minutes for {d} columns; choose at most {MOST_COLUMNS} of them."
     try:
         return _spectrum(X, tuple(names), lam, seed)
-    except (ConvergenceError, np.linalg.LinAlgError) as error:
-        return f"There is no spectrum: the law of its noise could not be computed ({str(error).splitlines()[0]})."
+    except (ConvergenceError, np.linalg.LinAlgError):
+        return without_law(X, tuple(names))
 
 
 def _spectrum(X: Array, names: tuple[str, ...], lam: float, seed: int) -> MatrixSpectrum:

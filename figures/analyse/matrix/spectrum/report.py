@@ -19,7 +19,7 @@ LISTED, NAMED = 4, 4  # so many directions are named, and so many columns of eac
 def spectrum_report(spectrum: MatrixSpectrum | str, width: int = WIDTH) -> str:
     """Write the spectra as a table and sentences, or the one line that says why there are none."""
     if isinstance(spectrum, str):
-        return spectrum
+        return paragraphs([spectrum], width)
     title = f"Largest eigenvalues, and where those of noise end: n = {spectrum.n}, lam = {spectrum.lam:.2g}"
     caption = paragraphs([CAPTION], width)
     cells = [_cells(method) for method in spectrum.methods]

@@ -1,0 +1,46 @@
+"""Says why the eigenvalues of noise cannot be computed for a table, and what its owner can do."""
+
+import numpy as np
+
+from figures.analyse.matrix.admissible import UNEQUAL
+from figures.analyse.matrix.data_quality import dependent_columns, equal_columns
+from figures.analyse.wording import listed
+from theory.models.arrays import Array
+
+FEW = 10.0  # rows a column, below which the noise of so few eigenvalues is hard to resolve
+LISTED = 5
+
+
+def without_law(X: Array, names: tuple[str, ...]) -> str:
+    """Return why there is no spectrum of X (n, d), whose columns vary, with what to do, the likeliest cause first."""
+    advice = "; or ".join(_causes(X, names)) or "choose fewer columns, or columns that are more alike"
+    return (
+        "There is no spectrum: where the eigenvalues of noise would end cannot be computed for this table, since what "
+        f"is left of its columns as noise is too unequal. What may help: {advice}. All that stands above is not "
+        "affected."
+    )
+
+
+def _causes(X: Array, names: tuple[str, ...]) -> list[str]:
+    n, d = X.shape
+    causes = []
+    variances = X.var(axis=0)
+    ratio = float(variances.max() / variances.min())
+    if ratio > UNEQUAL:
+        causes.append(
+            "measure the columns in units of their standard deviations (--standardize), since their variances differ "
+            f"by a factor of {ratio:.1g}"
+        )
+    centered = X - X.mean(axis=0)
+    units = centered / np.sqrt((centered**2).sum(axis=0))
+    copies, groups = equal_columns(units)
+    if copies:
+        kept, twice = listed([names[group[0]] for group in groups], LISTED), listed([names[k] for k in copies], LISTED)
+        causes.append(f"leave out {twice} (--skip-columns), which repeat {kept}")
+    dependent = [] if copies else dependent_columns(units)
+    if dependent:
+        named = listed([names[k] for k in dependent], LISTED)
+        causes.append(f"leave out {named} (--skip-columns), which follow exactly from the other columns")
+    if n < FEW * d:
+        causes.append(f"take more rows, since {n} are few for {d} columns")
+    return causes

@@ -1,0 +1,119 @@
+"""Says how many of the ranked pairs score higher than noise does: the scores of columns that were made independent."""
+
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.scores import Pair
+from figures.analyse.sequences.tasks import Settings, States, map_task
+from simulate.core import Task, stream
+from theory.models.arrays import Array
+
+PERMUTATIONS, FEWEST_PERMUTATIONS = 19, 9  # false alarms in 1 of 20 and in 1 of 10 analyses of independent columns
+BUDGET = 4e8  # sequences times pairs of sites, in all permutations: about a minute
+TOL = 2e-2  # of the fits to permuted columns, whose couplings are small
+AMINO_ACIDS = frozenset("ACDEFGHIKLMNPQRSTVWY")
+PROTEIN_SEPARATION = 4  # nearer residues touch along the chain of a protein, whatever its fold is
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The score that noise reaches, and how many of the ranked pairs lie above it.
+
+    Of independent columns the largest score exceeds `limit` in a share `false_alarms` of all alignments.
+    """
+
+    limit: float  # of the average-product corrected score
+    count: int  # ranked pairs above it
+    permutations: int
+    widening: float  # by how much the scores of the data scatter more than those of permuted columns, at least 1
+
+    @property
+    def false_alarms(self) -> float:
+        """The chance that the largest score of independent columns is the largest of all permutations, 1/(B + 1)."""
+        return 1 / (self.permutations + 1)
+
+
+def default_separation(tokens: tuple[str, ...], n_sites: int, protein: bool | None = None) -> int:
+    """Return the least distance of ranked pairs: 4 sites for a protein, less where there are no more, otherwise 1.
+
+    With `protein` None the tokens decide: they are letters of amino acids, and not of nucleotides alone.
+    """
+    if protein is None:
+        letters = set(tokens) - {"-"}
+        protein = letters <= AMINO_ACIDS and bool(letters - set("ACGTU"))
+    return min(PROTEIN_SEPARATION, n_sites - 1) if protein else 1
+
+
+def n_permutations(effective_number: float, n_sites: int) -> int:
+    """Return how many times the columns are permuted: fewer where a fit takes long."""
+    work = effective_number * n_sites * (n_sites - 1) / 2
+    return int(np.clip(BUDGET / work, FEWEST_PERMUTATIONS, PERMUTATIONS))
+
+
+def noise_tasks(
+    states: States, weights: Array, gap: int | None, settings: Settings, separation: int, seed: int
+) -> list[Task]:
+    """Return the fits to permuted columns, each as a task."""
+    rough = replace(settings, tol=max(settings.tol, TOL))
+    common = (states, weights, gap, rough, separation, seed)
+    count = n_permutations(float(weights.sum()), states.shape[1])
+    return [Task(f"noise/{r}", noise_task, (*common, r)) for r in range(count)]
+
+
+def noise_task(
+    states: States, weights: Array, gap: int | None, settings: Settings, separation: int, seed: int, permutation: int
+) -> Array:
+    """Return the largest score of independent columns, the spread of their scores, and whether the fit converged.
+
+    As many sequences as the effective number are drawn, each with a probability that is its weight: related sequences
+    share what they have by descent, and all of them, permuted, would be more independent data than there are. Then each
+    column is permuted by itself, which keeps its frequencies and nothing of the pairs.
+    """
+    rng = stream(seed, "permuted columns", permutation)
+    size = min(len(states), max(2, round(float(weights.sum()))))
+    rows = np.arange(len(states)) if size == len(states) else _drawn(weights, size, rng)
+    permuted = rng.permuted(states[rows], axis=0)
+    found = map_task(permuted, np.ones(size), gap, settings)
+    scores = scores_apart(found[0], varying_sites(states), separation)
+    largest = float(scores.max()) if len(scores) else 0.0
+    return np.array([largest, spread(scores), float(found[4].all())])
+
+
+def judged(
+    values: list[Array], scores: Array, varying: NDArray[np.bool_], pairs: list[Pair], separation: int
+) -> Evidence:
+    """Compare ranked `pairs` with the largest scores of permuted columns, from the values of `noise_task`.
+
+    The columns of the data and of B permutations are exchangeable where columns are independent, so that the data have
+    the largest of the B + 1 largest scores in one of B + 1 cases. Descent and chains of interactions make all scores of
+    the data scatter more, also those of pairs beyond the reach of any interaction, which most pairs are: the limit is
+    widened by the ratio of the interquartile ranges where that is above 1. That can only take claims back.
+    """
+    largest, spreads, _ = np.array(values).T
+    noise = float(np.median(spreads))
+    widening = max(1.0, spread(scores_apart(scores, varying, separation)) / noise) if noise > 0 else 1.0
+    limit = float(largest.max()) * widening
+    return Evidence(limit, sum(1 for _ in takewhile(lambda p: p.score > limit, pairs)), len(values), widening)
+
+
+def scores_apart(scores: Array, varying: NDArray[np.bool_], separation: int) -> Array:
+    """Return the scores of the pairs of varying sites that are at least `separation` apart, in one row."""
+    i, j = np.triu_indices(len(scores), separation)
+    kept = varying[i] & varying[j]
+    return np.asarray(scores[i[kept], j[kept]])
+
+
+def spread(scores: Array) -> float:
+    """Return the interquartile range, which a quarter of strong pairs does not change; 0 for fewer than two scores."""
+    if len(scores) < 2:
+        return 0.0
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return float(high - low)
+
+
+def _drawn(weights: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return np.asarray(np.sort(rng.choice(len(weights), size, replace=False, p=weights / weights.sum())))

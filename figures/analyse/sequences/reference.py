@@ -1,0 +1,106 @@
+"""Numbers the sites as the residues of one sequence of the alignment, the one that the user knows."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.errors import DataError
+from figures.analyse.reading.sequences import Sequences, entries
+from figures.analyse.reading.sequences.entries import REFERENCE, Entry
+from figures.analyse.reading.sequences.letters import GAPS, Convention
+from figures.analyse.reading.sequences.read import format_of
+from figures.analyse.reading.text_file import TextFile, text_file
+from figures.analyse.wording import listed, shown
+
+RANGE = re.compile(r"/(\d+)-\d+$")  # as in RASH_HUMAN/5-165: the first residue has the number 5
+LISTED = 4
+ABSENT = 0  # stands for the number of a residue where the sequence has a gap
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The residues of one sequence at the L sites that are analyzed."""
+
+    name: str
+    numbers: NDArray[np.int64] = field(repr=False)  # (L,), 0 at a gap
+    letters: tuple[str, ...] = field(repr=False)  # (L,), "-" at a gap
+
+    def residue(self, site: int) -> str:
+        """Name the residue at a site (from 0) by its letter and number, as in K45, or say that there is a gap."""
+        return f"{self.letters[site]}{self.numbers[site]}" if self.numbers[site] != ABSENT else "gap"
+
+
+def read_reference(sequences: Sequences, wanted: str, alphabet: str, first: int | None) -> Reference:
+    """Read the residues of the record `wanted`, its name or its number from 1, at the sites of `sequences`.
+
+    Residues are counted from `first`, or from the number that the name ends with, as in NAME/5-165, or from 1; small
+    letters of A2M and A3M have no column, but count. DataError where there is no such record, and for tables.
+    """
+    entry, convention = _found(text_file(sequences.path), wanted, alphabet)
+    named = RANGE.search(entry.name)
+    start = first if first is not None else int(named[1]) if named else 1
+    numbers, letters = _columns(entry.letters, convention, start)
+    places = sequences.columns - 1
+    return Reference(entry.name or f"record {wanted}", numbers[places], tuple(letters[place] for place in places))
+
+
+def record_names(sequences: Sequences) -> list[str]:
+    """Return the names of the records, in the order of the file; none where some of them are not analyzed.
+
+    Which ones were left out, or chosen at random, is not known here, and a wrong name would be worse than none.
+    """
+    file = text_file(sequences.path)
+    if format_of(file) in ("table", "plain"):
+        return []
+    with file.open() as lines:
+        names = [entry.name for entry in _records(file, lines)]
+    return names if len(names) == len(sequences.states) else []
+
+
+def _found(file: TextFile, wanted: str, alphabet: str) -> tuple[Entry, Convention]:
+    """Return the record of this name, or else of this number, and how its letters are read."""
+    form = format_of(file)
+    if form == "table":
+        raise DataError(file.path, "is a table; --reference names a sequence of an alignment")
+    known = alphabet.lower() in ("auto", "protein", "rna", "dna")
+    convention = Convention(inserts=form == "a2m", custom=None if known else alphabet.encode("latin-1", "replace"))
+    numbered, names = None, []
+    with file.open() as lines:
+        for number, entry in enumerate(_records(file, lines), start=1):
+            if wanted and wanted in (entry.name, RANGE.sub("", entry.name)):
+                return entry, convention
+            if wanted == str(number):
+                numbered = entry
+            if entry.name:
+                names.append(shown(entry.name))
+    if numbered is not None:
+        return numbered, convention
+    there = f"the records are called {listed(names, LISTED)}" if names else "its sequences have numbers only, from 1"
+    raise DataError(file.path, f"has no sequence {shown(wanted)} (--reference); {there}")
+
+
+def _records(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+    form = format_of(file)
+    found = getattr(entries, "fasta" if form == "a2m" else form)(file, lines)
+    return (entry for entry in found if entry.name != REFERENCE and entry.letters)
+
+
+def _columns(letters: str, convention: Convention, first: int) -> tuple[NDArray[np.int64], list[str]]:
+    """Return number and letter of the residue in each column of the alignment; 0 and "-" at gaps."""
+    numbers, found, number = [], [], first
+    for letter in letters:
+        gap = letter.encode("latin-1", "replace").translate(GAPS) == b"-"
+        if convention.sites(letter):
+            numbers.append(ABSENT if gap else number)
+            found.append("-" if gap else letter if convention.custom is not None else letter.upper())
+        number += not gap
+    return np.array(numbers, np.int64), found
+
+
+def first_letters(letters: Iterable[str], count: int = 10) -> str:
+    """Return the first residues of a sequence, for the user to check that it is the one she means."""
+    return "".join(islice((letter for letter in letters if letter != "-"), count))
