@@ -93,6 +93,13 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
     add = parser.add_argument_group("matrices").add_argument
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
+        add("--drop-rows", action="store_true", help="leave out rows that have missing cells"),
+        add(
+            "--missing",
+            metavar="LIST",
+            help="what else marks a missing cell, as in -999,x (empty cells, NaN, NA, N/A, ?, . and - do anyway)",
+        ),
+        add("--decimal", choices=(".", ","), default=".", help="sign that marks the decimals in a table (default: .)"),
         add("--array", metavar="NAME", help="which array of a .npz file to use"),
         add("--standardize", action="store_true", help="measure each column in units of its standard deviation"),
         add(
