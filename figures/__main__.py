@@ -205,4 +205,6 @@ def _jobs(text: str) -> int:
 
 
 if __name__ == "__main__":
+    # Files are drawn and nothing is shown: settings of the user's screen, which may not work here, must not matter.
+    os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
     sys.exit(main())

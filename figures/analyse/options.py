@@ -8,6 +8,7 @@ from typing import NoReturn
 from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
 from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
+from figures.analyse.reading.tables.cells import kind_of
 from figures.core.outputs import OUTPUT
 
 KINDS = ("matrix", "sequences", "text")
@@ -17,8 +18,9 @@ class _Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
-        of_option = message.startswith("argument --")
-        raise OptionError(message.removeprefix("argument ").replace(": ", " ", 1) if of_option else message)
+        if message.startswith("argument --"):
+            message = message.removeprefix("argument ").replace(": ", " ", 1)
+        raise OptionError(message.removeprefix("argument file: "))
 
 
 def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
@@ -27,9 +29,36 @@ def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
     Owners are as in `make_parser`. OptionError for an option that is not known or has a wrong value.
     """
     parser, owners = make_parser()
-    options = parser.parse_args(argv)
+    options = parser.parse_args(_with_dashes(argv))
     options.typed = {name for name, value in vars(options).items() if value != parser.get_default(name)}
     return options, owners
+
+
+def _with_dashes(argv: Sequence[str]) -> list[str]:
+    """Return the arguments so that a value such as -999,x is taken for one, where argparse would see an option.
+
+    OptionError for a file whose name begins with a dash, which the user has to write in another way.
+    """
+    found: list[str] = []
+    for argument in argv:
+        dashed = argument.startswith("-") and not argument.startswith("--") and len(argument) > 1
+        if dashed and found and found[-1] in ("--missing", "--columns", "--skip-columns"):
+            found[-1] += f"={argument}"
+        elif dashed and (Path(argument).suffix or Path(argument).exists()) and not _is_number(argument):
+            raise OptionError(f"{argument} begins with a dash, as options do; if it is a file write ./{argument}")
+        else:
+            found.append(argument)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return all(kind_of(part) == "number" for part in text.split(","))
+
+
+def _file(text: str) -> Path:
+    if not text:  # it would be the current folder
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return Path(text)
 
 
 def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
@@ -44,7 +73,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     )
     parser.add_argument(
         "file",
-        type=Path,
+        type=_file,
         help="samples by features (.csv, .tsv, .npy, .npz), or aligned sequences (.fasta, .a2m, .a3m, .sto; a .csv of "
         f"at most {MOST_TOKENS} different tokens with --kind sequences), or documents (.ldac with .tokens, .jsonl, a "
         ".txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
@@ -93,6 +122,13 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
     add = parser.add_argument_group("matrices").add_argument
     options = [
         add("--drop-constant", action="store_true", help="leave out columns that are constant"),
+        add("--drop-rows", action="store_true", help="leave out rows that have missing cells"),
+        add(
+            "--missing",
+            metavar="LIST",
+            help="what else marks a missing cell, as in -999,x (empty cells, NaN, NA, N/A, ?, . and - do anyway)",
+        ),
+        add("--decimal", choices=(".", ","), default=".", help="sign that marks the decimals in a table (default: .)"),
         add("--array", metavar="NAME", help="which array of a .npz file to use"),
         add(
             "--standardize",

@@ -24,10 +24,11 @@ NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal 
 def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: float | None = None) -> None:
     """Draws the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
 
-    Equal tables give equal bytes: the files hold no date. `dpi` is the resolution of a PNG in dots per inch.
+    Equal tables give equal bytes: the files hold no date, and a matplotlibrc of the user has no influence. `dpi` is the
+    resolution of a PNG in dots per inch.
     """
     panels = experiment.resolved_panels()
-    with style.context(STYLE_SHEET):
+    with style.context(STYLE_SHEET, after_reset=True):
         width, height = matplotlib.rcParams["figure.figsize"]
         figure = Figure(figsize=experiment.figsize or (width * (1 + 0.8 * (len(panels) - 1)), height))
         for panel, ax in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):

@@ -1,5 +1,9 @@
 """python -m figures analyse: files in, table and figure out, and every failure one line."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -161,6 +165,30 @@ def test_output_that_cannot_be_written_is_said_before_any_work(table, tmp_path, 
 def test_a_wrong_option_is_named_as_it_is_typed(table, tmp_path, capsys, option, value, message):
     said = refused(capsys, table, option, value, "--output", tmp_path / "out")
     assert said.startswith(f"figures analyse: {option} {message}")
+
+
+def test_names_of_files_that_look_like_something_else(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "a,b,-c\n" + "".join(f"{k},{k * k % 7},{-999 if k == 4 else k % 3}\n" for k in range(12))
+    (tmp_path / "-x.csv").write_text(rows, encoding="utf-8")
+    assert "-x.csv begins with a dash, as options do; if it is a file write ./-x.csv" in refused(capsys, "-x.csv")
+    assert "the name of the file is empty" in refused(capsys, "")
+    output = ["--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]
+    assert main(["./-x.csv", "--missing", "-999,-1", "--drop-rows", *output]) == 0
+    assert "1 of 12 rows left out" in capsys.readouterr().out
+    assert main(["./-x.csv", "--skip-columns", "-c", *output]) == 0
+    capsys.readouterr()
+    assert "must be numbers above 0" in refused(capsys, "./-x.csv", "--lams", "-1.5", *output)
+
+
+def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path):
+    (tmp_path / "matplotlibrc").write_bytes(b"axes.grid: \xff\xfe\n")
+    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
+    arguments = ["analyse", str(table), "--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]
+    run = [sys.executable, "-m", "figures", *arguments]
+    done = subprocess.run(run, env=os.environ | settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "analyse_my data.pdf").exists()
 
 
 def test_an_interrupted_analysis_says_what_is_left_of_it(table, tmp_path, capsys, monkeypatch):

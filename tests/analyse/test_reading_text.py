@@ -157,7 +157,7 @@ def test_wrong_tables_and_lines(tmp_path):
         "t.txt", "cat dog\ncat dog\n", "--stop-words klingon must be english, none, or a file", stop_words="klingon"
     )
     refused("t.txt", "the and\nof\n", "has no word in 1 document or more, and at least two words are needed; add")
-    refused("t.ldac", "1 0:1\n", "their spelling, one word a line, must be in t.tokens beside it")
+    refused("t.ldac", "1 0:1\n", "their spelling, one word a line, must be in t.tokens or vocab.txt beside")
     (tmp_path / "none").mkdir()
     with pytest.raises(DataError, match=r"none: holds no .txt file"):
         read_corpus(tmp_path / "none")

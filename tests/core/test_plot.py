@@ -3,6 +3,7 @@
 import math
 import struct
 
+import matplotlib
 import pytest
 
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
@@ -44,6 +45,14 @@ def test_equal_data_give_equal_bytes_and_nothing_is_computed(rows, tmp_path):
         assert content == (tmp_path / "second" / name).read_bytes()
         assert b"CreationDate" not in content
         assert b"tEXtSoftware" not in content
+
+
+def test_settings_of_the_user_have_no_influence(rows, tmp_path):
+    """A matplotlibrc may ask for a LaTeX that is not there, or for a grid."""
+    draw_figure(experiment(), rows, tmp_path / "f.pdf")
+    with matplotlib.rc_context({"text.usetex": True, "axes.grid": True, "font.family": "no such font"}):
+        draw_figure(experiment(), rows, tmp_path / "g.pdf")
+    assert (tmp_path / "f.pdf").read_bytes() == (tmp_path / "g.pdf").read_bytes()
 
 
 def test_two_drawings_at_once_do_not_meet(rows, tmp_path, monkeypatch):

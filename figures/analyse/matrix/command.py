@@ -26,6 +26,9 @@ def _read(options: argparse.Namespace) -> Matrix:
         columns=options.columns,
         skip_columns=options.skip_columns,
         array=options.array,
+        drop_rows=options.drop_rows,
+        missing=options.missing,
+        decimal=options.decimal,
     )
     constant = constant_columns(matrix.values)
     if constant and not options.drop_constant:

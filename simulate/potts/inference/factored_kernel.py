@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from simulate.core.kernels import cached_njit
 from simulate.core.threads import in_threads
 from theory.models.arrays import Array
 from theory.models.potts.batches import blocks
@@ -43,8 +43,8 @@ class FactoredObjective:
         return float(value), dA.T, dV, dh.T
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # sums over sites vectorize: twice as fast
-def _loss(states, weights, A, V, h, dA, dV, dh):  # type: ignore[no-untyped-def]
+@cached_njit(fastmath={"reassoc", "contract"})  # sums over sites vectorize: twice as fast
+def _loss(states: Any, weights: Any, A: Any, V: Any, h: Any, dA: Any, dV: Any, dh: Any) -> Any:
     """Computes the loss of some samples, and adds gradients to the last three arguments.
 
     A and h are transposed: A[j, i] acts on site i.

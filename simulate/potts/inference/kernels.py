@@ -7,13 +7,14 @@ A gather or scatter of whole rows replaces products with one-hot matrices, and r
 import math
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
 
 Numbers = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weights: Numbers, z: Numbers) -> float:
     """Fills z (B, W) with logits less the maximum of each site; returns -sum_m w_m sum_i z[m, own color of i].
 
@@ -42,7 +43,7 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
     return total
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> float:
     """Turns exp(logits) in z into w_m (P - one-hot); returns sum_m w_m sum_i log(normalization)."""
     total = 0.0
@@ -59,7 +60,7 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> floa
     return total
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
     """Adds z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
     n_sites, n_samples = columns.shape

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from simulate.core.kernels import cached_njit
 
 TILE = 512  # sequences compared with one at a time: their words stay in the first-level cache
 
@@ -21,8 +23,8 @@ def _ones(_typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, nogil=True)
-def count_similar(planes, start, stop, limit, counts, parents):  # type: ignore[no-untyped-def]
+@cached_njit()
+def count_similar(planes: Any, start: Any, stop: Any, limit: Any, counts: Any, parents: Any) -> None:
     """Adds to counts (M,) the pairs i < j, start <= i < stop, with at most `limit` differing sites; links them.
 
     planes: (words, bits, M) uint64, an odd number >= 3 of bits. parents: (M,) a forest whose trees are the clusters of
@@ -45,8 +47,8 @@ def count_similar(planes, start, stop, limit, counts, parents):  # type: ignore[
                     _link(parents, i, first + k)
 
 
-@njit(cache=True, nogil=True)
-def _add_distance(planes, word, different, distance):  # type: ignore[no-untyped-def]
+@cached_njit()
+def _add_distance(planes: Any, word: Any, different: Any, distance: Any) -> None:
     """Adds the differing sites of one word; several planes in one pass, since passes are bound by loads and stores."""
     a, b, c = planes[0], planes[1], planes[2]
     for k in range(len(distance)):
@@ -59,8 +61,8 @@ def _add_distance(planes, word, different, distance):  # type: ignore[no-untyped
         distance[k] += _ones(different[k])  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
-def _link(parents, i, j):  # type: ignore[no-untyped-def]
+@cached_njit()
+def _link(parents: Any, i: Any, j: Any) -> None:
     """Joins two trees under the smaller root, so that the forest does not depend on the order of the pairs' roots."""
     while parents[i] != i:
         parents[i] = parents[parents[i]]

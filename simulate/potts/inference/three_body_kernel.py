@@ -5,10 +5,10 @@ Triplet t of sites (i, j, k) adds strengths[t] * tensors[which[t], s_i, s_j, s_k
 
 from typing import Any
 
-from numba import njit
+from simulate.core.kernels import cached_njit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def add_triplets(states: Any, sites: Any, strengths: Any, which: Any, tensors: Any, z: Any) -> None:
     """Adds to z (B, L, C) what the triplets give to every color at every site of states (B, L)."""
     n_colors = tensors.shape[1]
@@ -23,7 +23,7 @@ def add_triplets(states: Any, sites: Any, strengths: Any, which: Any, tensors: A
                 z[m, k, color] += J * W[a, b, color]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def gather_triplets(
     states: Any, residuals: Any, sites: Any, strengths: Any, which: Any, tensors: Any, by_strength: Any, by_tensor: Any
 ) -> None:

@@ -1,13 +1,13 @@
-"""Compiles every kernel: once per machine, and without Python's lock, so that threads run side by side."""
+"""Compiles every kernel of the samplers once per machine, without Python's lock, so that threads run side by side."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
-from numba import njit
+from simulate.core.kernels import cached_njit
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
     """Compiles `function`. What it calls must be in its own file, because the cache sees no changes elsewhere."""
-    return cast(Kernel, njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cached_njit(error_model="numpy")(function)

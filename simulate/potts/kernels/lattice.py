@@ -8,8 +8,9 @@ So the draw is one among four neighbors and "any color", at a cost that does not
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
 
 Array = NDArray[Any]
 
@@ -18,7 +19,7 @@ LARGEST_BETA = 150.0
 TO_UNIT = 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def lattice_sweeps(
     states: Array,
     generators: Array,
@@ -75,7 +76,7 @@ def lattice_sweeps(
         generators[chain, 1] = s1
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def lattice_scores(states: Array, rows: int, columns: int) -> Array:
     """Counts the bonds between equal colors, (n_chains,), in states (n_chains, rows * columns)."""
     scores = np.empty(len(states))

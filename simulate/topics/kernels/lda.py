@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
 
 TO_UNIT = 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def lda_sweeps(
     words: NDArray[Any],
     starts: NDArray[Any],

@@ -20,8 +20,10 @@ class Matrix:
     notes: tuple[str, ...] = ()
     first_row: int = 1  # in the file
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
+    rows: tuple[int, ...] = ()  # lines of the file, where the rows do not just follow each other
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file, counted from 1 as a spreadsheet does."""
         position = self.positions[column] if self.positions else column
-        return f"row {self.first_row + row}, {place_of_column(position, self.names[column])}"
+        line = self.rows[row] if self.rows else self.first_row + row
+        return f"row {line}, {place_of_column(position, self.names[column])}"

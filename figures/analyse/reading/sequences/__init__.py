@@ -1,7 +1,8 @@
 """Alignments and tables of tokens, read into integers."""
 
 from figures.analyse.reading.sequences.alphabet import checked_alphabet
-from figures.analyse.reading.sequences.read import FORMATS, read_sequences
+from figures.analyse.reading.sequences.formats import FORMATS
+from figures.analyse.reading.sequences.read import read_sequences
 from figures.analyse.reading.sequences.record import Sequences
 from figures.analyse.reading.sequences.tokens import MOST_TOKENS
 

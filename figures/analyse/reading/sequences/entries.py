@@ -1,13 +1,16 @@
 """Reads the records of FASTA and Stockholm files, and of files with one sequence a line, as they stand there."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from figures.analyse.errors import DataError
+from figures.analyse.reading.tables.layout import split
 from figures.analyse.reading.text_file import TextFile
-from figures.analyse.wording import counted, shown
+from figures.analyse.wording import counted, listed, shown
 
 REFERENCE = "#=GC RF"
+EXTRA = frozenset(("ss_pred", "ss_conf", "ss_dssp", "sa_pred", "sa_dssp", "aa_pred", "aa_dssp", "Consensus"))
 NOT_MATCHED = ".-~"  # these mark columns of inserts in a reference line of Stockholm
 
 
@@ -22,6 +25,33 @@ class Entry(NamedTuple):
         """Say where the entry is found; `number` counts the entries from 1."""
         name = f" ({shown(self.name)})" if self.name else ""
         return f"record {number}{name}, line {self.line}"
+
+
+@dataclass
+class Extra:
+    """Takes records out of an alignment that hh-suite adds to it, and that are no sequences of a family.
+
+    In A2M and A3M a name that ends in _consensus is one of these; elsewhere it may be a sequence of its own.
+    """
+
+    in_a2m: bool
+    found: list[str] = field(default_factory=list)
+
+    def without(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Pass on the entries that are sequences."""
+        for entry in entries:
+            if entry.name in EXTRA or (self.in_a2m and entry.name.endswith("_consensus")):
+                self.found.append(entry.name)
+            else:
+                yield entry
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on what was left out."""
+        if not self.found:
+            return ()
+        count = counted(len(self.found), "record")
+        return (f"{count} of structure or consensus left out, as hh-suite adds them: {listed(self.found, 8)}",)
 
 
 def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
@@ -50,6 +80,19 @@ def plain(_file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
     for number, text in enumerate(lines, start=1):
         if text.strip() and not text.startswith("#"):
             yield Entry(number, "", "".join(text.split()))
+
+
+def names(file: TextFile, lines: Iterable[str], delimiter: str | None, first: int) -> Iterator[Entry]:
+    """Yield the rows of a table of names and sequences from line `first` on."""
+    for number, text in enumerate(lines, start=1):
+        if number < first or not text.strip():
+            continue
+        cells = split(text.strip("\n"), delimiter)
+        if len(cells) != 2:
+            raise DataError(
+                file.path, f"row {number} has {counted(len(cells), 'cell')}, but the others a name and a sequence"
+            )
+        yield Entry(number, cells[0].strip(), "".join(cells[1].split()))
 
 
 def stockholm(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:

@@ -38,13 +38,23 @@ class Convention:
         """
         data = letters.encode("latin-1", "replace")
         if self.custom is not None:
-            return data.translate(GAPS)
+            return self._custom_sites(data, self.custom)
         small = len(data) - len(data.translate(None, ascii_lowercase.encode()))
         if self.inserts:
             self.inserted += small
             return data.translate(GAPS, INSERTS).translate(STOPS)
         self.lowered += small
         return data.translate(UPPER).translate(GAPS).translate(STOPS)
+
+    def _custom_sites(self, data: bytes, own: bytes) -> bytes:
+        """Return one byte a site where the user lists the letters: these are letters, whatever they mean elsewhere."""
+        marks = bytes(code for code in b"._~" if code not in own)
+        if not self.inserts:
+            return data.translate(bytes.maketrans(marks, b"-" * len(marks)))
+        left = bytes(code for code in INSERTS if code not in own)
+        small = left.replace(b".", b"")
+        self.inserted += len(data) - len(data.translate(None, small))
+        return data.translate(bytes.maketrans(marks, b"-" * len(marks)), left)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,32 +1,26 @@
 """Reads sequences from any kind of file that can hold them."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from figures.analyse.errors import DataError
 from figures.analyse.memory import require_memory
-from figures.analyse.reading.opening import GZIP_MAGIC, announce, extension, uncompressed_size
+from figures.analyse.reading.opening import GZIP_MAGIC, announce, uncompressed_size
 from figures.analyse.reading.sequences import entries
 from figures.analyse.reading.sequences.alphabet import checked_alphabet
 from figures.analyse.reading.sequences.clean import Unknown, cleaned
 from figures.analyse.reading.sequences.collect import collect
+from figures.analyse.reading.sequences.formats import Format, format_of, rows_above_names
 from figures.analyse.reading.sequences.letters import Convention
 from figures.analyse.reading.sequences.record import Sequences
-from figures.analyse.reading.sequences.tokens import is_token_table, read_tokens
-from figures.analyse.reading.tables.layout import Header
+from figures.analyse.reading.sequences.tokens import read_tokens
+from figures.analyse.reading.tables.layout import Header, find_layout
 from figures.analyse.reading.text_file import TextFile, text_file
 
-Format = Literal["fasta", "a2m", "stockholm", "table", "plain"]
-FORMATS = {
-    "fasta": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna"),
-    "a2m": (".a2m", ".a3m"),
-    "stockholm": (".sto", ".stk"),
-}
 BYTES_OF_MEMORY = {"stockholm": 4.0, "table": 1.0}  # for each byte of text; 2.5 of the other formats
 
 
@@ -53,6 +47,8 @@ def read_sequences(
         raise DataError(Path(path), f"--max-sequences must be at least 2, got {most}")
     file = text_file(Path(path))
     form = format_of(file)
+    if form == "names" and (columns, skip_columns) != (None, None):
+        form = "table"
     _announce(file, form, most, say)
     if form == "table":
         try:
@@ -63,34 +59,25 @@ def read_sequences(
     if columns is not None or skip_columns is not None:
         raise DataError(file.path, "is an alignment; --columns and --skip-columns choose columns of tables")
     convention = Convention(inserts=form == "a2m", custom=_custom(file, alphabet))
+    extra = entries.Extra(form == "a2m")
     with file.open() as lines:
-        found = getattr(entries, "fasta" if form == "a2m" else form)(file, lines)
-        found, kept, notes = entries.matched(file, found) if form == "stockholm" else (found, None, ())
+        found = _entries(file, form, lines)
+        found, kept, notes = entries.matched(file, found) if form == "stockholm" else (extra.without(found), None, ())
         collected = collect(file, found, convention, most=most, seed=seed)
         further = form == "stockholm" and any(line.strip() for line in lines)
-    notes = (*_named_gzip(file.path), *(["the first of several alignments is read"] if further else []), *notes)
+    several = ["the first of several alignments is read"] if further else []
+    notes = (*_named_gzip(file.path), *several, *notes, *extra.notes, *collected.notes)
     places = None if kept is None else np.array(kept) + 1
-    return cleaned(
-        file.path, collected.letters, (*notes, *collected.notes), alphabet=alphabet, unknown=unknown, columns=places
-    )
+    return cleaned(file.path, collected.letters, notes, alphabet=alphabet, unknown=unknown, columns=places)
 
 
-def format_of(file: TextFile) -> Format:
-    """Recognize the format by the first line that is not blank.
-
-    What begins with ">" is A2M only where the name of the file says so.
-    """
-    first = next(line for line in file.head.splitlines() if line.strip())
-    suffix = extension(file.path)
-    if first.startswith("# STOCKHOLM"):
-        return "stockholm"
-    if suffix in FORMATS["stockholm"]:
-        raise DataError(file.path, "does not begin with # STOCKHOLM 1.0; name it by what it is, such as .fasta")
-    if suffix in FORMATS["a2m"]:
-        return "a2m"
-    if first.startswith((">", ";")) or (suffix in FORMATS["fasta"]):
-        return "fasta"
-    return "table" if is_token_table(file) else "plain"
+def _entries(file: TextFile, form: Format, lines: Iterable[str]) -> Iterable[entries.Entry]:
+    if form == "names":
+        layout = find_layout(file, "no")
+        first = layout.first_row + (rows_above_names(file) or 0)
+        return entries.names(file, lines, layout.delimiter, first)
+    read = {"stockholm": entries.stockholm, "plain": entries.plain}.get(form, entries.fasta)
+    return read(file, lines)
 
 
 def _named_gzip(path: Path) -> tuple[str, ...]:

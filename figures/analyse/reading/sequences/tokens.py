@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import TextIO
 
@@ -49,7 +50,7 @@ def _plain(token: str) -> str:
 def is_token_table(file: TextFile) -> bool:
     """Say whether the lines hold several cells; otherwise each line is a sequence of its own."""
     try:
-        return len(find_layout(file, "no").names) > 1
+        return len(_layout(file)[0].names) > 1
     except csv.Error:  # a line that is longer than cells may be is one sequence
         return False
 
@@ -67,7 +68,7 @@ def read_tokens(
 
     The gap is the first color; integers follow by value, and other tokens by spelling. An empty cell is a gap.
     """
-    layout = find_layout(file, "no")
+    layout, sizes = _layout(file)
     named = header == "yes" or (header == "auto" and _has_header(file, layout))
     first = split(file.head.split("\n")[layout.first_row - 1], layout.delimiter)
     names = [cell.strip() for cell in first] if named else layout.names
@@ -75,16 +76,36 @@ def read_tokens(
     codes = _Codes()
     with file.open() as text:
         values, choice = _gathered(file, text, layout, named, chosen, codes, most, seed)
+    if sizes is not None and len(values) != sizes[0] and most is None:
+        said = f"its first line says {counted(sizes[0], 'sequence')}, but {len(values)} follow"
+        raise DataError(file.path, f"{said}; is it cut off? Correct or delete the first line")
     counts = np.bincount(values.reshape(-1), minlength=256)
     suspicious = suspicious_tokens({_plain(token): int(counts[code]) for token, code in codes.items() if counts[code]})
     states, tokens = _ordered(values, codes)
     places = np.array(chosen, dtype=np.int64) + 1
     require_enough(file.path, states)
     _require_tokens(file, tokens)
+    if sizes is not None:
+        choice = [f"the first line holds the sizes: {sizes[0]} sequences of {sizes[1]} sites", *choice]
     notes = [f"{layout.description.split(',')[0]}, {'the first row names the columns' if named else 'no header'}"]
     return Sequences(
         file.path, states, tokens, _kind(tokens), places, (*notes, *choice, *suspicious, *conserved(states))
     )
+
+
+def _layout(file: TextFile) -> tuple[Layout, tuple[int, int] | None]:
+    """Return how the table is laid out, and the numbers M of rows and L of columns where its first line says them.
+
+    Programs of direct coupling analysis write a line "M L q" or "M L" above their integers; it is no row of the table.
+    """
+    lines = file.head.split("\n")
+    there = [k for k, line in enumerate(lines) if line.strip() and not line.startswith("#")][:2]
+    if len(there) == 2:
+        first, second = (re.split(r"[\s,;]+", lines[k].strip()) for k in there)
+        if len(first) in (2, 3) and all(map(INTEGER.fullmatch, first)) and len(first) != len(second) == int(first[1]):
+            below = "\n".join([*lines[: there[0]], "", *lines[there[0] + 1 :]])
+            return find_layout(replace(file, head=below), "no"), (int(first[0]), int(first[1]))
+    return find_layout(file, "no"), None
 
 
 def _gathered(

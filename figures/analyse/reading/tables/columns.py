@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from figures.analyse.errors import DataError
-from figures.analyse.wording import counted, shown
+from figures.analyse.wording import counted, listed, shown
 
 
 def place_of_column(position: int, name: str) -> str:
@@ -29,7 +29,8 @@ def selected(path: Path, names: Sequence[str], columns: str | None, skip: str | 
     dropped = set() if skip is None else set(_positions(path, names, skip))
     left = [k for k in wanted if k not in dropped]
     if not left:
-        raise DataError(path, "no column is left; check --columns and --skip-columns")
+        typed = [name for name, value in (("--columns", columns), ("--skip-columns", skip)) if value is not None]
+        raise DataError(path, f"no column is left; check {' and '.join(typed)}")
     return left
 
 
@@ -41,9 +42,15 @@ def _positions(path: Path, names: Sequence[str], text: str) -> list[int]:
 
 
 def _part(path: Path, names: Sequence[str], part: str) -> list[int]:
-    """Return the positions of one name (every column that has it), of one number, or of a range of numbers."""
+    """Return the position of one name or one number, or the positions of a range of numbers.
+
+    DataError where several columns have the name.
+    """
     by_name = [k for k, name in enumerate(names) if name == part]
     numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+    if len(by_name) > 1:
+        which = listed([k + 1 for k in by_name], 8)
+        raise DataError(path, f"has {len(by_name)} columns called {shown(part)}: {which}; say which by their numbers")
     if by_name or numbers is None:
         if by_name:
             return by_name

@@ -2,19 +2,25 @@
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from io import StringIO
+from typing import NamedTuple
 
 from figures.analyse.errors import DataError
-from figures.analyse.reading.tables.cells import is_number, kind_of
-from figures.analyse.reading.tables.columns import numbered
+from figures.analyse.reading.tables.cells import is_number
+from figures.analyse.reading.tables.columns import numbered, place_of_column
+from figures.analyse.reading.tables.header import Cells, Header, has_header, named, names_of_header
 from figures.analyse.reading.text_file import TextFile
-from figures.analyse.wording import shown
+from figures.analyse.wording import counted, shown
 
-Header = Literal["auto", "yes", "no"]
-Cells = list[str]
+__all__ = ["COMMENTS", "Cells", "Header", "Layout", "find_layout", "parting", "split"]
+
 SAMPLE = 50  # so many lines decide the layout
-DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma", None: "space"}
+LONGEST_ROW = 20  # lines that a row takes at most, with line breaks in quoted cells
+DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "pipe", None: "space"}
+COMMENTS = "#%!"  # a line that begins with one of these is a remark
+DECLARED = "sep="  # what Excel takes a delimiter from
 
 
 @dataclass(frozen=True)
@@ -35,97 +41,124 @@ class Layout:
         return f"{DELIMITERS[self.delimiter]} separated, {header}"
 
 
-def find_layout(file: TextFile, header: Header = "auto") -> Layout:
-    """Recognize delimiter, header and columns of a table by its first lines.
+class _Line(NamedTuple):
+    """A row as text, and the line of the file, from 1, where it begins."""
 
-    DataError where there is no row of data, and where the first row may be a header or not.
+    number: int
+    text: str
+
+
+def find_layout(file: TextFile, header: Header = "auto", *, numeric: bool = False, decimal: str = ".") -> Layout:
+    """Recognize delimiter, header and columns of a table by its first lines; `numeric` where it must hold numbers.
+
+    Lines above the table that begin with # are remarks, and in a numeric one those with % or ! too. DataError where
+    there is no row of data, where the first row may be a header or not, and where header and rows do not fit.
     """
+    comments = COMMENTS if numeric else "#"
     lines = file.head.split("\n")
-    start = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), None)
+    declared = _declared(lines[0])
+    begin = 0 if declared is None else 1
+    start = next((i for i in range(begin, len(lines)) if lines[i].strip() and lines[i][0] not in comments), None)
     if start is None:
         raise DataError(file.path, "holds comments only, no row of numbers")
-    numbers = [i for i in range(start, len(lines)) if lines[i].strip()][:SAMPLE]
-    sample = [lines[i] for i in numbers]
-    delimiter = _delimiter(sample)
-    rows = [split(line, delimiter) for line in sample]
-    named = header == "yes" or (header == "auto" and _has_header(file, rows, start + 1))
-    if len(rows) == named:
+    sample = _sample(lines, start)
+    delimiter = declared or _delimiter([line.text for line in sample], decimal, numeric)
+    rows = [split(line.text, delimiter) for line in sample]
+    is_named = header == "yes" or (header == "auto" and has_header(file, rows, start + 1))
+    if len(rows) == is_named:
         raise DataError(file.path, f"has a header in row {start + 1} and no row of numbers below it")
-    body = rows[named:]
+    body = [row for row in rows[is_named:] if any(cell.strip() for cell in row)] or rows[is_named:]
     width = Counter(map(len, body)).most_common(1)[0][0]
     open_end = width > 2 and all(len(row) == width and not row[-1] for row in body)  # each line ends with a delimiter
-    names = _names(rows[0], width - open_end) if named else _commented(lines[:start], delimiter, width - open_end)
+    if is_named and len(rows[0]) == width and rows[0][-1].strip():
+        open_end = False  # a column that has a name is there, even if it is empty
+    inner = width - open_end
+    if is_named:
+        names = names_of_header(file, rows[0], [row[:inner] for row in body], inner, start + 1)
+    else:
+        names = _commented(lines[begin:start], delimiter, inner, comments)
     return Layout(
         delimiter=delimiter,
-        first_row=numbers[named] + 1,
+        first_row=sample[is_named].number,
         names=names,
         width=len(names) + open_end,
-        header_row=start + 1 if named else None,
-        bytes_per_row=len("\n".join(sample).encode(file.encoding, "replace")) / len(sample),
+        header_row=start + 1 if is_named else None,
+        bytes_per_row=len("\n".join(line.text for line in sample).encode(file.encoding, "replace")) / len(sample),
     )
 
 
 def split(line: str, delimiter: str | None) -> Cells:
     """Return the cells of one line. csv.Error where it has a cell that is too long."""
-    return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter))
+    return line.split() if delimiter is None else next(csv.reader(StringIO(line, newline=""), delimiter=delimiter))
 
 
-def _delimiter(sample: Cells) -> str | None:
+def parting(layout: Layout, number: int, cells: Sequence[str]) -> str:
+    """Say in words where a row, on line `number`, that has more or fewer cells than the others parts from them."""
+    found, other = counted(len(cells), "cell"), "the first rows have"
+    if layout.header_row:
+        other = f"the header in row {layout.header_row} has"
+    if len(cells) < layout.width:
+        end = len(cells)
+        where = f"nothing stands in {place_of_column(end, (*layout.names, f'column {end + 1}')[end])}"
+    else:
+        where = f"{shown(cells[layout.width].strip())} stands beyond the last column"
+    return f"row {number} has {found}, but {other} {layout.width}: {where}; make all rows equally long"
+
+
+def _declared(line: str) -> str | None:
+    """Return the delimiter that a first line like `sep=;` of Excel declares; None where there is no such line."""
+    text = line.strip(' "')
+    given = text[len(DECLARED) :]
+    return given if text.lower().startswith(DECLARED) and given in list(";,|\t") else None
+
+
+def _sample(lines: Cells, start: int) -> list[_Line]:
+    """Return the first rows from line `start` (from 0) on; a quoted cell may hold line breaks."""
+    found: list[_Line] = []
+    i = start
+    while i < len(lines) and len(found) < SAMPLE:
+        if not lines[i].strip():
+            i += 1
+            continue
+        end = i + 1
+        if lines[i].count('"') % 2 and _opens(lines[i]):
+            closing = range(i + 1, min(i + LONGEST_ROW, len(lines)))
+            end = next((k + 1 for k in closing if lines[k].count('"') % 2), end)
+        found.append(_Line(i + 1, "\n".join(lines[i:end])))
+        i = end
+    return found
+
+
+def _opens(line: str) -> bool:
+    """Say whether the last quote of a line begins a cell."""
+    before = line[: line.rindex('"')]
+    return not before or before[-1] in "\t;,|"
+
+
+def _delimiter(sample: Cells, decimal: str, numeric: bool) -> str | None:
     """Return the first delimiter that gives all lines the same number > 1 of cells.
 
-    Where there is none it is the one that gives most lines several cells.
+    Where there is none it is the one that gives most lines several cells, and blanks, which are in most texts, only in
+    tables of numbers. A comma that marks decimals delimits only what nothing else does.
     """
     several: dict[str, int] = {}
-    for delimiter in DELIMITERS:
+    blanks = 0
+    for delimiter in DELIMITERS if decimal == "." else ["\t", ";", "|", None, ","]:
         widths = [len(split(line, delimiter)) for line in sample]
         if min(widths) > 1 and len(set(widths)) == 1:
             return delimiter
-        if delimiter is not None:
+        if delimiter is None:
+            blanks = sum(width > 1 for width in widths)
+        else:
             several[delimiter] = sum(width > 1 for width in widths)
-    return max(several, key=lambda delimiter: several[delimiter])
+    best = max(several, key=lambda delimiter: several[delimiter])
+    return None if numeric and not several[best] and 2 * blanks > len(sample) else best
 
 
-def _has_header(file: TextFile, rows: list[Cells], number: int) -> bool:
-    """Say whether the first row is a header: no cell of it is a number, or its numbers just count the columns.
-
-    DataError where it holds both numbers and words, and the rows below do not explain it.
-    """
-    cells = rows[0]
-    if (len(cells) > 4 and _counts(cells)) or (not cells[0].strip() and _counts(cells[1:])):
-        return len(rows) > 1 and rows[1] != cells
-    text = next((k for k, cell in enumerate(cells) if kind_of(cell) == "text"), None)
-    if text is None:
-        return False
-    digits = next((cell for cell in cells if is_number(cell)), None)
-    if digits is None:
-        return True
-    if any(len(row) > text and kind_of(row[text]) == "text" for row in rows[1:]):
-        return False  # a column of text, of which the reader will say more
-    raise DataError(
-        file.path,
-        f"row {number}, column {text + 1}: {shown(cells[text])} is not a number, but {shown(digits)} in the same row "
-        "is; if this row holds the names of the columns say --header yes, else correct it",
-    )
-
-
-def _counts(cells: Cells) -> bool:
-    """Say whether cells are 0, 1, 2, ... or 1, 2, 3, ..."""
-    return cells in ([str(k + start) for k in range(len(cells))] for start in (0, 1))
-
-
-def _names(cells: Cells, width: int) -> tuple[str, ...]:
-    """Return the names of a header; a column without one is called by its number."""
-    if len(cells) == width - 1:
-        cells = ["", *cells]  # R writes no name above the row names
-    elif len(cells) == width + 1 and not cells[-1]:
-        cells = cells[:-1]
-    return tuple(cell.strip() or name for cell, name in zip(cells, numbered(len(cells)), strict=True))
-
-
-def _commented(lines: Cells, delimiter: str | None, width: int) -> tuple[str, ...]:
+def _commented(lines: Cells, delimiter: str | None, width: int, comments: str) -> tuple[str, ...]:
     """Return the names from a line like `# a,b,c` above the numbers, else numbers."""
     for line in reversed(lines):
-        cells = split(line.lstrip("# "), delimiter) if line.strip() else []
+        cells = split(line.lstrip(f"{comments} "), delimiter) if line.strip() else []
         if len(cells) == width and not any(map(is_number, cells)):
-            return _names(cells, width)
+            return named(cells)
     return numbered(width)

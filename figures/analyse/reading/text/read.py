@@ -1,10 +1,12 @@
 """Reads a corpus from any kind of file or folder that can hold one."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.opening import extension
+from figures.analyse.reading.text.counted import Form, form_of, read_counted
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.reading.text.documents import (
     Named,
@@ -13,12 +15,14 @@ from figures.analyse.reading.text.documents import (
     line_documents,
     table_documents,
 )
-from figures.analyse.reading.text.ldac import Counted, read_ldac
+from figures.analyse.reading.text.ldac import Counted
 from figures.analyse.reading.text.record import Corpus
 from figures.analyse.reading.text.vocabulary import ENGLISH, pruned, require_words, words_of
+from figures.analyse.wording import shown
 
 MIN_DOCUMENTS = 5  # a counted word is in so many at least, or in fewer if there are few
 JSON_LINES = (".jsonl", ".ndjson")
+MARKUP = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|&(?:[a-z]{2,6}|#\d{2,5});")  # tags and entities of HTML and XML
 MAX_WORDS = 4000  # the value matrix has as many rows and columns
 
 
@@ -34,8 +38,9 @@ def read_corpus(
 ) -> Corpus:
     """Count the words of the documents at `path`, whose kind is told by its suffix.
 
-    It may be a .ldac file (with its words in a .tokens file beside it), a folder of .txt files, a .txt file with one
-    document a line, a column of a .csv or .tsv file, or a key of a .jsonl file; files may be gzipped.
+    It may be words counted by number (LDA-C, the bag of words of UCI, or MatrixMarket, with their spelling in
+    NAME.tokens or vocab.txt beside it), a folder of .txt files, a .txt file with one document a line, a column of a
+    .csv or .tsv file, or a key of a .jsonl file; files may be gzipped.
 
     `stop_words` is "english", "none", a file with one word a line, or "auto", which leaves out English ones where
     words are read and none where they come counted. `min_documents` None stands for 5, or fewer where there are few
@@ -47,15 +52,16 @@ def read_corpus(
         raise DataError(path, "holds the words of a corpus; name the .ldac file beside it")
     if text_column is not None and suffix not in (".csv", ".tsv", *JSON_LINES):
         raise DataError(path, "--text-column is for .csv, .tsv, .jsonl and .ndjson")
-    if suffix == ".ldac":
-        documents, words = read_ldac(path, encoding)
-        notes = ["counted words (LDA-C)"]
+    form = _form(path, suffix)
+    if form is not None:
+        documents, words, how = read_counted(path, form, encoding)
+        notes, more = [how], list[str]()
     else:
         named, how = _texts(path, suffix, encoding, text_column)
-        documents, words = _counted(named)
+        documents, words, more = _counted(named)
         notes = [f"{how}; words are runs of letters, in lower case"]
     documents, dropped = require_words(path, documents, drop_empty)
-    stop, said = _stop_words(path, stop_words, suffix == ".ldac")
+    stop, said = _stop_words(path, stop_words, form is not None)
     least = min_documents or max(1, min(MIN_DOCUMENTS, len(documents) // 10))
     return pruned(
         path,
@@ -64,7 +70,7 @@ def read_corpus(
         stop_words=stop,
         min_documents=least,
         max_words=max_words,
-        notes=[f"{len(documents)} documents, {', '.join(notes)}", *dropped, *said],
+        notes=[f"{len(documents)} documents, {', '.join(notes)}", *more, *dropped, *said],
     )
 
 
@@ -72,6 +78,13 @@ def _suffix(path: Path) -> str:
     if path.is_dir():
         return ""
     return extension(path) or ".txt"
+
+
+def _form(path: Path, suffix: str) -> Form | None:
+    """Say in which form the documents come counted; None for text."""
+    if suffix == ".ldac":
+        return "ldac"
+    return None if path.is_dir() or suffix in (".csv", ".tsv", *JSON_LINES) else form_of(path)
 
 
 def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) -> tuple[Named, str]:
@@ -84,14 +97,23 @@ def _texts(path: Path, suffix: str, encoding: str | None, column: str | None) ->
     return line_documents(path, encoding), "each line is one (a folder has one a file)"
 
 
-def _counted(documents: Named) -> tuple[list[Counted], list[str]]:
-    """Count the words of each document; words get numbers in the order in which they come."""
+def _counted(documents: Named) -> tuple[list[Counted], list[str], list[str]]:
+    """Count the words of each document; words get numbers in the order in which they come. Also notes on markup."""
     numbers: dict[str, int] = {}
-    found = []
+    found: list[Counted] = []
+    marked = list[str]()
     for name, text in documents:
         times = Counter(words_of(text))
         found.append((name, {numbers.setdefault(word, len(numbers)): n for word, n in times.items()}))
-    return found, list(numbers)
+        mark = MARKUP.search(text)
+        if mark is not None:
+            marked.append(mark[0])
+    if not marked:
+        return found, list(numbers), []
+    note = (
+        f"{len(marked)} of them hold markup such as {shown(marked[0])}, whose words are counted too; take it out first"
+    )
+    return found, list(numbers), [note]
 
 
 def _stop_words(path: Path, choice: str, come_counted: bool) -> tuple[frozenset[str], list[str]]:
