@@ -9,9 +9,9 @@ shortens it to about a half, so that a configuration costs about two comparisons
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from simulate.core.kernels import cached_njit
 from theory.models.arrays import Array
 
 Integers = NDArray[np.integer[Any]]
@@ -19,7 +19,7 @@ Integers = NDArray[np.integer[Any]]
 BLOCK = 4096  # entries of the Walsh transform that stay in the nearest cache
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def _partial_fields(patterns: Array, levels: Array, n_low: int) -> Array:
     """Computes the fields of the first `n_low` weights in all their configurations, (P, L^n_low)."""
     n_levels = len(levels)
@@ -36,7 +36,7 @@ def _partial_fields(patterns: Array, levels: Array, n_low: int) -> Array:
     return table
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def _filter(
     patterns: Array,
     levels: Array,
@@ -73,7 +73,7 @@ def _filter(
     return int(left)
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def count_after_each(patterns: Array, levels: Array, threshold: float, n_low: int) -> NDArray[np.int64]:
     """Counts the configurations with all fields above `threshold`, after each of the patterns (P, N), (P + 1,)."""
     n_weights = patterns.shape[1]
@@ -87,7 +87,7 @@ def count_after_each(patterns: Array, levels: Array, threshold: float, n_low: in
     return counts
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def find_solutions(patterns: Array, levels: Array, threshold: float, n_low: int, found: Integers) -> None:
     """Writes the numbers of all configurations with fields above `threshold` into `found`, in ascending order."""
     n_weights = patterns.shape[1]
@@ -103,7 +103,7 @@ def find_solutions(patterns: Array, levels: Array, threshold: float, n_low: int,
             filled += 1
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def _butterflies(values: Integers, start: int, stop: int, half: int) -> None:
     """Makes one pass of the Walsh transform over values[start:stop]: sums and differences of entries `half` apart."""
     for block in range(start, stop, 2 * half):
@@ -113,7 +113,7 @@ def _butterflies(values: Integers, start: int, stop: int, half: int) -> None:
             values[j + half] = a - b
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
     """Computes sums of squares of the Walsh transform of a set of words over all frequencies of 0, ..., n_bits ones."""
     size = 1 << n_bits

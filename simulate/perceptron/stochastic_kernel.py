@@ -1,16 +1,12 @@
 """The compiled kernel of the Gibbs sampler of stochastic weights: moves of pairs and signs at a fixed norm."""
 
 import math
-from collections.abc import Callable
-from typing import TypeVar, cast
 
 import numpy as np
-from numba import njit
 from scipy.special import log_ndtr
 
+from simulate.core.kernels import cached_njit
 from theory.models.arrays import Array
-
-Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
 PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7
@@ -19,9 +15,7 @@ FLIPS, FAR = 0.3, 0.1  # shares of flips of one sign, and of rotations by any an
 AIM = 0.4  # acceptance of near rotations, to which their largest angle is adapted while the chain is annealed
 
 
-def compiled(function: Kernel) -> Kernel:
-    """Compiles `function`, which may call only what is in this file, because the cache sees no changes elsewhere."""
-    return cast(Kernel, njit(cache=True, nogil=True, error_model="numpy")(function))
+compiled = cached_njit(error_model="numpy")
 
 
 @compiled

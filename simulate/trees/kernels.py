@@ -7,15 +7,16 @@ its length needs no mark. The word of a number below 10^14 fits into 64 bits wit
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
 
 Array = NDArray[Any]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number near 2^64 over the golden ratio: multiplied by it, bits spread
 FREE = np.int64(-1)  # an empty place of a hash table; what is stored is never negative
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def write_codes(first: int, codes: Array, products: Array, primes: Array, small: Array) -> None:
     """Writes the words of first, first + 1, ... into `codes` (n,) int64.
 
@@ -52,7 +53,7 @@ def write_codes(first: int, codes: Array, products: Array, primes: Array, small:
             codes[i] = (codes[i] << 2) | 2
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def place_of(key: int, keys: Array, shift: int) -> Any:
     """Finds the place of `key` in a table of 2^(64 - shift) places, or the empty place where it belongs."""
     mask = len(keys) - 1
@@ -62,7 +63,7 @@ def place_of(key: int, keys: Array, shift: int) -> Any:
     return place
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def count_keys(found: Array, keys: Array, counts: Array, shift: int, used: int) -> int:
     """Counts every entry of `found` in the table (keys, counts), and returns how many of its places are used then.
 
@@ -80,7 +81,7 @@ def count_keys(found: Array, keys: Array, counts: Array, shift: int, used: int) 
     return used
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def insert_keys(new: Array, their_values: Array, keys: Array, values: Array, shift: int) -> None:
     """Puts different keys with their values into a table that has places enough."""
     for i in range(len(new)):
@@ -89,7 +90,7 @@ def insert_keys(new: Array, their_values: Array, keys: Array, values: Array, shi
         values[place] = their_values[i]
 
 
-@njit(cache=True, nogil=True)
+@cached_njit()
 def look_up(found: Array, keys: Array, values: Array, shift: int, out: Array) -> None:
     """Writes the value that the table has for every entry of `found` into `out`, and -1 where it has none."""
     for i in range(len(found)):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences import Sequences, entries
 from figures.analyse.reading.sequences.entries import REFERENCE, Entry
+from figures.analyse.reading.sequences.formats import format_of
 from figures.analyse.reading.sequences.letters import GAPS, Convention
-from figures.analyse.reading.sequences.read import format_of
 from figures.analyse.reading.text_file import TextFile, text_file
 from figures.analyse.wording import listed, shown
 
