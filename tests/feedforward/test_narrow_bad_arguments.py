@@ -68,3 +68,23 @@ def test_bad_arguments_are_refused_by_name(room):
 @pytest.mark.parametrize("room", EXAMPLES)
 def test_many_bad_arguments_are_refused_by_name(room):
     assert_all_refused(EXAMPLES[room], n=5_000, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("activation", "message"),
+    [
+        (
+            lambda h: 1e-200 * h**2,
+            r"activation must vary by numbers from 1e-100 to 1e\+100, got values",
+        ),
+        (lambda h: 1e160 * np.tanh(h), r"activation must vary by numbers from 1e-100 to 1e\+100"),
+        (lambda h: h * h + 1e8, "activation must not be nearly constant: subtract the constant"),
+        (lambda h: np.tanh(h.astype(np.float32)), "activation must be a function in double precision"),
+        (lambda h: np.random.default_rng(int(1e6 * abs(h[0]))).standard_normal(h.shape), "activation must be a func"),
+    ],
+    ids=["tiny", "huge", "constant", "single precision", "random"],
+)
+def test_activations_without_a_series_in_double_precision_are_refused(activation, message):
+    """Without these checks their kernels were infinite, lost their digits, or took hours."""
+    with pytest.raises(ValueError, match=message):
+        feedforward.activation_kernel(activation)

@@ -51,8 +51,8 @@ def activation_kernel(activation: Activation) -> ActivationKernel:
 
     The places of kinks need not be told: panels are halved where their halves disagree with the whole. The number of
     coefficients is 64, 512 or 4096, as many as the power needs. `activation` is a name or a function as in
-    `NarrowNetwork`. ValueError for one that is not finite, or grows as fast as exp(h^2/4); ConvergenceError where n
-    nodes and 2 n disagree.
+    `NarrowNetwork`. ValueError for one that is not finite, grows as fast as exp(h^2/4), is random or of single
+    precision; ConvergenceError where n nodes and 2 n disagree.
 
     >>> found = activation_kernel("relu")
     >>> found.moments[:3].round(6)  # 1/sqrt(2 pi), 1/2, 1/sqrt(2 pi)

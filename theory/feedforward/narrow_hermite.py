@@ -15,6 +15,7 @@ Function = Callable[[Array], Array]
 RANGE = 12.5  # the normal law has no weight beyond it, unless a function grows as fast as the law falls
 HALVINGS = 48  # of a panel, towards a kink or a jump
 LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
+MOST_PANELS = 20_000  # that wait to be halved
 ORDER = 16
 TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
 NEGLIGIBLE = 1e-13  # share of the power that rounding errors leave out
@@ -162,6 +163,11 @@ def _panels(function: Function) -> Array:
         a, b = np.concatenate([a[differs], middle[differs]]), np.concatenate([middle[differs], b[differs]])
         if not a.size:
             break
+        if len(a) > MOST_PANELS:
+            raise ValueError(
+                "activation must be a function in double precision that does not vary everywhere at the smallest "
+                f"scales, got one that {MOST_PANELS} panels do not resolve (random, or of single precision?)"
+            )
     ends = _moments(function, edges[[0, -2]], edges[[1, -1]])[:, 1]
     if not ends.max() <= 1e-13 * scale:
         raise ValueError("activation must grow more slowly than exp(h^2/4), got one whose square has no mean")

@@ -15,6 +15,8 @@ ActivationName = Literal["erf", "sign", "relu", "quadratic"]
 Activation = ActivationName | Callable[[Array], Array]
 SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
 LARGEST_NOISE = 1e12
+LARGEST_CONSTANT = 100.0  # over the change of an activation: the variance loses its digits beyond
+SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # of an activation, so that no square overflows or vanishes
 
 
 def _erf(h: Array) -> Array:
@@ -45,7 +47,8 @@ class NarrowNetwork:
     (h^2 - 1)/sqrt(2), or a function that maps an array to one of the same shape; it may have kinks and jumps.
 
     ValueError for alpha that is not positive, for noise that is negative, positive but below 1e-12 or above 1e12,
-    and for a function that fails, or returns another shape, NaN, infinity, or the same value everywhere.
+    and for a function that fails, or returns another shape, NaN, infinity, or nearly the same value everywhere. It must
+    compute in double precision: single precision has no Hermite series that could be verified.
 
     >>> NarrowNetwork(alpha=3.0, activation="erf", noise=0.01).labels
     'linear'
@@ -89,6 +92,14 @@ def require_activation(activation: object) -> None:
     values = activation_values(activation, np.linspace(-6.0, 6.0, 49))
     if np.ptp(values) == 0:
         raise ValueError(f"activation must vary, got a function that is {values[0]:g} everywhere")
+    if not SMALLEST_CHANGE <= np.max(values) / 2 - np.min(values) / 2 <= LARGEST_CHANGE:
+        allowed = f"by numbers from {SMALLEST_CHANGE:g} to {LARGEST_CHANGE:g}"
+        raise ValueError(f"activation must vary {allowed}, got values from {np.min(values):g} to {np.max(values):g}")
+    if not abs(np.median(values)) <= LARGEST_CONSTANT * np.ptp(values):
+        raise ValueError(
+            "activation must not be nearly constant: subtract the constant, which cancels in the network, "
+            f"got values from {np.min(values):.17g} to {np.max(values):.17g}"
+        )
 
 
 def activation_values(function: Callable[[Array], Array], h: Array) -> Array:
