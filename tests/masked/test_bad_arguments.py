@@ -10,12 +10,16 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import masked, random_matrix
 from theory.models import (
     AR1,
+    GammaScales,
+    LogNormalScales,
     MaskedRegression,
     MaskedRidge,
+    PointScales,
     RandomMasks,
     SpanMask,
     SpanWindows,
     SpikedData,
+    StudentTScales,
     TeacherStudent,
     TwoLevel,
     ridge_per_sample,
@@ -23,7 +27,8 @@ from theory.models import (
 )
 
 SIGMA = AR1(8, 0.5)
-RIDGE = MaskedRidge(SIGMA, 1.5, 0.1)
+TWO = PointScales([0.5, 1.5])
+RIDGE, UNLIKE = MaskedRidge(SIGMA, 1.5, 0.1), MaskedRidge(SIGMA, 1.5, 0.1, TWO)
 MASKS, SPAN = RandomMasks(SIGMA, 1.5, 0.1, 0.2, 2), SpanMask(SIGMA, 1.5, 0.1, (2, 3))
 SPIKE = SpikedData(TwoLevel(10), strength=4.0, alpha=2.0, lam=0.1)
 X = np.random.default_rng(0).standard_normal((10, 4))
@@ -32,15 +37,21 @@ DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 
 RECORDS = {
-    "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5}),
-    "MaskedRidge": Example(MaskedRidge, PROBLEM),
+    "GammaScales": Example(GammaScales, {"shape": 2.0}),
+    "LogNormalScales": Example(LogNormalScales, {"log_std": 0.5}),
+    "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5, "row_scales": TWO}),
+    "MaskedRidge": Example(MaskedRidge, PROBLEM | {"row_scales": TWO}),
+    "PointScales": Example(PointScales, {"values": [0.5, 1.5], "weights": [0.5, 0.5]}),
+    "PointScales.rescaled": Example(PointScales.rescaled, {"values": [1.0, 2.0], "weights": [0.75, 0.25]}),
     "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
     "SpanMask": Example(SpanMask, PROBLEM | {"span": (2, 3)}),
     "SpanWindows": Example(SpanWindows, PROBLEM | {"length": 2, "step": 1}),
     "SpikedData": Example(
         SpikedData,
-        {"noise": TwoLevel(4), "direction": np.eye(4)[0], "strength": 1.0, "alpha": 1.0, "method": "ssr", "lam": 0.1},
+        {"noise": TwoLevel(4), "direction": np.eye(4)[0], "strength": 1.0, "alpha": 1.0, "method": "ssr", "lam": 0.1}
+        | {"row_scales": TWO},
     ),
+    "StudentTScales": Example(StudentTScales, {"degrees_of_freedom": 5.0}),
     "TeacherStudent": Example(TeacherStudent, PROBLEM | {"noise": 0.1, "signal_power": 1.0}),
     "ridge_per_sample": Example(ridge_per_sample, {"L": 0.1, "alpha": 1.0, "d": 4}),
     "ridge_per_unknown": Example(ridge_per_unknown, {"lam": 0.1, "alpha": 1.0, "d": 4}),
@@ -48,14 +59,25 @@ RECORDS = {
 THEORY = {
     "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
     "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
+    "learning_curve of unlike rows": Example(
+        masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1], "row_scales": TWO}
+    ),
     "mask_curve": Example(
         masked.mask_curve, {"covariance": SIGMA, "alphas": [0.5], "lam": 0.1, "mask_rates": [0.2], "n_masks": 2}
     ),
     "optimal_ridge": Example(masked.optimal_ridge, {"covariance": SIGMA, "alpha": 1.5}),
+    "optimal_ridge of unlike rows": Example(
+        masked.optimal_ridge, {"covariance": MaskedRegression(SIGMA, 1.5, TWO), "alpha": None}
+    ),
     "peak_height": Example(masked.peak_height, {"covariance": SIGMA, "lam": 0.1}),
     "predictor": Example(masked.predictor, {"model": RIDGE}),
     "random_masks": Example(masked.random_masks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
     "replica": Example(masked.replica, {"model": RIDGE, "coordinate": 1, "tol": 1e-12, "max_iter": 100}),
+    "replica of unlike rows": Example(masked.replica, {"model": UNLIKE, "coordinate": 1, "tol": 1e-12, "check": True}),
+    "ridgeless of unlike rows": Example(
+        masked.ridgeless, {"covariance": MaskedRegression(SIGMA, 1.5, TWO), "alpha": None}
+    ),
+    "solve of unlike rows": Example(masked.solve, {"model": UNLIKE, "exact_size": True}),
     "ridgeless": Example(masked.ridgeless, {"covariance": SIGMA, "alpha": 1.5}),
     "solve": Example(masked.solve, {"model": RIDGE, "exact_size": True}),
     "solve_span": Example(masked.solve, {"model": SPAN, "exact_size": True}),
@@ -81,11 +103,18 @@ SIMULATE = {
     "fit_path": Example(measured.fit_path, {"X": X, "lams": [0.1, 0.2]}),
     "fit_test_error": Example(measured.fit(X, 0.1).test_error, {"target": X}),
     "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),
+    "path_best": Example(measured.fit_path(X, [0.1, 1.0]).best, {"by": "loo"}),
+    "path_loo_residuals": Example(measured.fit_path(X, [0.1, 1.0]).loo_residuals, {"i": 1}),
+    "row_heterogeneity": Example(measured.row_heterogeneity, {"X": X, "lam": 0.1, "rng": stream(0), "rotations": 19}),
+    "mean_gcv_error": Example(measured.mean_gcv_error, {"model": UNLIKE} | DRAW),
+    "mean_loo_error": Example(measured.mean_loo_error, {"model": UNLIKE} | DRAW),
     "mean_test_error": Example(measured.mean_test_error, {"model": RIDGE} | DRAW),
     "mean_test_error_masks": Example(measured.mean_test_error, {"model": MASKS} | DRAW),
     "mean_train_error": Example(measured.mean_train_error, {"model": SPAN} | DRAW),
     "predictor_eigenvalues": Example(measured.predictor_eigenvalues, {"model": RIDGE} | DRAW),
-    "sample": Example(measured.sample, {"covariance": SIGMA, "n": 5, "rng": stream(0), "inputs": "uniform"}),
+    "sample": Example(
+        measured.sample, {"covariance": SIGMA, "n": 5, "rng": stream(0), "inputs": "uniform", "row_scales": TWO}
+    ),
     "symmetric_outlier": Example(measured.symmetric_outlier, {"data": SPIKE} | DRAW | {"d": 10}),
     "teacher_student_error": Example(measured.teacher_student_error, {"model": TeacherStudent(SIGMA, 1.5, 0.1)} | DRAW),
     "top_eigenvalue": Example(measured.top_eigenvalue, {"data": SPIKE} | DRAW | {"d": 10}),

@@ -18,6 +18,7 @@ from theory.models import (
     GOEPrecision,
     Isotropic,
     MaskedRidge,
+    PointScales,
     PowerLaw,
     Scaled,
     Spectrum,
@@ -31,15 +32,33 @@ from theory.random_matrix import ridge_moments
 
 SPECTRUM = Spectrum(np.array([1.0, 2.0]), np.array([0.5, 0.5]))
 NOISE, MODEL = AR1(6, 0.5), MaskedRidge(AR1(math.inf, 0.5), 2.0, 0.1)
+TWO = PointScales([0.5, 1.5])
 UNIT = np.full(6, 1 / math.sqrt(6))
 LAW = random_matrix.covariance_law(AR1(math.inf, 0.5), 0.5)
 SPIKE = {"noise": NOISE, "direction": UNIT, "alpha": 2.0, "method": "ssr", "lam": 0.1}
 LATTICE = {"dimension": 2, "mass": 0.5, "d": 9}
 
 EXAMPLES = {
-    one.function.__qualname__: one
+    f"{one.function.__qualname__}{' of unlike rows' * ('row_scales' in one.keywords)}": one
     for one in [
         Example(random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1}),
+        Example(random_matrix.effective_ridge, {"covariance": NOISE, "alpha": 2.0, "lam": 0.1, "row_scales": TWO}),
+        Example(
+            random_matrix.solve_effective_ridge,
+            {"spectrum": SPECTRUM, "alpha": [2.0, 1.0], "lam": 0.1, "row_scales": TWO},
+        ),
+        Example(
+            random_matrix.solve_ridge_equation,
+            {"moments": lambda kappa: ridge_moments(SPECTRUM, kappa), "alpha": np.array([2.0]), "lam": np.array([0.1])}
+            | {"scale": 1.0, "row_scales": TWO},
+        ),
+        Example(random_matrix.covariance_law, {"covariance": NOISE, "alpha": 2.0, "row_scales": TWO}),
+        Example(random_matrix.correlation_law, {"covariance": NOISE, "alpha": 2.0, "row_scales": TWO}),
+        Example(
+            random_matrix.spike_outliers,
+            {"noise": NOISE, "directions": UNIT[None], "strengths": [3.0], "alpha": 2.0, "method": "pca"}
+            | {"side": "right", "row_scales": TWO},
+        ),
         Example(random_matrix.degrees_of_freedom, {"covariance": NOISE, "effective_ridge": 0.1}),
         Example(random_matrix.solve_effective_ridge, {"spectrum": SPECTRUM, "alpha": [2.0, 1.0], "lam": 0.1}),
         Example(

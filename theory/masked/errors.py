@@ -62,7 +62,10 @@ class SampleFactors:
         response = row_response(rows, lam / kappa, at.df1 / alpha)
         train = response.train_ratio()
         unused = response.resting + (1 - rows.present)  # 1 - y, as a sum in which nothing cancels
-        return cls(response.variance_factor(at, alpha), train, train / unused**2)
+        # A ratio before it is squared, because squares of small weights underflow; its limit where the weight does.
+        ratio = response.weight / np.where(response.weight > 0, unused, 1.0)
+        gcv = np.where(response.weight > 0, ratio**2 * response.first, 1 / rows.mean_inverse)
+        return cls(response.variance_factor(at, alpha), train, gcv)
 
 
 @checked

@@ -183,7 +183,8 @@ class _Rows:
         share = 1 / (1 + rows.nodes * V)
         kept = rows.nodes * share
         stretch = 1 / float(kept @ rows.probabilities)
-        return cls(stretch, float(kept**2 @ rows.probabilities) * stretch**2, float(kept * share @ rows.probabilities))
+        weighted = kept * rows.probabilities  # before it is squared, see `row_response`
+        return cls(stretch, float(weighted @ kept) * stretch**2, float(weighted @ share))
 
 
 def _step(regression: _Regression, x: Array) -> Array:

@@ -53,7 +53,7 @@ class RowScales(ABC):
     def present(self) -> float:
         """The probability of tau > 0; rows of scale zero hold no data."""
         absent = self.nodes == 0
-        return 1 - float(self.probabilities[absent].sum()) if absent.any() else 1.0
+        return float(self.probabilities[~absent].sum()) if absent.any() else 1.0
 
     @property
     def alike(self) -> bool:
@@ -123,28 +123,44 @@ class PointScales(RowScales):
         values = checks.finite_array("values", self.values, 1)
         if values.size == 0 or values.min() < 0:
             raise ValueError(f"values must not be empty or negative, got {checks.shown(values)}")
-        weights = np.full(len(values), 1 / len(values))
-        if self.weights is not None:
-            weights = checks.finite_array("weights", self.weights, 1)
-        if weights.shape != values.shape:
-            raise ValueError(f"weights must have the shape {values.shape} of values, got {weights.shape}")
-        if weights.min() < 0 or abs(weights.sum() - 1) > EXACT:
-            raise ValueError(f"weights must be probabilities that sum to 1, got a sum of {weights.sum():.12g}")
+        weights = self._probabilities(self.weights, values)
         mean = float(weights @ values)
         if abs(mean - 1) > EXACT:
             raise ValueError(f"values must have the mean 1, got {mean:.12g}; PointScales.rescaled divides by the mean")
-        set_checked(self, values=values / mean, weights=weights / weights.sum())
+        set_checked(self, values=values / mean, weights=weights)
+
+    @staticmethod
+    def _probabilities(weights: ArrayLike | None, values: Array) -> Array:
+        """Return the weights of the values, all equal where None, so that they sum to 1 to rounding."""
+        if weights is None:
+            return np.full(len(values), 1 / len(values))
+        found = checks.finite_array("weights", weights, 1)
+        if found.shape != values.shape:
+            raise ValueError(f"weights must have the shape {values.shape} of values, got {found.shape}")
+        if found.min() < 0:
+            raise ValueError(f"weights must be probabilities, which are not negative, got {found.min():.12g}")
+        # The largest is looked at first because a sum of numbers that are no probabilities may overflow.
+        if found.max() > 1 + EXACT or abs(found.sum() - 1) > EXACT:
+            total = float(found.sum()) if found.max() < 1e300 else np.inf
+            raise ValueError(f"weights must be probabilities that sum to 1, got a sum of {total:.12g}")
+        return np.asarray(found / found.sum())
 
     @classmethod
     def rescaled(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
-        """Build the law of values that need not have the mean 1: they are divided by their mean."""
-        values = checks.finite_array("values", values, 1)
-        given = None if weights is None else checks.finite_array("weights", weights, 1)
-        if values.size == 0 or values.min() < 0 or not values.any():
-            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(values)}")
-        if given is not None and given.shape == values.shape and given @ values > 0:
-            return cls(values / (given @ values / given.sum()), given)
-        return cls(values / values.mean(), given)
+        """Build the law of values that need not have the mean 1: they are divided by their mean.
+
+        The weights are probabilities, as those of the law itself, and are not rescaled. ValueError for negative values
+        and for values whose mean is zero.
+        """
+        given = checks.finite_array("values", values, 1)
+        if given.size == 0 or given.min() < 0 or not given.any():
+            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(given)}")
+        given = given / given.max()  # so that neither a sum overflows nor a mean vanishes
+        probabilities = cls._probabilities(weights, given)
+        mean = float(probabilities @ given)
+        if mean == 0:
+            raise ValueError("values must not be zero wherever weights are positive: the rows would hold no data")
+        return cls(given / mean, probabilities)
 
     @property
     def nodes(self) -> Array:
@@ -159,7 +175,7 @@ class PointScales(RowScales):
     @property
     def heterogeneity(self) -> float:
         """The sum of squared values, weighted with their probabilities."""
-        moment = float(self.probabilities @ self.nodes**2)
+        moment = float((self.probabilities * self.nodes) @ self.nodes)
         return 1.0 if np.ptp(self.nodes[self.probabilities > 0]) <= EXACT else moment
 
     @property
@@ -168,7 +184,8 @@ class PointScales(RowScales):
         if self.present < 1:
             return math.inf
         used = self.probabilities > 0
-        return float(self.probabilities[used] @ (1 / self.nodes[used]))
+        with np.errstate(over="ignore"):  # the inverse of a number that is all but zero
+            return float((self.probabilities[used] / self.nodes[used]).sum())
 
     @property
     def largest(self) -> float:

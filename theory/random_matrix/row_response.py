@@ -35,7 +35,9 @@ class RowResponse:
 
     def variance_factor(self, at: RidgeMoments, alpha: Array) -> Array:
         """Compute 1/(1 - c2 df2/alpha), c2 = `second`, as a ratio whose terms are positive."""
-        return np.asarray(1 / (self.weight * self.first + self.second * at.spread / alpha))
+        # df1 - df2 lies between 0 and df1; where both are rounding, `second` may be so large that it shows.
+        spread = np.clip(at.spread / alpha, 0.0, self.share)
+        return np.asarray(1 / (self.weight * self.first + self.second * spread))
 
     def second_slope(self, rows: RowScales) -> Array:
         """Compute -1/2 of the derivative of `second` in y along the solutions of level = 1.
@@ -43,10 +45,9 @@ class RowResponse:
         Along them dg/dy = -second/first, so that it is E[tau^3/(g + tau y)^3] - (second/first) E[tau^2/(g + tau y)^3].
         """
         total = self.weight[..., None] + rows.nodes * self.share[..., None]
-        cube = (rows.nodes / total) ** 2 / total
-        return np.asarray(
-            (cube * rows.nodes) @ rows.probabilities - self.second / self.first * (cube @ rows.probabilities)
-        )
+        kept = rows.nodes / total
+        square = rows.probabilities * kept * kept
+        return np.asarray((square * kept).sum(axis=-1) - self.second / self.first * (square / total).sum(axis=-1))
 
     def train_ratio(self) -> Array:
         """Compute E[tau/(1 + tau delta)^2], delta = y/g: the train error over the test error."""
@@ -68,7 +69,8 @@ def _averages(rows: RowScales, points: Array) -> tuple[Array, Array, Array, Arra
     g, y = points[:, :1], points[:, 1:]
     total = 1 / (g + tau * y)
     kept = tau * total
-    return kept @ p, (kept * total) @ p, (kept * kept) @ p, (g * total) @ p
+    weighted = kept * p  # before it is squared: rare large scales have squares beyond the range of numbers
+    return kept @ p, (weighted * total).sum(axis=1), (weighted * kept).sum(axis=1), (g * total) @ p
 
 
 def inverse_weights(rows: RowScales, delta: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -112,7 +114,8 @@ def linearized(
     error = np.where(near, abs(unused) / (response.resting + terms), abs(above))
     # With first and second written by each other, the excess is a sum of what is small at interpolation.
     resting = response.weight * response.first / response.level
-    excess = (at.rank * (above + resting) - at.left * response.level) / (1 - resting)
+    working = np.where(near, response.share * response.second / response.level, 1.0)  # 1 - resting
+    excess = (at.rank * (above + resting) - at.left * response.level) / working
     sample = alpha * squared / response.second
     excess = np.where(near, excess, sample - at.rank)
     return sample, excess, lam * response.first / squared, error, -np.sign(above)
@@ -124,6 +127,7 @@ def row_weight(rows: RowScales, share: Array, gap: Array, max_iter: int = 200) -
     It is the function G(y) by which lam = kappa G(df1(kappa)/alpha); 1 - y for rows that are alike. By concavity every
     Newton step on 1/level from the left stays there and rises to the root. Raises ConvergenceError.
     """
+    gap = np.maximum(gap, 0.0)  # it is zero where rounding hides it, and then so is g
     g = gap / rows.present
     for _ in range(max_iter):
         at = row_response(rows, g, share)
@@ -132,7 +136,7 @@ def row_weight(rows: RowScales, share: Array, gap: Array, max_iter: int = 200) -
         excess = np.where(near, (gap - at.resting) / np.where(near, share, 1.0), at.level - 1)
         proposal = g + at.level * excess / at.first
         proposal = np.where(proposal > 0, proposal, g / 8)
-        moved = float(np.max(abs(proposal / g - 1), initial=0.0))
+        moved = float(np.max(abs(proposal - g) / np.where(g > 0, g, 1.0), initial=0.0))
         g = proposal
         if moved <= 1e-10:  # the next step would be its square
             return g
