@@ -15,7 +15,19 @@ from scipy.linalg import eigh_tridiagonal
 
 from tests.benchmarks.timing import seconds
 from theory import masked
-from theory.models import AR1, Blocks, Diagonal, GaussianFreeField, Isotropic, MaskedRidge, PowerLaw, Scaled
+from theory.models import (
+    AR1,
+    Blocks,
+    Diagonal,
+    EqualScales,
+    GaussianFreeField,
+    Isotropic,
+    MaskedRidge,
+    PointScales,
+    PowerLaw,
+    Scaled,
+    StudentTScales,
+)
 
 pytest.importorskip("pytest_benchmark")
 
@@ -61,6 +73,17 @@ def test_infinite_curve_beside_a_finite_one(benchmark, show):
     benchmark.pedantic(curve, args=(lambda: AR1(math.inf, 0.7),), rounds=20, warmup_rounds=1)
     ours = benchmark.stats.stats.min
     show("200-point curve, AR1 d=inf", seconds=ours, finite_500=finite, share=ours / finite)
+
+
+@pytest.mark.parametrize("law", [PointScales([0.2, 3.4], [0.75, 0.25]), StudentTScales(5.0)], ids=repr)
+def test_curve_of_unlike_rows_beside_gaussian_ones(benchmark, show, law):
+    def points(rows):
+        return masked.learning_curve(AR1(math.inf, 0.7), ALPHAS, 0.01, row_scales=rows).mean_test_error
+
+    gaussian = seconds(lambda: points(EqualScales()), 10)
+    benchmark.pedantic(points, args=(law,), rounds=10, warmup_rounds=1)
+    ours = benchmark.stats.stats.min
+    show(f"200-point curve, {law}", milliseconds=1e3 * ours, gaussian=1e3 * gaussian, over_gaussian=ours / gaussian)
 
 
 @pytest.mark.parametrize("name", ["isotropic", "diagonal", "blocks", "power law", "ring", "torus"])

@@ -57,18 +57,26 @@ def test_data_without_variance_are_predicted_without_error(law):
     np.testing.assert_allclose(masked.solve(half, exact_size=True).test_error, [1.0, 0.0], rtol=1e-12)
 
 
-def test_the_best_ridge_where_the_grid_starts_within_rounding_of_interpolation():
+@pytest.mark.parametrize(
+    ("alpha", "law"),
+    [
+        (0.15, PointScales.rescaled([1.0, 1.2, 0.02], [0.96, 0.03, 0.01])),
+        (4e-4, PointScales.rescaled([0.0, 7.0, 0.01], [0.42, 0.15, 0.43])),
+        (4e-4, ABSENT),
+    ],
+    ids=repr,
+)
+def test_the_best_ridge_where_the_grid_starts_within_rounding_of_interpolation(alpha, law):
     """The smallest variances are 1e-8 of the effective ridge at interpolation, whose gap then rounds to zero."""
     noise = Diagonal([2e4] * 8 + [4.5e-4] * 12)
-    law = PointScales.rescaled([1.0, 1.2, 0.02], [0.96, 0.03, 0.01])
-    best = masked.optimal_ridge(MaskedRegression(noise, 0.15, law))
-    errors = masked.learning_curve(noise, [0.15], np.geomspace(1e-6, 1e9, 61), row_scales=law).mean_test_error
+    best = masked.optimal_ridge(MaskedRegression(noise, alpha, law))
+    errors = masked.learning_curve(noise, [alpha], np.geomspace(1e-6, 1e12, 61), row_scales=law).mean_test_error
     assert best.mean_test_error <= errors.min() * (1 + 1e-12)
 
 
 def test_rows_that_are_rarely_present_are_counted_exactly():
     assert PointScales([0.0, 2.0**40], [1 - 2.0**-40, 2.0**-40]).present == 2.0**-40
-    assert PointScales([0.0, 1e15], [1 - 1e-15, 1e-15]).present == pytest.approx(1e-15, rel=1e-14)
+    assert PointScales([0.0, 1e15], [1 - 1e-15, 1e-15]).present == pytest.approx(1e-15, rel=1e-14, abs=0)
 
 
 def test_scales_near_the_ends_of_double_precision():

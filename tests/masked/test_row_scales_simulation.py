@@ -115,6 +115,24 @@ def test_false_alarms_and_power_of_the_test_of_one_scale(n, d, lam):
     assert abs(values.mean - 1) < 5 * values.stderr + 0.05  # a ratio of means has a bias of order 1/n
 
 
+def test_heterogeneity_is_the_mean_square_of_scales_in_units_of_the_rotations():
+    """Written out again for one data set; the standard error by differences in the weights of single rows."""
+    n, rotations = 25, 19
+    X = sample(AR1(6, 0.5), n, stream(0, "written out"), row_scales=PointScales([0.8, 1.2]))
+    found = row_heterogeneity(X, 0.1, stream(1), rotations=rotations)
+    fitted, turned = fit(X, 0.1), _Rotations(X, stream(1))
+    by_chance = [np.mean(row_scales(fitted, turned.draw()) ** 2) for _ in range(rotations)]
+    tau = row_scales(fitted, X)
+    assert found.value == pytest.approx(np.mean(tau**2) / np.mean(by_chance), rel=1e-12)
+    assert found.p_value == (1 + sum(one >= np.mean(tau**2) for one in by_chance)) / (1 + rotations)
+
+    def value(weights):
+        return (weights @ tau**2) / (weights @ tau) ** 2 * weights.sum() / np.mean(by_chance)
+
+    more = np.array([value(1 + 1e-5 * row) - value(1 - 1e-5 * row) for row in np.eye(n)]) * n / 2e-5
+    assert found.stderr == pytest.approx(more.std(ddof=1) / np.sqrt(n), rel=1e-6)
+
+
 @pytest.mark.parametrize(("n", "d"), [(20, 5), (5, 20), (6, 6), (6, 5)])
 def test_rotations_keep_what_the_regressions_see(n, d):
     """X'X stays as it is, and so do means that are zero."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import top_outlier
@@ -19,6 +20,8 @@ from theory.models import (
     StudentTScales,
     TwoLevel,
 )
+from theory.random_matrix.spectral.ensemble import sample_covariance
+from theory.random_matrix.spectral.real_branch import RealBranch
 
 TWO = PointScales([0.4, 2.2], [2 / 3, 1 / 3])
 NOISE = TwoLevel(np.inf, low=0.3, high=4.0, high_fraction=0.2)
@@ -131,3 +134,35 @@ def test_the_symmetric_part_is_for_gaussian_rows():
     data = SpikedData(NOISE, strength=3.0, alpha=1.0, lam=0.1, row_scales=TWO)
     with pytest.raises(ValueError, match="row_scales must be EqualScales"):
         random_matrix.symmetric_outlier(data)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+@pytest.mark.parametrize("strength", [8.0, 30.0])
+def test_a_spike_on_white_noise_in_closed_form(alpha, strength):
+    """The resolvent's form u'(X'X/n - z)^-1 u tends to 1/(g (1 + strength) - z), whose residue is the overlap.
+
+    On white noise delta = 1/(alpha (g - z)), so that z and g are functions of delta, negative right of the bulk.
+    """
+    tau, p = TWO.nodes, TWO.probabilities
+    delta = brentq(
+        lambda at: -alpha * strength * at * (p @ (tau / (1 + tau * at))) - 1, -(1 - 1e-9) / tau.max(), -1e-9, xtol=1e-15
+    )
+    g, slope = p @ (tau / (1 + tau * delta)), -(p @ (tau / (1 + tau * delta)) ** 2)
+    overlap = 1 / (1 - (1 + strength) * slope / (slope + 1 / (alpha * delta**2)))
+    found = random_matrix.outlier(
+        SpikedData(Isotropic(np.inf), strength=strength, alpha=alpha, method="pca", row_scales=TWO)
+    )
+    assert found.eigenvalue == pytest.approx(g * (1 + strength), rel=1e-9)
+    assert found.overlap == pytest.approx(overlap, rel=1e-8)
+    assert found.left_overlap == pytest.approx(overlap, rel=1e-8)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("law", [EqualScales(), TWO], ids=repr)
+def test_the_slope_that_newtons_method_takes_to_an_edge(side, law):
+    branch = RealBranch(sample_covariance(Diagonal([0.5, 1.0, 3.0, 4.0]), 2.0, law), side)
+    for place in (-1.0, 0.3):
+        point, (low, high) = branch.at(place), (branch.at(place - 1e-5), branch.at(place + 1e-5))
+        assert point.m_slope * branch.stretch(place) == pytest.approx((high.m - low.m) / 2e-5, rel=1e-6)
+        assert branch.stretch(place) == pytest.approx((high.h - low.h) / 2e-5, rel=1e-6)
+        assert point.slope * branch.stretch(place) == pytest.approx((high.nu - low.nu) / 2e-5, rel=1e-6)

@@ -147,16 +147,20 @@ class PointScales(RowScales):
 
     @classmethod
     def rescaled(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
-        """Build the law of values that need not have the mean 1: they are divided by their mean."""
-        found = checks.finite_array("values", values, 1)
-        if found.size == 0 or found.min() < 0 or not found.any():
-            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(found)}")
-        found = found / found.max()  # so that neither a sum overflows nor a mean vanishes
-        given = cls._probabilities(weights, found)
-        mean = float(given @ found)
+        """Build the law of values that need not have the mean 1: they are divided by their mean.
+
+        The weights are probabilities, as those of the law itself, and are not rescaled. ValueError for negative values
+        and for values whose mean is zero.
+        """
+        given = checks.finite_array("values", values, 1)
+        if given.size == 0 or given.min() < 0 or not given.any():
+            raise ValueError(f"values must not be negative, nor all zero, got {checks.shown(given)}")
+        given = given / given.max()  # so that neither a sum overflows nor a mean vanishes
+        probabilities = cls._probabilities(weights, given)
+        mean = float(probabilities @ given)
         if mean == 0:
             raise ValueError("values must not be zero wherever weights are positive: the rows would hold no data")
-        return cls(found / mean, given)
+        return cls(given / mean, probabilities)
 
     @property
     def nodes(self) -> Array:

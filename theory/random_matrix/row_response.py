@@ -44,9 +44,11 @@ class RowResponse:
 
         Along them dg/dy = -second/first, so that it is E[tau^3/(g + tau y)^3] - (second/first) E[tau^2/(g + tau y)^3].
         """
-        total = self.weight[..., None] + rows.nodes * self.share[..., None]
-        kept = rows.nodes / total
-        square = rows.probabilities * kept * kept
+        present = rows.nodes > 0  # of the others even the total is zero where the weight is
+        tau, p = rows.nodes[present], rows.probabilities[present]
+        total = self.weight[..., None] + tau * self.share[..., None]
+        kept = tau / total
+        square = p * kept * kept
         return np.asarray((square * kept).sum(axis=-1) - self.second / self.first * (square / total).sum(axis=-1))
 
     def train_ratio(self) -> Array:
