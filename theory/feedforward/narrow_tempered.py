@@ -69,7 +69,9 @@ def tempered_orders(
 
     `start` chooses between stable states, as a sampler does by its start: at the teacher, or at random weights.
     ValueError for signs as labels and for beta or lam outside [1e-12, 1e12]. ConvergenceError where the equations are
-    not solved, and where the replicon is not positive; `check` False returns that point with `converged` False.
+    not solved, and where the replicon is not positive; `check` False returns that point with `converged` False. A
+    positive replicon excludes a continuous breaking of the symmetry only: far from beta = 1/noise, states that freeze
+    apart at once are not seen by it.
 
     >>> found = tempered_orders(NarrowNetwork(alpha=4.0, activation="erf", noise=0.01), beta=60.0)
     >>> [round(each, 6) for each in (found.self_overlap, found.overlap, found.teacher_overlap)]
