@@ -20,9 +20,7 @@ EXPERIMENTS = {
 # "wing/subject" -> "wing/subject" that it really builds on
 BUILDS_ON: dict[str, set[str]] = {
     "figures/glm": {"simulate/potts"},
-    "simulate/feedforward": {"simulate/potts"},
     "simulate/nets": {"simulate/potts"},
-    "simulate/perceptron": {"simulate/potts"},
     "theory/nets": {"theory/potts"},
     "figures/nets": {"simulate/potts", "theory/potts"},
     "figures/trees": {"simulate/nets"},

@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from simulate.core.diagnostics import diagnose
+from simulate.core.mixing import MixingError
 from simulate.feedforward.narrow_chains import Chains
 from simulate.feedforward.narrow_task import Task, activation_and_slope
-from simulate.potts import MixingError, diagnose
 from theory.models import NarrowNetwork, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array

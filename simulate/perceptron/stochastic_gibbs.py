@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
+from simulate.core.diagnostics import diagnose
+from simulate.core.mixing import MixingError
 from simulate.perceptron.stochastic_kernel import LOG_PHI, run
-from simulate.potts import MixingError
-from simulate.potts.diagnostics import diagnose
 from theory.models import StochasticPerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array

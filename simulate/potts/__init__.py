@@ -1,10 +1,11 @@
 """Measurements on generalized Potts models: samplers that judge themselves, inference, and factored attention."""
 
 from simulate.core import CheckpointError
+from simulate.core.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat
+from simulate.core.mixing import MixingError
 from simulate.potts.attention import AttentionLayer, loss_and_gradient, masked_inputs, masked_language_model_loss
-from simulate.potts.chains import Chains, MixingError
+from simulate.potts.chains import Chains
 from simulate.potts.contrasts import ContrastFit, fit_contrasts, fit_gaussian
-from simulate.potts.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat
 from simulate.potts.dynamics import make_dynamics
 from simulate.potts.inference import (
     FitError,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.chains import moving
+from simulate.core.diagnostics import R_HAT_LIMIT, Diagnosis, diagnose, is_constant, thinned_variance, verdict
+from simulate.core.mixing import moving
 from simulate.potts.checkpoint import Checkpoint
-from simulate.potts.diagnostics import R_HAT_LIMIT, Diagnosis, diagnose, is_constant, thinned_variance, verdict
 from simulate.potts.dynamics import Dynamics
 from simulate.potts.progress import Bar
 from simulate.potts.sites import SlowSite

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from simulate.potts.chains import Chains, MixingError
+from simulate.core.diagnostics import Diagnosis, verdict
+from simulate.core.mixing import MixingError
+from simulate.potts.chains import Chains
 from simulate.potts.checkpoint import Checkpoint
-from simulate.potts.diagnostics import Diagnosis, verdict
 from simulate.potts.dynamics import Method, make_dynamics
 from simulate.potts.observables import Observables, color_symmetry
 from simulate.potts.progress import sweep_bar

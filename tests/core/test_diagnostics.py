@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from scipy.stats import binom
 
 from simulate.core import Estimate, stream
-from simulate.potts.diagnostics import (
+from simulate.core.diagnostics import (
     agreement,
     autocorrelation_time,
     autocorrelations,
