@@ -2,12 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.floating[Any]]  # of single or double precision, which the steps keep
+
+Precision = TypeVar("Precision", bound=np.floating[Any])
+
+FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8  # the usual decay rates of Adam's moments, and what keeps its ratio finite
+
+
+def adam_direction(
+    gradient: NDArray[Precision], mean: NDArray[Precision], power: NDArray[Precision], step: int
+) -> NDArray[Precision]:
+    """Returns what Adam (arXiv:1412.6980) subtracts at its step number `step` = 1, 2, ..., up to the learning rate.
+
+    `mean` and `power`, zeros before the first step, are the running moments of the gradient and of its square; they are
+    brought up to date in place.
+    """
+    mean += (1 - FIRST) * (gradient - mean)
+    power += (1 - SECOND) * (gradient**2 - power)
+    return np.asarray(mean / (1 - FIRST**step) / (np.sqrt(power / (1 - SECOND**step)) + EPSILON))
 
 
 @dataclass
@@ -22,11 +39,8 @@ class Adam:
         """Steps along the gradients, in place."""
         self._moments = self._moments or [(np.zeros_like(g), np.zeros_like(g)) for g in gradients]
         self._count += 1
-        for x, g, (first, second) in zip(parameters, gradients, self._moments, strict=True):
-            first += 0.1 * (g - first)
-            second += 0.001 * (g**2 - second)
-            mean, square = first / (1 - 0.9**self._count), second / (1 - 0.999**self._count)
-            x -= self.learning_rate * mean / (np.sqrt(square) + 1e-8)
+        for x, g, moments in zip(parameters, gradients, self._moments, strict=True):
+            x -= self.learning_rate * adam_direction(g, *moments, self._count)
 
 
 @dataclass

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.optimizers import adam_direction
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.results import Result
 
-DECAYS, TINY = (0.9, 0.999), 1e-8  # Adam's own
 LARGEST = 1e12  # of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
 
@@ -194,7 +194,7 @@ def train_multilayer(
     seen, tested = order[aside:], order[:aside]
     weights, layers = _flat(single[frozen:])
     slopes, found = _flat(single[frozen:])
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    moments = np.zeros_like(weights), np.zeros_like(weights)
     reading = layers or single[-1:]
 
     def held_out_loss() -> float:
@@ -208,10 +208,7 @@ def train_multilayer(
             batches = np.concatenate([batches, rng.permutation(seen)])
         now, batches = batches[:size], batches[size:]
         gradient(layers, features[now], y[now], found)
-        first += np.float32(1 - DECAYS[0]) * (slopes - first)
-        second += np.float32(1 - DECAYS[1]) * (slopes * slopes - second)
-        corrected = speed * np.float32(np.sqrt(1 - DECAYS[1] ** step) / (1 - DECAYS[0] ** step))
-        weights -= corrected * first / (np.sqrt(second) + np.float32(TINY))
+        weights -= speed * adam_direction(slopes, *moments, step)
         if step % every == 0 or step == steps:
             losses.append(held_out_loss())
             if losses[-1] < least:

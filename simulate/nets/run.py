@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.divergence import DivergenceError
+from simulate.core.optimizers import adam_direction
 from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
@@ -16,7 +17,6 @@ from theory.models import FactoredStack
 from theory.models.arrays import Array
 from theory.models.potts.batches import States, blocks
 
-FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8  # of Adam (arXiv:1412.6980)
 BLOCK = 2**20  # numbers of the inputs of one block of test contexts, so that all its layers fit into 100 MB
 Optimizer = Literal["gradient_descent", "adam"]
 
@@ -196,13 +196,8 @@ class Run:
         """What is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
         if not self._moments:
             return gradients
-        found = []
-        for gradient, mean, power in zip(gradients, self._moments[::2], self._moments[1::2], strict=True):
-            mean += (1 - FIRST) * (gradient - mean)
-            power += (1 - SECOND) * (gradient**2 - power)
-            root = np.sqrt(power / (1 - SECOND**self.step)) + EPSILON
-            found.append(mean / (1 - FIRST**self.step) / root)
-        return found
+        moments = zip(self._moments[::2], self._moments[1::2], strict=True)
+        return [adam_direction(each, *two, self.step) for each, two in zip(gradients, moments, strict=True)]
 
     def _require_finite(self, loss: float) -> None:
         if not np.isfinite(loss):

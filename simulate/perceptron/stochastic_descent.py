@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import log_ndtr
 
+from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
 from theory.models import checks
 from theory.models.arguments import checked
@@ -12,7 +13,6 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 
 START = 0.1  # standard deviation of theta
-MOMENTUM, SCALING, SMALLEST = 0.9, 0.999, 1e-8  # of Adam
 EVERY = 10  # epochs between tests of the signs
 
 
@@ -58,14 +58,10 @@ def descend_stochastic_weights(
     P = number_of_patterns(alpha, N)
     xi = rng.choice([-1.0, 1.0], (P, N))
     theta = START * rng.standard_normal(N)
-    first, second = np.zeros(N), np.zeros(N)
+    moments = np.zeros(N), np.zeros(N)
     for epoch in range(1, epochs + 1):
         m = np.tanh(theta)
-        gradient = _gradient(xi, m) * (1 - m * m)
-        first += (1 - MOMENTUM) * (gradient - first)
-        second += (1 - SCALING) * (gradient**2 - second)
-        corrected = np.sqrt(second / (1 - SCALING**epoch)) + SMALLEST
-        theta -= rate * first / (1 - MOMENTUM**epoch) / corrected
+        theta -= rate * adam_direction(_gradient(xi, m) * (1 - m * m), *moments, epoch)
         if epoch % EVERY == 0 or epoch == epochs:
             errors = int(np.sum(xi @ np.sign(theta) <= 0))
             if errors == 0:

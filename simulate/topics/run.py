@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.divergence import DivergenceError
+from simulate.core.optimizers import adam_direction
 from simulate.topics.attention import class_averages, gap_of
 from simulate.topics.counts import Counts
 from simulate.topics.documents import sample_topic_documents
@@ -22,8 +23,6 @@ from theory.models.topics import Masking, TopicModel
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
@@ -77,14 +76,13 @@ class Optimizer:
         """Returns new arrays after step `step`, counted from 1."""
         if not self.moments:
             return {name: array - self.rate * gradient[name] for name, array in arrays.items()}
-        rate = self.rate / (1 - FIRST**step)
-        return {name: array - rate * self._direction(name, gradient[name], step) for name, array in arrays.items()}
+        return {
+            name: array - self.rate * adam_direction(gradient[name], *self._moments_of(name), step)
+            for name, array in arrays.items()
+        }
 
-    def _direction(self, name: str, gradient: Array, step: int) -> Array:
-        mean, power = self.moments[name + "_1"], self.moments[name + "_2"]
-        mean += (1 - FIRST) * (gradient - mean)
-        power += (1 - SECOND) * (gradient**2 - power)
-        return np.asarray(mean / (np.sqrt(power / (1 - SECOND**step)) + EPSILON))
+    def _moments_of(self, name: str) -> tuple[Array, Array]:
+        return self.moments[name + "_1"], self.moments[name + "_2"]
 
 
 class Run:
