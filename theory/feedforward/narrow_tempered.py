@@ -11,7 +11,7 @@ from theory.models import NarrowNetwork, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
-from theory.numerics import ConvergenceError, Solution, solve_fixed_point
+from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable, solve_fixed_point
 
 STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
 DAMPINGS = (0.5, 0.8, 0.95)
@@ -23,7 +23,7 @@ LARGEST = 1e12  # of beta and lam, and of their inverses
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TemperedOrders(SolverResult):
+class TemperedOrders(WithReplicon, SolverResult):
     """Holds orders and errors of samples W of exp(-beta/2 sum (y - s)^2 - lam/2 |W|^2), all per unit and weight.
 
     `self_overlap` Q is |w|^2/N of a sample, `overlap` q that of two samples, and `teacher_overlap` m that of a sample
@@ -113,9 +113,8 @@ def tempered_orders(
     if check and not found.converged:
         raise ConvergenceError(problem, found, ADVICE)
     if check and not orders.replicon > 0:
-        unstable = Solution(found.value, "inadmissible", found.residual, tol, found.iterations)
         advice = f"the replicon {orders.replicon:.4g} is negative: lower beta, or take check=False"
-        raise ConvergenceError(problem, unstable, advice)
+        refuse_unstable(orders, orders.replicon, problem, tol, advice)
     return orders
 
 

@@ -8,13 +8,14 @@ from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import GeneralizedLinearModel
 from theory.models.results import SolverResult
+from theory.numerics.stability import WithReplicon
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SaddlePoint(SolverResult):
+class SaddlePoint(WithReplicon, SolverResult):
     """Hold overlaps, conjugates and observables of a saddle point.
 
     `V` and `q` have one entry for each covariance, `r` one for each signal, `bias` one for each learner.
@@ -52,11 +53,6 @@ class SaddlePoint(SolverResult):
     squared_norm: Array
     energy: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether replica symmetry is locally stable."""
-        return self.replicon > 0
 
     @property
     def overlaps(self) -> Overlaps:

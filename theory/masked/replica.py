@@ -12,14 +12,14 @@ from theory.models.arrays import Array
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
-from theory.numerics import Solution, solve_fixed_point
+from theory.numerics import Solution, WithReplicon, solve_fixed_point
 from theory.random_matrix import ridge_moments
 from theory.random_matrix.effective_ridge import newton_step
 from theory.random_matrix.row_response import row_response
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReplicaSolution(SolverResult):
+class ReplicaSolution(WithReplicon, SolverResult):
     """Order parameters of the regression of one coordinate, their conjugates and what follows from them.
 
     m = a^T Sigma_x w and q = w^T Sigma_x w are the overlaps of the learned row w with the population predictor a and
@@ -43,11 +43,6 @@ class ReplicaSolution(SolverResult):
     squared_norm: float  # |w|^2
     effective_ridge: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether replica symmetry is locally stable."""
-        return self.replicon > 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,23 @@ class ReplicaSymmetryError(ConvergenceError):
         self.args = (f"{problem}; {self.advice}",)
 
 
+class WithReplicon:
+    """What a result with a field `replicon` says of it."""
+
+    replicon: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether the replica-symmetric solution is locally stable."""
+        return self.replicon > 0
+
+
+def refuse_unstable(result: SolverResult, replicon: float, problem: str, tol: float, advice: str | None = None) -> None:
+    """Raise the ReplicaSymmetryError of a result whose replicon is negative."""
+    solution = Solution(result, "unverified", result.residual, tol, result.iterations or 0)
+    raise ReplicaSymmetryError(f"{problem}: unstable, its replicon {replicon:.3g} is negative", solution, advice)
+
+
 def require_stable(result: Answer, replicon: float, problem: str, tol: float, check: bool) -> Answer:
     """Return the result itself; ReplicaSymmetryError if its replicon is negative, unless `check` is False.
 
@@ -33,6 +50,5 @@ def require_stable(result: Answer, replicon: float, problem: str, tol: float, ch
     not been computed, and says nothing.
     """
     if check and replicon < -SLACK:
-        solution = Solution(result, "unverified", result.residual, tol, result.iterations or 0)
-        raise ReplicaSymmetryError(f"{problem}: unstable, its replicon {replicon:.3g} is negative", solution)
+        refuse_unstable(result, replicon, problem, tol)
     return result

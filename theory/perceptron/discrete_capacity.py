@@ -12,9 +12,9 @@ from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError, Solution, WithReplicon
 from theory.numerics.extremes import within_range
-from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_unstable
+from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_broken
 from theory.perceptron.discrete_saddle import scale_of
 
 FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
@@ -29,7 +29,7 @@ Solver = Callable[[float, Array | None], tuple[SolutionEntropy, Array]]  # (alph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ZeroEntropyCapacity(SolverResult):
+class ZeroEntropyCapacity(WithReplicon, SolverResult):
     """The load alpha_0 at which the entropy of solutions vanishes, and the orders there.
 
     `alpha` is alpha_0 in patterns per weight. `overlap`, `norm`, `slope` and `replicon` are those of `SolutionEntropy`
@@ -43,11 +43,6 @@ class ZeroEntropyCapacity(SolverResult):
     slope: float
     replicon: float
     first_moment_bound: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether the replica-symmetric solution is locally stable at alpha_0."""
-        return self.replicon > 0
 
 
 @checked
@@ -88,9 +83,8 @@ def zero_entropy_capacity(
     low, high, x = _bracket(at, scale, _problem(model))
     root = brentq(lambda alpha: at(alpha, x)[0].entropy, low, high, xtol=1e-14 * high, rtol=1e-14)
     found, x = at(root, x)
-    solution = Solution(root, "converged", found.residual, accuracy, evaluations[0])
     if check and not found.stable:
-        refuse_unstable(_problem(model), solution, found.replicon)
+        refuse_broken(found, _problem(model), accuracy)
     return ZeroEntropyCapacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound,
         residual=found.residual, iterations=evaluations[0], converged=True,

@@ -12,10 +12,10 @@ from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
-from theory.numerics import Solution, solve_fixed_point, verified
+from theory.numerics import Solution, WithReplicon, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.numerics.steps import relative_gap
-from theory.perceptron.discrete_entropy import point, refuse_unstable
+from theory.perceptron.discrete_entropy import point, refuse_broken
 from theory.perceptron.discrete_saddle import hazard
 from theory.perceptron.gaussian_average import gaussian_grid
 
@@ -28,7 +28,7 @@ FINER = 1000  # times the tolerance is allowed on the finer grid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CopyEntropy(SolverResult):
+class CopyEntropy(WithReplicon, SolverResult):
     """The typical number exp(N y `entropy`) of groups of y = `copies` solutions with mutual overlap `overlap`.
 
     `entropy` is S_y in nats per weight and copy, and `distance` = (1 - overlap)/2 the fraction of weights in which two
@@ -50,11 +50,6 @@ class CopyEntropy(SolverResult):
     group_conjugate: float
     copy_conjugate: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether the replica-symmetric solution is locally stable."""
-        return self.replicon > 0
 
 
 @checked
@@ -255,7 +250,7 @@ def _solved(groups: _Groups, start: float, tol: float, max_iter: int, check: boo
     verified(solution, problem, check, "take an overlap farther from one, or fewer copies")
     found = _evaluated(finer, float(x[0]), solution)
     if check and not found.stable:
-        refuse_unstable(problem, solution, found.replicon)
+        refuse_broken(found, problem, tol)
     return found
 
 

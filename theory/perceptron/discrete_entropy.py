@@ -12,7 +12,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.results import SolverResult
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_saddle import Saddle, scale_of
 
@@ -23,7 +23,7 @@ UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SolutionEntropy(SolverResult):
+class SolutionEntropy(WithReplicon, SolverResult):
     """The typical number exp(N `entropy`) of solutions, with the orders that belong to it (replica symmetry).
 
     `entropy` is in nats per weight and `slope` its derivative with alpha. `norm` is Q = <W^2> and `overlap` is q, the
@@ -42,11 +42,6 @@ class SolutionEntropy(SolverResult):
     norm_conjugate: float
     overlap_conjugate: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether the replica-symmetric solution is locally stable."""
-        return self.replicon > 0
 
     @property
     def has_solutions(self) -> bool:
@@ -144,18 +139,17 @@ def point(
         raise ConvergenceError(_problem(model), solution, UNSOLVED)
     found = _evaluated(model, equations, solution)
     if check and not found.stable:
-        refuse_unstable(_problem(model), solution, found.replicon)
+        refuse_broken(found, _problem(model), tol)
     return found, solution.value
 
 
-def refuse_unstable(problem: str, solution: Solution[Any], replicon: float) -> None:
-    """Raise the ConvergenceError of a solution whose replicon is negative."""
-    raise ConvergenceError(
-        problem,
-        replace(solution, status="inadmissible"),
-        f"replica symmetry is broken here (replicon {replicon:.4g} < 0), so that the true entropy is another one: take "
-        "a smaller alpha, or check=False for the unstable solution",
+def refuse_broken(found: Any, problem: str, tol: float) -> None:
+    """Raise the ReplicaSymmetryError of a result whose replicon is not positive."""
+    advice = (
+        f"replica symmetry is broken here (replicon {found.replicon:.4g} < 0), so that the true entropy is another "
+        "one: take a smaller alpha, or check=False for the unstable solution"
     )
+    refuse_unstable(found, found.replicon, problem, tol, advice)
 
 
 def _problem(model: DiscretePerceptron) -> str:

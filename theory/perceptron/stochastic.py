@@ -10,7 +10,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.perceptron import StochasticPerceptron
 from theory.models.results import SolverResult
-from theory.numerics import ConvergenceError, Solution, require_stable, solve_fixed_point, verified
+from theory.numerics import ConvergenceError, Solution, WithReplicon, require_stable, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.perceptron.stochastic_averages import PatternAverage, WeightAverage, pattern_average, weight_average
 
@@ -21,7 +21,7 @@ ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StochasticSaddlePoint(SolverResult):
+class StochasticSaddlePoint(WithReplicon, SolverResult):
     """Order parameters of the Gibbs measure of stochastic weights, and the observables of a typical sample of means.
 
     `q` is the overlap m.m'/N of two samples m and m' of the means, `qhat` its conjugate and `norm_conjugate` the one of
@@ -48,11 +48,6 @@ class StochasticSaddlePoint(SolverResult):
     sign_overlap: float
     free_entropy: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether the saddle point is locally stable against breaking of replica symmetry."""
-        return self.replicon > 0
 
 
 @checked

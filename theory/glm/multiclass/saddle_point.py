@@ -12,12 +12,12 @@ from theory.glm.multiclass.stability import replicon
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 from theory.models.results import SolverResult
-from theory.numerics import Solution
+from theory.numerics import Solution, WithReplicon
 from theory.numerics.steps import relative_gap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MulticlassSaddlePoint(SolverResult):
+class MulticlassSaddlePoint(WithReplicon, SolverResult):
     """Hold the overlaps and observables of K classes: `V`, `q` (C, K, K) for each covariance, `r` and `bias`.
 
     `r` (K, K) has the overlaps r[k, c] = w_k.mu_c/sqrt(p), `bias` is (K,); all are in the K outputs, for softmax with
@@ -42,11 +42,6 @@ class MulticlassSaddlePoint(SolverResult):
     train_loss: float
     test_loss: float
     replicon: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether replica symmetry is locally stable."""
-        return self.replicon > 0
 
     @cached_property
     def _decisions(self) -> tuple[Array, float]:
