@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from simulate.core import stream
 from simulate.masked import checks, errors, spectral
 from theory.models import Covariance
 from theory.models.arguments import checked
@@ -92,6 +91,8 @@ class MaskedPath(Result):
         """
         if choice("by", by, ("gcv", "loo")) == "gcv":
             return int(self.mean_gcv_error.argmin())
+        from simulate.core import stream  # loads what runs processes, of which a fit has no need
+
         order = np.argsort(self.lams, kind="stable")
         some = stream(0, "rows left out", self.n).permutation(self.n)[:LEFT_OUT]
         fits = spectral.LeaveOneOut.of_modes(self._rows[np.sort(some)], self._modes)
