@@ -113,15 +113,12 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
 def _newton_step(rows: RowScales, h: Numbers, first: Numbers, second: Numbers) -> Numbers:
     """Return what Newton's method subtracts from h, given <t>/alpha and <t^2>/alpha."""
     with np.errstate(all="ignore"):
-        if rows.alike:
-            return np.asarray((h - 1 + h * first) / (1 + first - h * second))
         weight, slope, _ = inverse_weights(rows, first)
-        return np.asarray((h - weight) / (1 - h * slope * second / weight))  # on h/g = 1, as above
+        # It is the step on h/g = 1, which for rows that are alike is h - 1 + h <t>/alpha = 0.
+        return np.asarray((h - weight) / (1 - h * slope * second / weight))
 
 
 def _residual(rows: RowScales, h: Numbers, first: Numbers) -> Array:
-    if rows.alike:
-        return np.asarray(abs(h - 1 + h * first) / (1 + abs(h) + abs(h * first)))
     with np.errstate(all="ignore"):
         weight = inverse_weights(rows, first)[0]
         return np.asarray(abs(h - weight) / (abs(h) + abs(weight)))
@@ -159,5 +156,5 @@ def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
                 break
         t = 1 / (h[:, None] + equation.a)
         t1, t2 = (power @ equation.weights / equation.alpha for power in (t, t * t))
-        m = (h * h if equation.rows.alike else inverse_weights(equation.rows, t1)[1]) * t2
+        m = inverse_weights(equation.rows, t1)[1] * t2
     return h, np.where(np.isfinite(m), m, np.inf)

@@ -18,7 +18,6 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import Solution, verified
-from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified
 from theory.random_matrix.spectral.rising_root import rising_root
@@ -76,6 +75,8 @@ class RealBranch:
         if side == "right" and math.isinf(ensemble.rows.largest):
             raise ValueError(f"row_scales must be bounded for a bulk that ends on the right, got {ensemble.rows}")
         self.ensemble, self.side = simplified(ensemble), side
+        self._scales, self._shares = ensemble.rows.nodes, ensemble.rows.probabilities
+        self._largest = ensemble.rows.largest
 
     def at(self, place: float) -> BranchPoint:
         """Compute the point at h = 1 + exp(place) (right) or 1/(1 + exp(place)) (left).
@@ -93,12 +94,16 @@ class RealBranch:
 
     def _weights(self, rise: float) -> tuple[float, float, float, float]:
         """Return |delta|, h, -dh/ddelta and half the slope of the latter in h, at exp(place) = `rise`."""
-        rows, right = self.ensemble.rows, self.side == "right"
-        if rows.alike:
-            h, excess = (1 + rise, rise / (1 + rise)) if right else (1 / (1 + rise), rise)
+        tau, largest = self._scales, self._largest
+        if self.ensemble.rows.alike:  # in plain numbers, since the steps of a threshold are many and small
+            excess, h = (rise / (1 + rise), 1 + rise) if self.side == "right" else (rise, 1 / (1 + rise))
             return excess, h, h * h, h
-        excess = rise / (1 + rise) / rows.largest if right else rise
-        h, fall, third = (float(value) for value in inverse_weights(rows, np.array(-excess if right else excess)))
+        if self.side == "right":
+            # This is tau/(1 + tau delta), in which nothing cancels next to the pole of the largest scale.
+            excess, kept = rise / (1 + rise) / largest, tau * (1 + rise) / (1 + rise * (1 - tau / largest))
+        else:
+            excess, kept = rise, tau / (1 + tau * rise)
+        h, fall, third = (float(power @ self._shares) for power in (kept, kept * kept, kept * kept * kept))
         return excess, h, fall, third / fall
 
     def edge(self) -> ExtremeEdge:
@@ -119,10 +124,8 @@ class RealBranch:
     def stretch(self, place: float) -> float:
         """Return dh/dplace."""
         rise = math.exp(place)
-        if self.ensemble.rows.alike:
-            return rise if self.side == "right" else -rise / (1 + rise) ** 2
         fall = self._weights(rise)[2]
-        return fall * rise / (1 + rise) ** 2 / self.ensemble.rows.largest if self.side == "right" else -fall * rise
+        return fall * rise / (1 + rise) ** 2 / self._largest if self.side == "right" else -fall * rise
 
 
 def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:

@@ -81,23 +81,16 @@ def _between(ensemble: Ensemble, points: Array, h: ComplexArray, inside: Mask, c
 
 
 def _polished(ensemble: Ensemble, full: float, empty: float, h: float) -> float:
-    """Solve P = P_h = 0 near [full, empty] by Newton's method in (h, nu).
-
-    P = h - 1 + h <1/(h + a)>/alpha, or, where rows differ in scale, P = h - g(<1/(h + a)>/alpha).
-    """
+    """Solve P = P_h = 0 near [full, empty], P = h - g(<1/(h + a)>/alpha), by Newton's method in (h, nu)."""
     nu, error, reach = full, np.inf, 5 * abs(full - empty)
     for _ in range(20):
         equation = ensemble.at(np.array([nu]))
         with np.errstate(all="ignore"):
             t, c, w = 1 / (h + equation.a[0]), equation.c[0], equation.weights / equation.alpha
             t1, t2, t3, c2, c3 = w @ t, w @ t**2, w @ t**3, w @ (c * t**2), w @ (c * t**3)
-            if ensemble.rows.alike:
-                P, P_h, P_nu = h - 1 + h * t1, 1 + t1 - h * t2, h * c2
-                P_hh, P_hnu = 2 * h * t3 - 2 * t2, c2 - 2 * h * c3
-            else:
-                g, slope, bend = (float(value) for value in inverse_weights(ensemble.rows, t1))
-                P, P_h, P_nu = h - g, 1 - slope * t2, slope * c2
-                P_hh, P_hnu = 2 * (slope * t3 - bend * t2**2), 2 * (bend * c2 * t2 - slope * c3)
+            g, slope, bend = (float(value) for value in inverse_weights(ensemble.rows, t1))
+            P, P_h, P_nu = h - g, 1 - slope * t2, slope * c2
+            P_hh, P_hnu = 2 * (slope * t3 - bend * t2**2), 2 * (bend * c2 * t2 - slope * c3)
             determinant = P_h * P_hnu - P_nu * P_hh
             by_h, by_nu = (P_nu * P_h - P_hnu * P) / determinant, (P_hh * P - P_h * P_h) / determinant
         if not abs(nu + by_nu - full) <= reach:
