@@ -184,13 +184,11 @@ class _Rows:
 
     @classmethod
     def at(cls, rows: RowScales, V: float) -> "_Rows":
-        if rows.alike:
-            return cls(1 + V, 1.0, 1 / (1 + V) / (1 + V))
         share = 1 / (1 + rows.nodes * V)
         kept = rows.nodes * share
         stretch = 1 / float(kept @ rows.probabilities)
         weighted = kept * rows.probabilities  # before it is squared, see `row_response`
-        return cls(stretch, float(weighted @ kept) * stretch**2, float(weighted @ share))
+        return cls(stretch, float((weighted * stretch) @ (kept * stretch)), float(weighted @ share))
 
 
 def _step(regression: _Regression, x: Array) -> Array:
@@ -201,15 +199,11 @@ def _step(regression: _Regression, x: Array) -> Array:
     kappa = newton_step(rows, at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
     at = ridge_moments(regression.modes, kappa)
     m, square = regression.overlaps(float(kappa[0]))
-    # q solves its linear equation once kappa is close; too far below the root its pole is passed, and any q will do
     noise = regression.explained + regression.noise - 2 * m + square
-    if rows.alike:
-        gap = float(at.above_df2(np.array([alpha]))[0])
-        q = square + (at.df2[0] * noise / gap if gap > 0 else 0.0)
-    else:
-        response = row_response(rows, lam / alpha / kappa, at.df1 / alpha)
-        factor = response.variance_factor(at, np.array([alpha]))
-        q = square + float((response.second * at.df2 * factor)[0]) * noise / alpha
+    # q solves its linear equation, whose pole is out of reach in these positive terms, also before kappa is close.
+    response = row_response(rows, lam / alpha / kappa, at.df1 / alpha)
+    factor = response.variance_factor(at, np.array([alpha]))
+    q = square + float((response.second * at.df2 * factor)[0]) * noise / alpha
     return np.array([m, q, kappa[0] * at.df1[0] / lam])
 
 
