@@ -68,6 +68,11 @@ def test_a_second_run_gives_the_same_bytes(table, tmp_path):
         ("a.txt", "text"),
         ("a.ldac", "text"),
         ("a.jsonl", "text"),
+        ("a.mtx.gz", "text"),
+        ("a.aln", "sequences"),
+        ("a.phy", "sequences"),
+        ("a.nexus", "sequences"),
+        ("a.MSF", "sequences"),
     ],
 )
 def test_kind_by_extension(tmp_path, name, kind):
@@ -77,7 +82,9 @@ def test_kind_by_extension(tmp_path, name, kind):
 def test_folders_are_text_and_other_names_ask(tmp_path):
     assert kind_of(tmp_path) == "text"
     (tmp_path / "data.xyz").touch()
-    with pytest.raises(DataError, match="does not say what it holds: say --kind matrix or --kind sequences"):
+    with pytest.raises(
+        DataError, match="neither its name nor its first lines say what it holds: say --kind matrix or --kind sequences"
+    ):
         kind_of(tmp_path / "data.xyz")
     with pytest.raises(DataError, match="no such file"):
         kind_of(tmp_path / "absent.xyz")
