@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from figures.analyse.options import KINDS
 from figures.analyse.steps import result_name
 from figures.core.table import read_csv
 from simulate.core import stream
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -188,13 +191,19 @@ def test_names_of_files_that_look_like_something_else(tmp_path, capsys, monkeypa
     assert "must be numbers above 0" in refused(capsys, "./-x.csv", "--lams", "-1.5", *output)
 
 
-def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path):
-    (tmp_path / "matplotlibrc").write_bytes(b"axes.grid: \xff\xfe\n")
-    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
+@pytest.mark.parametrize(
+    "content", [b"axes.grid: \xff\xfe\n", b"no.such.key: 1\ntext.usetex: perhaps\nbackend: bogus\n"]
+)
+def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path, content):
+    """Neither one that a variable names nor, read before that, one in the current folder."""
+    (tmp_path / "matplotlibrc").write_bytes(content)
+    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"), "PYTHONPATH": str(ROOT)}
     arguments = ["analyse", str(table), "--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]
     run = [sys.executable, "-m", "figures", *arguments]
-    done = subprocess.run(run, env=os.environ | settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(run, env=os.environ | settings, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "matplotlib" not in done.stderr
+    assert "bogus" not in done.stderr + done.stdout
     assert (tmp_path / "out" / "analyse_my data.pdf").exists()
 
 
