@@ -41,6 +41,7 @@ def file(tmp_path):
         ("a,b\n1,2.5\nNA,3\n-3,.4\n,?\n5,.5\n", {"drop_rows": True}, ("a", "b")),
         ("a,b\n1,2.5\n-999,3\n-3,.4\n3,-999.0\n5,.5\n2,x\n", {"drop_rows": True, "missing": "-999,x"}, ("a", "b")),
         ("a,b\n1,2.5\n,\n-3,.4\n5,.5\n", {"drop_rows": True}, ("a", "b")),
+        ("a,b\n1,2.5\nn.a.,3\n-3,.4\n1,#DIV/0!\n5,.5\n", {"drop_rows": True}, ("a", "b")),
         ("a,b,c\n1,2.5,\n-3,.4,\n5,.5,\n", {"skip_columns": "3"}, ("a", "b")),
     ],
 )
@@ -124,6 +125,21 @@ def test_what_was_done_is_said(file, content, options, note):
             "My table\na,b\n1,2\n3,4\n5,6\n",
             {},
             "row 1 holds one cell, 'My table', above rows of 2: it looks",
+        ),
+        (
+            "My table;;\na;b;c\n1,5;2;3\n3,5;4;5\n5;6;8\n",
+            {"decimal": ","},
+            "row 1 holds one cell, 'My table', above rows of 3",
+        ),
+        (
+            "a;b;c\nx;1,5;2,5\ny;3,5;4,1\nz;5,3;6,1\n",
+            {"decimal": ","},
+            "row 2, column 1 ('a'): 'x' is not a number; correct",
+        ),
+        (
+            "a,b\n1,2\n3,absent\n5,6\n",
+            {},
+            "--skip-columns 2, or if it marks missing cells say --missing absent; a table",
         ),
         ("My table,,\na,b,c\n1,2,3\n3,4,5\n5,6,8\n", {}, "row 1 holds one cell, 'My table', above rows of 3"),
         # names

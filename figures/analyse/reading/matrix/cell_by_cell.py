@@ -203,12 +203,14 @@ def _not_a_number(layout: Layout, number: int, column: int, cells: Cells, how: R
     if layout.delimiter == "," and len(pieces) > 1 and all(kind_of(piece) == "number" for piece in pieces):
         return f"{place}: {quoted} is two numbers; if commas mark the decimals here say --decimal ,"
     first = layout.header_row and number == layout.first_row
-    if first and len(cells) > 1 and not any(kind_of(other) == "number" for other in cells):
+    if first and len(cells) > 1 and not any(kind_of(other) in ("number", "decimal comma") for other in cells):
         return (
             f"row {number} holds no number, as the header in row {layout.header_row} does ({place}: {quoted}); if it "
             "is a second header, of units perhaps, or if the first one is a title, delete one of the two"
         )
     remedy = f"correct it, or leave the column out with --skip-columns {column + 1}"
+    if number != layout.first_row and "," not in cell and not any(map(str.isspace, cell)):
+        remedy += f", or if it marks missing cells say --missing {cell}"
     return f"{place}: {quoted} is not a number; {remedy}{MATRICES_ONLY}"
 
 
