@@ -11,6 +11,7 @@ from figures.analyse.reading.sequences.formats import format_of
 from figures.analyse.reading.sequences.recognize import alignment_of
 from figures.analyse.reading.sequences.records import records
 from figures.analyse.reading.text_file import text_file
+from figures.analyse.sequences.reference import read_reference, record_names
 
 TITLE = "CLUSTAL W (1.83) multiple sequence alignment\n\n\n"
 CLUSTAL = TITLE + "a    ACGU-ACGU\nb    ACGAAACGA\n     *** **** \n\na    AC\nb    AU\n     *\n"
@@ -118,6 +119,16 @@ def test_what_is_not_whole_is_refused_by_line(write, name, content, message):
     with pytest.raises(DataError, match=message) as failure:
         read_sequences(write(name, content))
     assert "\n" not in str(failure.value)
+
+
+@pytest.mark.parametrize("name", ["clustal.aln", "interleaved.phy", "plain.nex", "x.msf", "x.csv"])
+def test_a_reference_is_found_in_every_format(write, name):
+    pytest.importorskip("Bio")
+    table = "name,sequence\na,ACGU-ACGUAC\nb,ACGAAACGAAU\nc,ACGAAACGAAA\n"
+    sequences = read_sequences(write(name, FILES.get(name, table)))
+    reference = read_reference(sequences, "b", "auto", None)
+    assert (reference.name, "".join(reference.letters)) == ("b", "ACGAAACGAAU")
+    assert record_names(sequences)[:2] == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["clustal.aln", "relaxed.phylip", "plain.nex", "x.msf"])
