@@ -16,10 +16,10 @@ override QUALITY := $(or $(QUALITY),default)
 ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1)
 $(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
 endif
-# Extras of setup.cfg that figures may need and that nothing installs unless they are asked for.
+# Extras of setup.cfg that figures and analyses may need and that nothing installs unless they are asked for.
 override EXTRAS := $(EXTRAS)
-ifneq ($(filter-out nets text,$(EXTRAS)),)
-$(error EXTRAS must be of nets, text, got '$(EXTRAS)')
+ifneq ($(filter-out nets text formats,$(EXTRAS)),)
+$(error EXTRAS must be of nets, text, formats, got '$(EXTRAS)')
 endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
@@ -40,7 +40,7 @@ help:
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
 	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
-	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text (installs what their figures need)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
+	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text|formats (installs what figures, or files of other programs, need)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
 figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
@@ -52,7 +52,7 @@ tables: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 gallery: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures gallery --fresh $(RUN)
 
-analyse: $(STAMP)
+analyse: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 

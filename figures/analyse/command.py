@@ -9,6 +9,7 @@ from pathlib import Path
 
 from figures.analyse.errors import DataError, OptionError
 from figures.analyse.options import KINDS, parsed
+from figures.analyse.reading.kinds import DOUBTFUL, kind_of_content
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import EXTENSIONS
 from figures.analyse.wording import printable
@@ -37,18 +38,24 @@ def main(argv: Sequence[str]) -> int:
 
 
 def kind_of(path: Path) -> str:
-    """Say what a file holds, matrix, sequences or text, by its name; a folder is text.
+    """Say what a file holds, matrix, sequences or text, by its name, else by its first lines; a folder is text.
 
-    DataError where there is no such file, and where its name does not say it.
+    DataError where there is no such file, and where neither says it.
     """
-    for kind, extensions in EXTENSIONS.items():
-        if extension(path) in extensions:
-            return kind
     if path.is_dir():
         return "text"
-    if not path.exists():
-        raise DataError(path, "no such file; check the name and the folder you are in")
-    raise DataError(path, f"its name does not say what it holds: say --kind {' or --kind '.join(KINDS)}")
+    named = next((kind for kind, extensions in EXTENSIONS.items() if extension(path) in extensions), None)
+    if not path.is_file():
+        if named is None and not path.exists():
+            raise DataError(path, "no such file; check the name and the folder you are in")
+    elif named is None or extension(path) in DOUBTFUL:
+        return kind_of_content(path) or named or _refused(path)
+    return named or _refused(path)
+
+
+def _refused(path: Path) -> str:
+    known = f"say --kind {' or --kind '.join(KINDS)}"
+    raise DataError(path, f"neither its name nor its first lines say what it holds: {known}")
 
 
 def _require_own_options(options: argparse.Namespace, owners: dict[str, str], kind: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from figures.analyse.errors import as_typed
 from figures.analyse.reading.opening import extension, plain_name
+from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.results import write_results
 from figures.analyse.wording import printable
 from figures.core import Experiment, Row
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 EXTENSIONS = {
     "matrix": (".csv", ".tsv", ".npy", ".npz"),
-    "sequences": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna", ".a2m", ".a3m", ".sto", ".stk"),
-    "text": (".txt", ".ldac", ".jsonl", ".ndjson"),
+    "sequences": tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes),
+    "text": (".txt", ".ldac", ".jsonl", ".ndjson", ".mtx"),
 }
 
 Data = TypeVar("Data")

@@ -1,18 +1,23 @@
 """Draws the figure of a table. Nothing is computed here: the CSV holds all that is drawn."""
 
 import logging
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
-from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
+
+# While it is loaded matplotlib reads a matplotlibrc of the current folder, before any that MATPLOTLIBRC names; a broken
+# one would end the program, or fill the screen with warnings. So it is loaded from a folder that has none.
+with chdir(Path(__file__).anchor):
+    import matplotlib
+    from matplotlib import style
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")

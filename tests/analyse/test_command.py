@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from figures.analyse.options import KINDS
 from figures.analyse.steps import result_name
 from figures.core.table import read_csv
 from simulate.core import stream
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -68,6 +71,11 @@ def test_a_second_run_gives_the_same_bytes(table, tmp_path):
         ("a.txt", "text"),
         ("a.ldac", "text"),
         ("a.jsonl", "text"),
+        ("a.mtx.gz", "text"),
+        ("a.aln", "sequences"),
+        ("a.phy", "sequences"),
+        ("a.nexus", "sequences"),
+        ("a.MSF", "sequences"),
     ],
 )
 def test_kind_by_extension(tmp_path, name, kind):
@@ -77,7 +85,9 @@ def test_kind_by_extension(tmp_path, name, kind):
 def test_folders_are_text_and_other_names_ask(tmp_path):
     assert kind_of(tmp_path) == "text"
     (tmp_path / "data.xyz").touch()
-    with pytest.raises(DataError, match="does not say what it holds: say --kind matrix or --kind sequences"):
+    with pytest.raises(
+        DataError, match="neither its name nor its first lines say what it holds: say --kind matrix or --kind sequences"
+    ):
         kind_of(tmp_path / "data.xyz")
     with pytest.raises(DataError, match="no such file"):
         kind_of(tmp_path / "absent.xyz")
@@ -181,13 +191,19 @@ def test_names_of_files_that_look_like_something_else(tmp_path, capsys, monkeypa
     assert "must be numbers above 0" in refused(capsys, "./-x.csv", "--lams", "-1.5", *output)
 
 
-def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path):
-    (tmp_path / "matplotlibrc").write_bytes(b"axes.grid: \xff\xfe\n")
-    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
+@pytest.mark.parametrize(
+    "content", [b"axes.grid: \xff\xfe\n", b"no.such.key: 1\ntext.usetex: perhaps\nbackend: bogus\n"]
+)
+def test_a_broken_matplotlibrc_and_backend_do_not_matter(table, tmp_path, content):
+    """Neither one that a variable names nor, read before that, one in the current folder."""
+    (tmp_path / "matplotlibrc").write_bytes(content)
+    settings = {"MPLBACKEND": "bogus", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"), "PYTHONPATH": str(ROOT)}
     arguments = ["analyse", str(table), "--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]
     run = [sys.executable, "-m", "figures", *arguments]
-    done = subprocess.run(run, env=os.environ | settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(run, env=os.environ | settings, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "matplotlib" not in done.stderr
+    assert "bogus" not in done.stderr + done.stdout
     assert (tmp_path / "out" / "analyse_my data.pdf").exists()
 
 

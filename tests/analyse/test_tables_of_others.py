@@ -41,6 +41,7 @@ def file(tmp_path):
         ("a,b\n1,2.5\nNA,3\n-3,.4\n,?\n5,.5\n", {"drop_rows": True}, ("a", "b")),
         ("a,b\n1,2.5\n-999,3\n-3,.4\n3,-999.0\n5,.5\n2,x\n", {"drop_rows": True, "missing": "-999,x"}, ("a", "b")),
         ("a,b\n1,2.5\n,\n-3,.4\n5,.5\n", {"drop_rows": True}, ("a", "b")),
+        ("a,b\n1,2.5\nn.a.,3\n-3,.4\n1,#DIV/0!\n5,.5\n", {"drop_rows": True}, ("a", "b")),
         ("a,b,c\n1,2.5,\n-3,.4,\n5,.5,\n", {"skip_columns": "3"}, ("a", "b")),
     ],
 )
@@ -125,6 +126,21 @@ def test_what_was_done_is_said(file, content, options, note):
             {},
             "row 1 holds one cell, 'My table', above rows of 2: it looks",
         ),
+        (
+            "My table;;\na;b;c\n1,5;2;3\n3,5;4;5\n5;6;8\n",
+            {"decimal": ","},
+            "row 1 holds one cell, 'My table', above rows of 3",
+        ),
+        (
+            "a;b;c\nx;1,5;2,5\ny;3,5;4,1\nz;5,3;6,1\n",
+            {"decimal": ","},
+            "row 2, column 1 ('a'): 'x' is not a number; correct",
+        ),
+        (
+            "a,b\n1,2\n3,absent\n5,6\n",
+            {},
+            "--skip-columns 2, or if it marks missing cells say --missing absent; a table",
+        ),
         ("My table,,\na,b,c\n1,2,3\n3,4,5\n5,6,8\n", {}, "row 1 holds one cell, 'My table', above rows of 3"),
         # names
         ("a,b,a,a\n1,2,3,4\n5,6,7,9\n1,3,1,0\n", {"skip_columns": "a"}, "has 3 columns called 'a': 1, 3, 4; say which"),
@@ -186,3 +202,26 @@ def test_a_plain_sequence_may_hold_percent_signs_and_blanks(file):
     path = file("ACGU AC\nACG UUC\nACCUAC\n", "x.txt")
     assert read_sequences(path).states.shape == (3, 6)
     assert read_sequences(file("%,a,b\n%,b,b\na,a,b\n", "tokens.csv"), header="no").states.shape == (3, 3)
+
+
+def test_rows_read_at_once_are_those_read_by_cells(file, monkeypatch):
+    """Bit by bit, with every notation that Python's own numbers would take otherwise."""
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((40, 3)) * 10.0 ** rng.integers(-300, 300, (40, 3))
+    lines = [",".join(map(repr, row)) for row in values.tolist()]
+    lines += ["-999,1,2", "1,-999.0,2", "1,nan,2", "1.0D+03,2,3", " 4 ,5,6", "", "7,,8"]
+    path = file("a,b,c\n" + "\n".join(lines).replace("e+", "e") + "\n")
+    options = {"missing": "-999", "drop_rows": True}
+    monkeypatch.setattr("figures.analyse.reading.matrix.read.LARGEST", np.inf)
+    quick = read_matrix(path, **options)
+    monkeypatch.setattr("figures.analyse.reading.matrix.cell_by_cell._simple_numbers", lambda *_: None)
+    slow = read_matrix(path, **options)
+    assert quick.values.tobytes() == slow.values.tobytes()
+    assert (quick.notes, quick.rows) == (slow.notes, slow.rows)
+    assert quick.values.shape == (42, 3)
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\N{ARABIC-INDIC DIGIT THREE}", "0x1p3"])
+def test_what_only_python_takes_for_a_number_is_none(file, cell):
+    with pytest.raises(DataError, match=r"row 3, column 2 \('b'\): .* is not a number"):
+        read_matrix(file(f"a,b\n1,2\n3,{cell}\n5,6\n"), missing="-999")

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.errors import DataError
-from figures.analyse.reading.sequences import Sequences, entries
+from figures.analyse.reading.sequences import Sequences
 from figures.analyse.reading.sequences.entries import REFERENCE, Entry
 from figures.analyse.reading.sequences.formats import format_of
 from figures.analyse.reading.sequences.letters import GAPS, Convention
+from figures.analyse.reading.sequences.records import Records, records
 from figures.analyse.reading.text_file import TextFile, text_file
 from figures.analyse.wording import listed, shown
 
@@ -54,10 +55,11 @@ def record_names(sequences: Sequences) -> list[str]:
     Which ones were left out, or chosen at random, is not known here, and a wrong name would be worse than none.
     """
     file = text_file(sequences.path)
-    if format_of(file) in ("table", "plain"):
+    form = format_of(file)
+    if form in ("table", "plain"):
         return []
-    with file.open() as lines:
-        names = [entry.name for entry in _records(file, lines)]
+    with records(file, form) as found:
+        names = [entry.name for entry in _records(found)]
     return names if len(names) == len(sequences.states) else []
 
 
@@ -69,8 +71,8 @@ def _found(file: TextFile, wanted: str, alphabet: str) -> tuple[Entry, Conventio
     known = alphabet.lower() in ("auto", "protein", "rna", "dna")
     convention = Convention(inserts=form == "a2m", custom=None if known else alphabet.encode("latin-1", "replace"))
     numbered, names = None, []
-    with file.open() as lines:
-        for number, entry in enumerate(_records(file, lines), start=1):
+    with records(file, form) as found:
+        for number, entry in enumerate(_records(found), start=1):
             if wanted and wanted in (entry.name, RANGE.sub("", entry.name)):
                 return entry, convention
             if wanted == str(number):
@@ -83,10 +85,8 @@ def _found(file: TextFile, wanted: str, alphabet: str) -> tuple[Entry, Conventio
     raise DataError(file.path, f"has no sequence {shown(wanted)} (--reference); {there}")
 
 
-def _records(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
-    form = format_of(file)
-    found = getattr(entries, "fasta" if form == "a2m" else form)(file, lines)
-    return (entry for entry in found if entry.name != REFERENCE and entry.letters)
+def _records(found: Records) -> Iterator[Entry]:
+    return (entry for entry in found.entries if entry.name != REFERENCE and entry.letters)
 
 
 def _columns(letters: str, convention: Convention, first: int) -> tuple[NDArray[np.int64], list[str]]:

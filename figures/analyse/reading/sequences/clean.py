@@ -70,7 +70,8 @@ def _without(
     table = np.zeros(256, bool)
     table[[ord(letter) for letter in strangers]] = True
     listed = ", ".join(f"{letter} {count}" for letter, count in list(strangers.items())[:LISTED])
-    what = f"{counted(sum(strangers.values()), 'letter')} that {name} has not ({listed})"
+    whose = "the given alphabet" if name == "letters" else name
+    what = f"{counted(sum(strangers.values()), 'letter')} that {whose} has not ({listed})"
     kept = np.ones(len(letters), bool)
     for rows, block in blocks(letters):
         strange = table[block]

@@ -1,7 +1,7 @@
 """Reads sequences from any kind of file that can hold them."""
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +14,17 @@ from figures.analyse.reading.sequences import entries
 from figures.analyse.reading.sequences.alphabet import checked_alphabet
 from figures.analyse.reading.sequences.clean import Unknown, cleaned
 from figures.analyse.reading.sequences.collect import collect
-from figures.analyse.reading.sequences.formats import Format, format_of, rows_above_names
+from figures.analyse.reading.sequences.formats import Format, format_of
 from figures.analyse.reading.sequences.letters import Convention
+from figures.analyse.reading.sequences.recognize import TITLES
 from figures.analyse.reading.sequences.record import Sequences
+from figures.analyse.reading.sequences.records import records
 from figures.analyse.reading.sequences.tokens import read_tokens
-from figures.analyse.reading.tables.layout import Header, find_layout
+from figures.analyse.reading.tables.layout import Header
 from figures.analyse.reading.text_file import TextFile, text_file
 
-BYTES_OF_MEMORY = {"stockholm": 4.0, "table": 1.0}  # for each byte of text; 2.5 of the other formats
+# For each byte of text; 2.5 of the other formats.
+BYTES_OF_MEMORY = {"stockholm": 4.0, "table": 1.0} | dict.fromkeys(TITLES, 8.0)
 
 
 def read_sequences(
@@ -36,9 +39,10 @@ def read_sequences(
     seed: int = 0,
     say: Callable[[str], None] = print,
 ) -> Sequences:
-    """Return the aligned sequences of a FASTA, A2M, A3M or Stockholm file, or of a table of tokens; gzipped or not.
+    """Return the aligned sequences of a file of alignments, or of a table of tokens; gzipped or not.
 
-    Decided by the first line of the file, and between FASTA and A2M by its name. `alphabet`: auto, protein, rna, dna or
+    FASTA, A2M, A3M and Stockholm, and by Biopython CLUSTAL, PHYLIP, NEXUS and MSF: decided by the first lines of the
+    file, and between FASTA and A2M by its name. `alphabet`: auto, protein, rna, dna or
     the letters. `unknown` letters are read as gaps, or drop their sequence. `most` sequences are chosen at random where
     there are more. `header`, `columns` and `skip_columns` are for tables. A large file is streamed and announced by
     `say`. What is wrong is a DataError of one line that names file, record and line, and the remedy.
@@ -60,24 +64,14 @@ def read_sequences(
         raise DataError(file.path, "is an alignment; --columns and --skip-columns choose columns of tables")
     convention = Convention(inserts=form == "a2m", custom=_custom(file, alphabet))
     extra = entries.Extra(form == "a2m")
-    with file.open() as lines:
-        found = _entries(file, form, lines)
-        found, kept, notes = entries.matched(file, found) if form == "stockholm" else (extra.without(found), None, ())
-        collected = collect(file, found, convention, most=most, seed=seed)
-        further = form == "stockholm" and any(line.strip() for line in lines)
-    several = ["the first of several alignments is read"] if further else []
+    with records(file, form) as found:
+        given = found.entries
+        rows, kept, notes = entries.matched(file, given) if form == "stockholm" else (extra.without(given), None, ())
+        collected = collect(file, rows, convention, most=most, seed=seed)
+        several = ["the first of several alignments is read"] if found.several() else []
     notes = (*_named_gzip(file.path), *several, *notes, *extra.notes, *collected.notes)
     places = None if kept is None else np.array(kept) + 1
     return cleaned(file.path, collected.letters, notes, alphabet=alphabet, unknown=unknown, columns=places)
-
-
-def _entries(file: TextFile, form: Format, lines: Iterable[str]) -> Iterable[entries.Entry]:
-    if form == "names":
-        layout = find_layout(file, "no")
-        first = layout.first_row + (rows_above_names(file) or 0)
-        return entries.names(file, lines, layout.delimiter, first)
-    read = {"stockholm": entries.stockholm, "plain": entries.plain}.get(form, entries.fasta)
-    return read(file, lines)
 
 
 def _named_gzip(path: Path) -> tuple[str, ...]:

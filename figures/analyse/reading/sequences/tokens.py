@@ -108,6 +108,11 @@ def _layout(file: TextFile) -> tuple[Layout, tuple[int, int] | None]:
     return find_layout(file, "no"), None
 
 
+def says_sizes(file: TextFile) -> bool:
+    """Say whether the first line of a table of integers holds its sizes, as for direct coupling analysis."""
+    return _layout(file)[1] is not None
+
+
 def _gathered(
     file: TextFile,
     text: TextIO,

@@ -9,7 +9,11 @@ Kind = Literal["number", "missing", "infinite", "decimal comma", "text"]
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FORTRAN = re.compile(r"[+-]?(\d+\.\d*|\.\d+)[dD][+-]\d+", re.ASCII)  # double precision, as Fortran prints it
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
-MISSING = frozenset(("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "?", "-", ".", "#value!"))
+MISSING = frozenset(
+    ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "?", "-", ".", "n.a.", "n.d.")
+) | frozenset(
+    ("#value!", "#div/0!", "#num!", "#ref!", "#name?")  # what Excel writes where a formula fails
+)
 INFINITE = frozenset(("inf", "infinity"))
 
 

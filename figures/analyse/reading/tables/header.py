@@ -86,7 +86,9 @@ def _names_follow(body: Sequence[Cells]) -> bool:
     """Say whether the first of these rows holds several words and no number, and the next one numbers."""
     if len(body) < 2 or len(body[0]) < 2:
         return False
-    return all(kind_of(cell) == "text" for cell in body[0]) and any(map(is_number, body[1]))
+    return all(kind_of(cell) == "text" for cell in body[0]) and any(
+        is_number(cell) or kind_of(cell) == "decimal comma" for cell in body[1]
+    )
 
 
 def _are_row_names(cells: Cells) -> bool:
