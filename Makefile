@@ -91,7 +91,7 @@ verify: $(VENV)/.dask
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 bench: $(VENV)/.bench
-	@$(PY) -m pytest -q tests/benchmarks --benchmark-only
+	@$(PY) -m pytest -q tests/benchmarks --bench --benchmark-quiet
 
 lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy
