@@ -54,8 +54,8 @@ def _on_request_only(request):
 
 @pytest.fixture
 def jobs(request):
-    """The jobs of one subject, which is the name of the test's file; their rows go to the table."""
-    subject = request.path.stem.removeprefix("test_").replace("_", " ")
+    """The jobs of one subject, by default the name of the test's file; their rows go to the table."""
+    subject = getattr(request.module, "SUBJECT", request.path.stem.removeprefix("test_").replace("_", " "))
     return Jobs(subject, request.config.stash[ROWS])
 
 

@@ -97,7 +97,7 @@ class Jobs:
         ours: Job,
         peers: Mapping[str, Job | Peer] | None = None,
         *,
-        beside: Mapping[str, Job] | None = None,
+        beside: Mapping[str, Job | Peer] | None = None,
         per: float = 1.0,
         goal: str | Mapping[str, str] = "",
         limit: str | Mapping[str, str] = "",
@@ -123,7 +123,8 @@ class Jobs:
         mine = _Timed(lambda calls: seconds_of(ours, calls, clock), time.perf_counter() - start)
         timed: dict[str, _Timed] = {}
         scale, notes, failures = dict[str, float](), dict[str, str](), dict[str, str]()
-        for name, function in (beside or {}).items():
+        for name, given in (beside or {}).items():
+            function, scale[name] = (given.call, given.times) if isinstance(given, Peer) else (given, 1.0)
             function()
             start = time.perf_counter()
             function()

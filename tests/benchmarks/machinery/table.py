@@ -77,7 +77,7 @@ def text(rows: Sequence[Row], loads: Iterable[str] = ()) -> str:
     for row, each in zip(rows, lines, strict=True):
         if row.subject != subject:
             subject = row.subject
-            out += ["", subject.upper() if len(subject) < 4 else subject[0].upper() + subject[1:]]
+            out += ["", subject[0].upper() + subject[1:]]
         out.append(line(each).rstrip())
         out += [f"    {remark}" for remark in remarks(row)]
     return "\n".join([machine(), *(f"load {each}" for each in loads), EXPLAINED, "", *out, "", summary(rows)])
