@@ -11,7 +11,6 @@ from tests.benchmarks.machinery.jobs import shown_seconds
 from tests.benchmarks.machinery.rows import VERDICTS, Row
 
 COLUMNS = ("job", "ours", "peer", "peer's", "ratio", "limit", "goal", "verdict")
-WIDEST = {"job": 58, "peer": 40}
 EXPLAINED = (
     "Times are CPU seconds on one thread unless a row says wall time. The ratio is the peer's time (or memory) over\n"
     "ours: above 1 we are faster. A limit is where a regression begins, a goal is what we want: at least so many\n"
@@ -66,7 +65,6 @@ def text(rows: Sequence[Row], loads: Iterable[str] = ()) -> str:
     """The whole table, by subject in the order in which they ran, remarks indented below their rows."""
     lines = [cells(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *lines, strict=True)]
-    widths = [min(width, WIDEST.get(name, width)) for name, width in zip(COLUMNS, widths, strict=True)]
     numbers = {"ours", "peer's", "ratio"}
 
     def line(each: Sequence[str]) -> str:
