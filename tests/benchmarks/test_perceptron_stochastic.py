@@ -1,7 +1,7 @@
 """Stochastic binary weights: saddle points beside one evaluation of their integrals by nested adaptive quadrature.
 
-The peer evaluates the integrals of a converged point once with scipy.integrate.quad; a solution by it would need a dozen
-of these evaluations.
+The peer evaluates the integrals of a converged point once with scipy.integrate.quad; a solution by it would need
+a dozen of them.
 """
 
 import numpy as np

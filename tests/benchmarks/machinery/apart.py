@@ -60,7 +60,7 @@ class Apart:
     """
 
     def __init__(self, function: Callable[[], Any], *, made: bool = False, limit: float = TIME_LIMIT) -> None:
-        self._left, self._limit = limit, limit
+        self._left, self._limit, self.took = limit, limit, 0.0
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.benchmarks.machinery.apart", str(int(limit) + 5)],
@@ -81,13 +81,14 @@ class Apart:
                 pipe.close()
         self._printed.close()
 
-    def value(self) -> Any:
-        """What the function returns; the first call, in which it imports and compiles."""
-        return self._ask("value")
+    def value(self, clock: str = "cpu") -> Any:
+        """What the function returns; the time of this call, in which it may import and compile, is kept as `took`."""
+        value, self.took = self._ask("value", clock)
+        return value
 
-    def warm(self) -> float:
-        """CPU seconds of one call whose value is not wanted."""
-        return float(self._ask("warm"))
+    def warm(self, clock: str = "cpu") -> None:
+        """One call whose value is not wanted, its time kept as `took`."""
+        self.took = float(self._ask("seconds", 1, clock))
 
     def seconds(self, calls: int, clock: str = "cpu") -> float:
         """Mean time of one of `calls` calls."""
@@ -175,8 +176,10 @@ def program_megabytes(command: list[str], every: float = 0.01) -> float:
 
 def _obeyed(name: str, function: Callable[[], Any], arguments: list[Any]) -> Any:
     if name == "value":
-        return function()
-    return megabytes_of(function) if name == "megabytes" else seconds_of(function, *(arguments or (1, "cpu")))
+        value = []
+        took = seconds_of(lambda: value.append(function()), 1, *arguments)
+        return value[0], took
+    return megabytes_of(function) if name == "megabytes" else seconds_of(function, *arguments)
 
 
 def _answered(orders: IO[bytes], answers: IO[bytes]) -> None:

@@ -21,6 +21,7 @@ from tests.benchmarks.machinery.rows import Row
 Job = Callable[[], Any]
 ROUND = 0.02  # seconds that a round takes at least, by repeated calls
 ENOUGH = 3.0  # seconds of wall time after which no further round begins
+LONG = 10.0  # seconds of wall time of a first call that counts itself: compilation is little of it
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,28 @@ def _deviation(off: Callable[[Any, Any], float], ours: Any, theirs: Any) -> floa
 
 
 class _Timed:
-    """Calls of one function, first to warm it up and then in rounds."""
+    """Calls of one function: a first one, in which it compiles, and then in rounds of several."""
 
-    def __init__(self, rounds_of: Callable[[int], float], first: float) -> None:
-        self._rounds_of, self.best = rounds_of, math.inf
-        self._calls = max(1, math.ceil(ROUND / max(first, 1e-7)))
+    def __init__(self, first: Callable[[], float], calls: Callable[[int], float]) -> None:
+        """`first` makes the first call and returns its time, `calls` makes so many and returns the mean."""
+        self._calls, self.best, start = calls, math.inf, time.perf_counter()
+        took = first()
+        wall = time.perf_counter() - start
+        self._number = 1 if wall > ENOUGH else max(1, math.ceil(ROUND / max(calls(1), 1e-7)))
+        self.is_done = wall > LONG
+        if self.is_done:
+            self.best = took
+
+    @classmethod
+    def here(cls, function: Job, clock: str, answers: list[Any]) -> "_Timed":
+        """A function of this process; what its first call returns is appended to `answers`."""
+        first = lambda: seconds_of(lambda: answers.append(function()), 1, clock)  # noqa: E731
+        return cls(first, lambda calls: seconds_of(function, calls, clock))
 
     def round(self) -> None:
-        self.best = min(self.best, self._rounds_of(self._calls))
+        """A further round, unless the first call counted itself."""
+        if not self.is_done:
+            self.best = min(self.best, self._calls(self._number))
 
 
 @dataclass
@@ -113,35 +128,33 @@ class Jobs:
         deviation of a peer's answer from ours, (ours, theirs), noted in its row. clock: "cpu" or "wall".
         """
         row = self._row_of(job, goal, limit, note)
+        answers: list[Any] = []
         try:
-            answer = ours()
-            start = time.perf_counter()
-            ours()
+            mine = _Timed.here(ours, clock, answers)
         except BaseException as failure:
             self.rows.append(row("", own_failure=f"{type(failure).__name__}: {failure}"))
             raise
-        mine = _Timed(lambda calls: seconds_of(ours, calls, clock), time.perf_counter() - start)
         timed: dict[str, _Timed] = {}
         scale, notes, failures = dict[str, float](), dict[str, str](), dict[str, str]()
         for name, given in (beside or {}).items():
             function, scale[name] = (given.call, given.times) if isinstance(given, Peer) else (given, 1.0)
-            function()
-            start = time.perf_counter()
-            function()
-            first = time.perf_counter() - start
-            timed[name] = _Timed(lambda calls, function=function: seconds_of(function, calls, clock), first)
+            timed[name] = _Timed.here(function, clock, [])
         with ExitStack() as stack:
             for name, given in (peers or {}).items():
                 peer = given if isinstance(given, Peer) else Peer(given)
                 process = stack.enter_context(Apart(peer.call, made=peer.made, limit=peer.limit))
                 scale[name] = peer.times
-                try:
+
+                def first(process: Apart = process, name: str = name) -> float:
                     if off is None:
-                        process.warm()
+                        process.warm(clock)
                     else:
-                        notes[name] = f"its answer differs by {_deviation(off, answer, process.value()):.1e}"
-                    first = process.seconds(1)
-                    timed[name] = _Timed(lambda calls, process=process: process.seconds(calls, clock), first)
+                        theirs = process.value(clock)
+                        notes[name] = f"its answer differs by {_deviation(off, answers[0], theirs):.1e}"
+                    return process.took
+
+                try:
+                    timed[name] = _Timed(first, lambda calls, process=process: process.seconds(calls, clock))
                 except PeerError as failure:
                     failures[name] = str(failure)
             self._rounds(mine, timed, failures, rounds)
@@ -149,7 +162,7 @@ class Jobs:
             theirs = timed[name].best * scale.get(name, 1.0) / per if name in timed and name not in failures else None
             told = {"failure": failures.get(name, ""), "theirs": theirs}
             self.rows.append(row(name, ours=mine.best / per, **told, more=notes.get(name, "")))
-        return answer
+        return answers[0]
 
     @staticmethod
     def _rounds(mine: _Timed, timed: Mapping[str, _Timed], failures: dict[str, str], rounds: int) -> None:
@@ -178,14 +191,7 @@ class Jobs:
     ) -> None:
         """Times the functions that `make` returns for each size, and fits a power of the size to their times."""
         row = self._row_of(job, goal, limit, note)
-        timed = []
-        for size in sizes:
-            function = make(size)
-            function()
-            start = time.perf_counter()
-            function()
-            first = time.perf_counter() - start
-            timed.append(_Timed(lambda calls, function=function: seconds_of(function, calls, "cpu"), first))
+        timed = [_Timed.here(make(size), "cpu", []) for size in sizes]
         end = time.perf_counter() + ENOUGH
         for _ in range(3):
             for each in timed:
