@@ -15,6 +15,8 @@ FEW = 2_000  # numbers whose words are asked for one by one
 
 def words_by_numpy(first=FIRST, count=10**6):
     """The number of different words: exponents are found by slices, prime by prime, and coded in one integer."""
+    # Exponents that have the same word, as 2 and 3 do, make the same tree.
+    alike = np.append(0, 1 + np.unique([trees.word_of(a) for a in range(1, 31)], return_inverse=True)[1])
     limit = int((first + count) ** 0.5) + 1
     is_prime = np.ones(limit + 1, bool)
     is_prime[:2] = False
@@ -30,8 +32,8 @@ def words_by_numpy(first=FIRST, count=10**6):
         while len(here := np.flatnonzero(rest[places] % p == 0)):
             rest[places[here]] //= p
             exponent[here] += 1
-        code[places] = 32 * code[places] + exponent
-    code[rest > 1] = 32 * code[rest > 1] + 1
+        code[places] = 32 * code[places] + alike[exponent]
+    code[rest > 1] = 32 * code[rest > 1] + alike[1]
     return len(np.unique(code))
 
 
