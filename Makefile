@@ -16,10 +16,10 @@ override QUALITY := $(or $(QUALITY),default)
 ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1)
 $(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
 endif
-# Extras of setup.cfg that figures may need and that nothing installs unless they are asked for.
+# Extras of setup.cfg that figures or benchmarks may need and that nothing installs unless they are asked for.
 override EXTRAS := $(EXTRAS)
-ifneq ($(filter-out nets text,$(EXTRAS)),)
-$(error EXTRAS must be of nets, text, got '$(EXTRAS)')
+ifneq ($(filter-out nets text samplers,$(EXTRAS)),)
+$(error EXTRAS must be of nets, text, samplers, got '$(EXTRAS)')
 endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
@@ -37,10 +37,10 @@ help:
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
 	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
 	@echo "make gallery                    figures/gallery/: small PNGs of all, and the page that shows them"
-	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
+	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: the table of timings"
 	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
-	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text (installs what their figures need)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
+	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text (installs what their figures need); make bench EXTRAS=\"nets samplers\" (JAX, torch)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
 figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
@@ -90,7 +90,8 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 verify: $(VENV)/.dask
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
-bench: $(VENV)/.bench
+# One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
+bench: $(VENV)/.bench $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m pytest -q tests/benchmarks --bench --benchmark-quiet
 
 lint: $(STAMP)
@@ -125,10 +126,16 @@ $(VENV)/.extra-%: $(STAMP)
 	@$(PIP) -e '.[$*]'
 	@touch $@
 
+# One by one, so that a package that cannot be had takes no other with it.
+PEERS := import configparser; c = configparser.ConfigParser(); c.read("setup.cfg"); \
+  print(*c["options.extras_require"]["peers"].split(), sep="\n")
+
 $(VENV)/.bench: $(STAMP)
 	@echo "installing what the benchmarks compare with"
 	@$(PIP) -e '.[bench]'
-	@$(PIP) -e '.[peers]' || echo "some packages to compare with cannot be had: their benchmarks are skipped" >&2
+	@for peer in $$($(PY) -c '$(PEERS)'); do \
+	  $(PIP) "$$peer" || echo "$$peer cannot be had: its rows will say so" >&2; \
+	done
 	@touch $@
 
 $(VENV)/.dask: $(STAMP)

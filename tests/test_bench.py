@@ -4,9 +4,11 @@ import csv
 import io
 import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +47,7 @@ def asks():
     return input("continue?")
 
 
+ROOT = Path(__file__).resolve().parents[1]
 FAILURES = {
     "raises": (refuses, "ValueError: no such law"),
     "is absent": (lambda: __import__("no_such_package"), "ModuleNotFoundError: No module named 'no_such_package'"),
@@ -270,3 +273,32 @@ def test_the_table_as_csv():
 
 def test_the_load_is_told_with_the_cores():
     assert load().endswith("cores")
+
+
+def test_wall_time_is_told_with_the_cores_that_were_used(jobs):
+    jobs.compare("sums", counted, beside={"itself": counted}, clock="wall")
+    assert jobs.rows[0].note.startswith("ours used ")
+
+
+def run(tmp_path, *options):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/benchmarks/test_nets_theory.py"]
+    command += ["-k", "masked_clone", "--bench-folder", str(tmp_path / "results"), *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_run_on_request_prints_the_table_and_writes_it(tmp_path):
+    out = run(tmp_path, "--bench")
+    assert "1 row: 1 no goal" in out
+    assert "cores at the start" in out
+    text = (tmp_path / "results" / "table.txt").read_text()
+    assert "masked clone of 405 contexts" in text
+    assert text.strip() in out
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "results" / "table.csv").read_text()))
+    assert row["subject"] == "attention networks, theory"
+    assert float(row["ours"]) > 0
+
+
+@pytest.mark.slow
+def test_without_a_request_nothing_runs(tmp_path):
+    assert "1 skipped" in run(tmp_path)
+    assert not (tmp_path / "results").exists()

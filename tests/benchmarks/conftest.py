@@ -20,6 +20,9 @@ FOLDER = Path(__file__).resolve().parents[2] / ".benchmarks"
 
 def pytest_addoption(parser):
     parser.addoption("--bench", action="store_true", help="run the benchmarks and print their table")
+    parser.addoption(
+        "--bench-folder", type=Path, default=FOLDER, help="where the table is written, by default %(default)s"
+    )
 
 
 def requested(config):
@@ -38,12 +41,13 @@ def pytest_terminal_summary(terminalreporter, config):
     text = table.text(rows, loads)
     if others:
         text = "\n".join(["Not in the table:", *(f"  {line}" for line in others), "", text])
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "table.txt").write_text(text + "\n", encoding="utf-8")
-    (FOLDER / "table.csv").write_text(table.as_csv(rows), encoding="utf-8")
+    folder = config.getoption("--bench-folder", default=FOLDER)
+    folder.mkdir(exist_ok=True)
+    (folder / "table.txt").write_text(text + "\n", encoding="utf-8")
+    (folder / "table.csv").write_text(table.as_csv(rows), encoding="utf-8")
     terminalreporter.write_sep("=", "benchmarks")
     terminalreporter.write_line(text)
-    terminalreporter.write_line(f"the same in {FOLDER}/table.txt, numbers in full in table.csv")
+    terminalreporter.write_line(f"The same in {folder / 'table.txt'}; table.csv has the numbers in full.")
 
 
 @pytest.fixture(autouse=True)

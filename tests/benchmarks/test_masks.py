@@ -22,7 +22,7 @@ COVARIANCES = {
 
 
 def number_of(n_masks):
-    return "new masks at each step" if n_masks is None else f"{n_masks} masks"
+    return "R = inf" if n_masks is None else f"R = {n_masks}"
 
 
 @pytest.mark.parametrize("n_masks", [None, 1, 7])

@@ -20,8 +20,8 @@ STATES = potts.enumerate_states(ManyBodyPottsModel(5, [Interaction(GROUPS, np.si
 @pytest.mark.parametrize("n_layers", [2, 3])
 def test_layers(jobs, n_layers):
     stack = FactoredStack.deterministic(n_layers, 5, 3)
-    jobs.compare(f"escape time of {n_layers} layers", lambda: nets.escape_time(STATES, stack))
-    title = f"best direction of {n_layers} layers"
+    jobs.compare(f"escape time of N = {n_layers}", lambda: nets.escape_time(STATES, stack))
+    title = f"best direction of N = {n_layers}"
     jobs.compare(title, lambda: nets.best_direction(STATES, n_layers, np.random.default_rng(0)))
 
 

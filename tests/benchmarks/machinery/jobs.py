@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-from tests.benchmarks.machinery.apart import TIME_LIMIT, Apart, PeerError, seconds_of
+from tests.benchmarks.machinery.apart import TIME_LIMIT, Apart, PeerError, cpu_clock, seconds_of
 from tests.benchmarks.machinery.rows import Row
 
 Job = Callable[[], Any]
@@ -74,6 +74,13 @@ def _deviation(off: Callable[[Any, Any], float], ours: Any, theirs: Any) -> floa
         raise PeerError(f"its answer cannot be compared: {type(failure).__name__}: {failure}") from failure
 
 
+def _cores(function: Job) -> float:
+    """How many cores a call kept busy: below its number of threads where the machine had no more to give."""
+    start, cpu = time.perf_counter(), cpu_clock()
+    function()
+    return (cpu_clock() - cpu) / (time.perf_counter() - start)
+
+
 class _Timed:
     """Calls of one function: a first one, in which it compiles, and then in rounds of several."""
 
@@ -125,7 +132,8 @@ class Jobs:
 
         beside: functions of ours to compare with, timed in this process. per: the number of units of which the job
         consists; the table then shows the time of one. goal, limit: bounds, of all rows or by the peer's name. off: the
-        deviation of a peer's answer from ours, (ours, theirs), noted in its row. clock: "cpu" or "wall".
+        deviation of a peer's answer from ours, (ours, theirs), noted in its row. clock: "cpu", or "wall" for jobs of
+        several threads, with a note of how many cores they found.
         """
         row = self._row_of(job, goal, limit, note)
         answers: list[Any] = []
@@ -158,10 +166,11 @@ class Jobs:
                 except PeerError as failure:
                     failures[name] = str(failure)
             self._rounds(mine, timed, failures, rounds)
+        used = f"ours used {_cores(ours):.2f} cores" if clock == "wall" else ""
         for name in [*(beside or {}), *(peers or {})] or [""]:
             theirs = timed[name].best * scale.get(name, 1.0) / per if name in timed and name not in failures else None
             told = {"failure": failures.get(name, ""), "theirs": theirs}
-            self.rows.append(row(name, ours=mine.best / per, **told, more=notes.get(name, "")))
+            self.rows.append(row(name, ours=mine.best / per, **told, more=notes.get(name, used)))
         return answers[0]
 
     @staticmethod

@@ -45,7 +45,7 @@ def summary(rows: Sequence[Row]) -> str:
     """How many rows there are of each verdict."""
     count = Counter(row.verdict for row in rows)
     parts = [f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict]]
-    return f"{len(rows)} rows: {', '.join(parts)}" if rows else "no rows"
+    return f"{len(rows)} row{'s' if len(rows) > 1 else ''}: {', '.join(parts)}" if rows else "no rows"
 
 
 def machine() -> str:
