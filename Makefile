@@ -126,15 +126,17 @@ $(VENV)/.extra-%: $(STAMP)
 	@$(PIP) -e '.[$*]'
 	@touch $@
 
-# One by one, so that a package that cannot be had takes no other with it.
+# One by one, so that a package that cannot be had takes no other with it; and none may change the version of anything
+# that is there, as some would set back numpy and scipy by years for all that this environment is used for.
 PEERS := import configparser; c = configparser.ConfigParser(); c.read("setup.cfg"); \
   print(*c["options.extras_require"]["peers"].split(), sep="\n")
 
 $(VENV)/.bench: $(STAMP)
 	@echo "installing what the benchmarks compare with"
 	@$(PIP) -e '.[bench]'
+	@$(PY) -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/ours.txt
 	@for peer in $$($(PY) -c '$(PEERS)'); do \
-	  $(PIP) "$$peer" || echo "$$peer cannot be had: its rows will say so" >&2; \
+	  $(PIP) -c $(VENV)/ours.txt "$$peer" || echo "$$peer cannot be had: its rows will say so" >&2; \
 	done
 	@touch $@
 
