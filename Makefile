@@ -16,10 +16,10 @@ override QUALITY := $(or $(QUALITY),default)
 ifneq ($(words $(filter draft default paper,$(QUALITY))) $(words $(QUALITY)),1 1)
 $(error QUALITY must be one of draft, default, paper, got '$(QUALITY)')
 endif
-# Extras of setup.cfg that figures and analyses may need and that nothing installs unless they are asked for.
+# Extras of setup.cfg that figures, analyses or benchmarks may need and that nothing installs unless they are asked for.
 override EXTRAS := $(EXTRAS)
-ifneq ($(filter-out nets text formats,$(EXTRAS)),)
-$(error EXTRAS must be of nets, text, formats, got '$(EXTRAS)')
+ifneq ($(filter-out nets text formats samplers,$(EXTRAS)),)
+$(error EXTRAS must be of nets, text, formats, samplers, got '$(EXTRAS)')
 endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
@@ -37,10 +37,10 @@ help:
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
 	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
 	@echo "make gallery                    figures/gallery/: small PNGs of all, and the page that shows them"
-	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: timings"
+	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: the table of timings"
 	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
-	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text|formats (installs what figures, or files of other programs, need)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
+	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text|formats (installs what figures, or files of other programs, need); make bench EXTRAS=\"nets samplers\" (JAX, torch)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
 figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
@@ -90,8 +90,9 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 verify: $(VENV)/.dask
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
-bench: $(VENV)/.bench
-	@$(PY) -m pytest -q tests/benchmarks --benchmark-only
+# One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
+bench: $(VENV)/.bench $(EXTRAS:%=$(VENV)/.extra-%)
+	@$(PY) -m pytest -q tests/benchmarks --bench --benchmark-quiet
 
 lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy
@@ -125,10 +126,18 @@ $(VENV)/.extra-%: $(STAMP)
 	@$(PIP) -e '.[$*]'
 	@touch $@
 
+# One by one, so that a package that cannot be had takes no other with it; and none may change the version of anything
+# that is there, as some would set back numpy and scipy by years for all that this environment is used for.
+PEERS := import configparser; c = configparser.ConfigParser(); c.read("setup.cfg"); \
+  print(*c["options.extras_require"]["peers"].split(), sep="\n")
+
 $(VENV)/.bench: $(STAMP)
 	@echo "installing what the benchmarks compare with"
 	@$(PIP) -e '.[bench]'
-	@$(PIP) -e '.[peers]' || echo "some packages to compare with cannot be had: their benchmarks are skipped" >&2
+	@$(PY) -m pip freeze --disable-pip-version-check --exclude-editable > $(VENV)/ours.txt
+	@for peer in $$($(PY) -c '$(PEERS)'); do \
+	  $(PIP) -c $(VENV)/ours.txt "$$peer" || echo "$$peer cannot be had: its rows will say so" >&2; \
+	done
 	@touch $@
 
 $(VENV)/.dask: $(STAMP)

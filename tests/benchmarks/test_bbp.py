@@ -1,17 +1,12 @@
-"""Spikes: milliseconds for a threshold and an overlap at d = 2000 after one eigendecomposition; dense noise beside it.
-
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted; ratios are of one run.
-"""
+"""Spikes: thresholds and overlaps at d = 2000 after one eigendecomposition; dense noise beside one."""
 
 import numpy as np
 import pytest
 
-from tests.benchmarks.timing import seconds
 from theory.models import AR1, Scaled, TwoLevel
 from theory.random_matrix import optimal_spike_ridge, spike_outlier, spike_threshold
 
-pytest.importorskip("pytest_benchmark")
-
+SUBJECT = "spikes"
 METHODS = [("ssr", 0.05), ("pca", None), ("correlation_pca", None), ("diagonal_deleted_pca", None)]
 
 
@@ -21,40 +16,48 @@ def direction(d):
 
 
 @pytest.mark.parametrize(("method", "lam"), METHODS)
-def test_independent_noise(benchmark, show, method, lam):
-    """Target: milliseconds; the scales follow the spike by Woodbury's identity, nothing is dense."""
+def test_independent_noise(jobs, method, lam):
+    """The scales follow the spike by Woodbury's identity; nothing is dense."""
     noise, u = TwoLevel(2000), direction(2000)
     options = {"alpha": 1.0, "method": method, "lam": lam}
-    benchmark.pedantic(spike_outlier, args=(noise, u), kwargs=options | {"strength": 6.0}, rounds=10, warmup_rounds=1)
-    show(
-        f"outlier with overlaps, two-level d=2000, {method}",
-        milliseconds=1e3 * benchmark.stats.stats.min,
-        threshold_alone=1e3 * seconds(lambda: spike_threshold(noise, u, **options), 10),
-        delocalized=1e3 * seconds(lambda: spike_threshold(noise, None, **options), 10),
+    jobs.compare(
+        f"outlier with overlaps, two-level d = 2000, {method}",
+        lambda: spike_outlier(noise, u, strength=6.0, **options),
+        beside={
+            "ours, the threshold alone": lambda: spike_threshold(noise, u, **options),
+            "ours, the threshold of a delocalized spike": lambda: spike_threshold(noise, None, **options),
+        },
+        goal="10 ms",
     )
 
 
-def test_pca_of_correlated_noise(benchmark, show):
-    """Target: milliseconds after the record's one eigendecomposition."""
-    noise, u = Scaled(AR1(2000, 0.6), np.linspace(0.5, 2, 2000)), direction(2000)
-    once = seconds(lambda: noise.eigenvectors, 1)
-    options = {"alpha": 1.0, "method": "pca", "strength": 20.0}
-    benchmark.pedantic(spike_outlier, args=(noise, u), kwargs=options, rounds=10, warmup_rounds=1)
-    show("PCA, scaled AR(1) d=2000", milliseconds=1e3 * benchmark.stats.stats.min, eigendecomposition_once=1e3 * once)
+def test_pca_of_correlated_noise(jobs):
+    """What remains once the record has its eigenvectors."""
+    make = lambda: Scaled(AR1(2000, 0.6), np.linspace(0.5, 2, 2000))  # noqa: E731
+    noise, u = make(), direction(2000)
+    jobs.compare(
+        "outlier of PCA, scaled AR1 d = 2000",
+        lambda: spike_outlier(noise, u, alpha=1.0, method="pca", strength=20.0),
+        beside={"numpy, the eigendecomposition before it": lambda: make().eigenvectors},
+        goal="10 ms",
+        rounds=1,
+    )
 
 
 @pytest.mark.parametrize("d", [200, 500])
-def test_masked_regression_in_dense_noise(benchmark, show, d):
+def test_masked_regression_in_dense_noise(jobs, d):
     """Nothing commutes: eigendecompositions along the branch."""
     noise, u = Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), direction(d)
-    dense = seconds(lambda: np.linalg.eigh(noise.matrix))
-    options = {"alpha": 1.0, "lam": 0.1, "strength": 8.0}
-    benchmark.pedantic(spike_outlier, args=(noise, u), kwargs=options, rounds=2, warmup_rounds=1)
-    ours = benchmark.stats.stats.min
-    show(f"ssr, scaled AR(1) d={d}", seconds=ours, eigh=dense, over_eigh=ours / dense)
+    matrix = noise.matrix
+    jobs.compare(
+        f"outlier of masked regression, scaled AR1 d = {d}",
+        lambda: spike_outlier(noise, u, alpha=1.0, lam=0.1, strength=8.0),
+        beside={"numpy, one eigendecomposition": lambda: np.linalg.eigh(matrix)},
+        goal="1/5 times",
+        rounds=2,
+    )
 
 
-def test_optimal_ridge(benchmark, show):
+def test_optimal_ridge(jobs):
     noise, u = TwoLevel(2000), direction(2000)
-    benchmark.pedantic(optimal_spike_ridge, args=(noise, u), kwargs={"alpha": 1.0}, rounds=3, warmup_rounds=1)
-    show("best ridge for a spike, two-level d=2000", milliseconds=1e3 * benchmark.stats.stats.min)
+    jobs.compare("best ridge for a spike, two-level d = 2000", lambda: optimal_spike_ridge(noise, u, alpha=1.0))

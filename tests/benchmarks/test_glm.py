@@ -1,25 +1,19 @@
-"""Replica saddle points: beside a straightforward state evolution, and against the number of modes.
-
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted; ratios are of one run.
-"""
+"""Replica saddle points beside a vectorized state evolution, and against the number of modes."""
 
 import math
-import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.integrate import IntegrationWarning, quad
-from scipy.optimize import minimize_scalar
+from scipy.special import erfc, expit
 
-from tests.benchmarks.timing import seconds
 from tests.glm.settings import teacher_problem
 from theory import glm
 
-pytest.importorskip("pytest_benchmark")
-
+SUBJECT = "generalized linear models"
 ALPHAS = np.geomspace(0.2, 5, 30)
+Z, WEIGHTS = np.polynomial.legendre.leggauss(256)
+Z, WEIGHTS = 8 * Z, 8 * WEIGHTS * np.exp(-32 * Z**2) / math.sqrt(2 * math.pi)
 
 
 def harmonic(p, alpha=1.0, lam=0.01, loss="logistic", **options):
@@ -27,94 +21,76 @@ def harmonic(p, alpha=1.0, lam=0.01, loss="logistic", **options):
 
 
 def force(t, V):
-    """By a scalar minimizer, as state-evolution scripts do."""
+    """Minus the slope of the logistic loss at its proximal point, at all nodes together by Newton steps."""
+    x = t + V * expit(-t)
+    for _ in range(50):
+        s = expit(-x)
+        step = (x - t - V * s) / (1 + V * s * (1 - s))
+        x = np.clip(x - step, t, t + V)
+        if np.max(abs(step)) < 1e-10:
+            break
+    return (x - t) / V
 
-    def objective(x):
-        return (x - t) ** 2 / (2 * V) + math.log1p(math.exp(-abs(x))) + max(-x, 0)
 
-    return (
-        minimize_scalar(objective, bounds=(t - 1e-9, t + V + 1e-9), method="bounded", options={"xatol": 1e-8}).x - t
-    ) / V
-
-
-def evolve(problem, V, q, m):
+def evolved(problem, V, q, m):
     """One step of state evolution for logistic regression and a noiseless sign teacher."""
     modes, rho = problem.modes, problem.clusters[0].teacher_variance
     om, w, gram = modes.covariances[0], modes.weights, modes.gram[0, 0]
-    spread = math.sqrt(rho - m * m / q)
-
-    def average(function):
-        def integrand(z):
-            a = m / math.sqrt(q) * z / spread
-            law, tilt = math.erfc(-a / math.sqrt(2)), 2 * math.exp(-a * a / 2) / math.sqrt(2 * math.pi) / spread
-            return function(z, force(math.sqrt(q) * z, V), law, tilt) * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IntegrationWarning)  # the minimizer's rounding is noise to it
-            return quad(integrand, -10, 10, epsabs=1e-8, limit=200)[0]
-
-    mhat = problem.alpha * average(lambda z, f, law, tilt: f * tilt)
-    qhat = problem.alpha * average(lambda z, f, law, tilt: f * f * law)
-    pull = average(lambda z, f, law, tilt: z * f * law)
-    Vhat = -problem.alpha * pull / math.sqrt(q) + m / q * mhat
+    spread = math.sqrt(max(rho - m * m / q, 1e-12))
+    a = m / math.sqrt(q) * Z / spread
+    law, tilt = erfc(-a / math.sqrt(2)), 2 * np.exp(-a * a / 2) / math.sqrt(2 * math.pi) / spread
+    f = force(math.sqrt(q) * Z, V)
+    mhat, qhat = problem.alpha * (WEIGHTS @ (f * tilt)), problem.alpha * (WEIGHTS @ (f * f * law))
+    Vhat = -problem.alpha * (WEIGHTS @ (Z * f * law)) / math.sqrt(q) + m / q * mhat
     G = 1 / (problem.lam + Vhat * om)
-    return (w * om) @ G, om @ ((w * qhat * om + mhat**2 * gram) * G * G), mhat * (gram @ G)
+    return np.array([(w * om) @ G, om @ ((w * qhat * om + mhat**2 * gram) * G * G), mhat * (gram @ G)])
 
 
-def iterations_of_the_loop(problem, damping=0.5, tol=1e-7):
-    """Steps that the damped loop takes, counted with our own fast equations."""
-    from theory.glm.overlaps import Overlaps
-    from theory.glm.problem_solver import _Equations
-
-    equations = _Equations(problem)
+def state_evolution(problem, damping=0.5, tol=1e-7):
     x = np.array([1.0, 0.5, 0.01])
-    for count in range(1, 5000):
-        image = equations.image(Overlaps(x[:1], x[1:2], x[2:]))
-        new = damping * x + (1 - damping) * np.concatenate((image.V, image.q, image.r))
-        if np.max(abs(new - x)) < tol:
-            return count
-        x = new
-    raise AssertionError("the loop did not converge")
+    for _ in range(5000):
+        before, x = x, damping * x + (1 - damping) * evolved(problem, *x)
+        if np.max(abs(x - before)) < tol:
+            return x[1]
+    raise ArithmeticError("5000 steps are not enough")
 
 
-def test_logistic_curve_beside_state_evolution(benchmark, show):
-    """30 points at p = 1000, cold. The loop is timed for one step at two points, and scaled by its number of steps."""
-    base = harmonic(1000)
+def points(solve, problem):
+    return np.array([solve(replace(problem, alpha=float(alpha))) for alpha in ALPHAS])
 
-    def curve():
-        return [glm.solve(replace(base, alpha=float(alpha))) for alpha in ALPHAS]
 
-    points = benchmark.pedantic(curve, rounds=3, warmup_rounds=1)
-    ours = benchmark.stats.stats.min / len(ALPHAS)
-    loop = []
-    for k in (8, 20):
-        point, start = points[k], time.perf_counter()
-        V, q, m = evolve(point.problem, point.V[0], point.q[0], point.r[0])
-        loop.append((time.perf_counter() - start) * iterations_of_the_loop(point.problem))
-        assert pytest.approx([V, q, m], rel=1e-4) == [point.V[0], point.q[0], point.r[0]]  # the loop's own answer
-    theirs = float(np.mean(loop))
-    show("logistic, p=1000, lam=.01", seconds_a_point=ours, loop_a_point=theirs, times_faster=theirs / ours)
+def test_logistic_curve(jobs):
+    """30 points at p = 1000, each from a cold start."""
+    problem = harmonic(1000)
+    jobs.compare(
+        "logistic regression, p = 1000, lam = 0.01, a point",
+        lambda: points(lambda each: glm.solve(each).q[0], problem),
+        {"numpy, vectorized state evolution": lambda: points(state_evolution, problem)},
+        per=30.0,
+        off=lambda ours, theirs: np.max(abs(theirs / ours - 1)),
+        goal="0.1 s",
+    )
 
 
 @pytest.mark.parametrize("lam", [1e-4, 1e-6])
-def test_small_ridges(benchmark, show, lam):
+def test_small_ridges(jobs, lam):
     problem = harmonic(1000, alpha=1.5, lam=lam)
-    point = benchmark.pedantic(lambda: glm.solve(problem), rounds=3, warmup_rounds=1)
-    show(f"logistic, p=1000, lam={lam:g}", seconds=benchmark.stats.stats.min, evaluations=point.iterations)
+    point = jobs.compare(f"logistic regression, p = 1000, lam = {lam:g}", lambda: glm.solve(problem), goal="0.1 s")
+    jobs.number("the same: how often the equations are evaluated", point.iterations, "evaluations")
 
 
-def test_warm_curve_beside_a_cold_one(benchmark, show):
+def test_warm_curve(jobs):
     base = harmonic(1000, lam=1e-4)
-    cold = seconds(lambda: [glm.solve(replace(base, alpha=float(alpha))) for alpha in ALPHAS], 2)
-    benchmark.pedantic(lambda: glm.learning_curve(base, ALPHAS), rounds=2, warmup_rounds=1)
-    show("30 points, lam=1e-4", warm=benchmark.stats.stats.min, cold=cold)
+    cold = {"ours, 30 cold starts": lambda: points(lambda each: glm.solve(each).q[0], base)}
+    jobs.compare("logistic curve of 30 points, lam = 1e-4", lambda: glm.learning_curve(base, ALPHAS), beside=cold)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "square"])
-def test_number_of_modes(benchmark, show, loss):
-    """Linear from where the modes, not the quadrature, cost most."""
+def test_growth_with_modes(jobs, loss):
     options = {"labels": "linear", "noise": 0.1} if loss == "square" else {}
-    problems = {p: harmonic(p, loss=loss, **options) for p in (10**3, 10**4, 10**5, 10**6)}
-    times = {f"seconds_{p}": seconds(lambda p=p: glm.solve(problems[p]), 2) for p in list(problems)[:-1]}
-    benchmark.pedantic(lambda: glm.solve(problems[10**6]), rounds=2)
-    show(f"{loss}, p modes", **times, seconds_1000000=benchmark.stats.stats.min)
+
+    def make(p):
+        problem = harmonic(p, loss=loss, **options)
+        return lambda: glm.solve(problem)
+
+    jobs.grows(f"{loss} loss, by modes", (10**4, 10**5, 10**6), make, goal="power 1.1")

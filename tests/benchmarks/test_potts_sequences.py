@@ -1,6 +1,4 @@
-"""Counting similar sequences: bit planes beside a plain compiled loop over the sites."""
-
-import time
+"""Counting similar sequences: bit planes beside a compiled loop over the sites, and two threads beside one."""
 
 import numpy as np
 import pytest
@@ -8,13 +6,16 @@ from numba import njit
 
 from simulate.core import stream
 from simulate.potts.inference.weights import similarity
-from tests.benchmarks.timing import seconds
+
+SUBJECT = "Potts models, similar sequences"
+M = 4000
 
 
 @njit
-def plain(states, limit, counts):
+def plain(states, limit):
     """The textbook's loop."""
     M, L = states.shape
+    counts = np.ones(M, np.int64)
     for i in range(M):
         for j in range(i + 1, M):
             differing = 0
@@ -24,28 +25,28 @@ def plain(states, limit, counts):
             if differing <= limit:
                 counts[i] += 1
                 counts[j] += 1
+    return counts
 
 
 @pytest.mark.parametrize(("L", "n_colors"), [(107, 5), (171, 21)])
-def test_similar_sequences(benchmark, show, L, n_colors):
-    M = 4000
+def test_similar_sequences(jobs, L, n_colors):
     rng = stream(0, "sequences", L, n_colors)
     ancestors = rng.integers(0, n_colors, (M // 10, L))
     states = ancestors[rng.integers(0, len(ancestors), M)]
     states = np.where(rng.random((M, L)) < 0.1, rng.integers(0, n_colors, (M, L)), states).astype(np.uint8)
-    counts = np.ones(M, np.int64)
-    plain(states, L // 5, counts)
-    found = benchmark.pedantic(similarity, (states,), rounds=3, warmup_rounds=1)
-    assert np.array_equal(found.counts, counts)
-    pairs = M * (M - 1) / 2
-    loop = seconds(lambda: plain(states, L // 5, np.ones(M, np.int64)), clock=time.process_time)
-    planes = seconds(lambda: similarity(states), clock=time.process_time)
-    speedup = seconds(lambda: similarity(states)) / seconds(lambda: similarity(states, n_threads=2))
-    show(
-        f"similar sequences, L = {L}, C = {n_colors}, CPU ns a pair",
-        bit_planes=planes / pairs * 1e9,
-        plain_loop=loop / pairs * 1e9,
-        ratio=loop / planes,
-        speedup_of_two_threads=speedup,
+    jobs.compare(
+        f"a pair of sequences, L = {L}, {n_colors} letters",
+        lambda: similarity(states).counts,
+        {"numba, a loop over the sites": lambda: plain(states, L // 5)},
+        per=M * (M - 1) / 2,
+        off=lambda ours, theirs: np.max(abs(ours - theirs)),
+        limit="1 times",
     )
-    assert planes < loop
+    jobs.compare(
+        f"the same on two threads, wall time, L = {L}",
+        lambda: similarity(states, n_threads=2),
+        beside={"ours, one thread": lambda: similarity(states)},
+        per=M * (M - 1) / 2,
+        clock="wall",
+        goal="1.6 times",
+    )

@@ -1,27 +1,21 @@
-"""Spectral densities on 1000 points beside published packages, each skipped, saying so, where it is absent.
+"""Spectral densities on 1000 points beside published packages, and how exact both are.
 
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. CPU times; nothing is asserted about them. The error of a peer is its
-largest relative deviation from ours over the points where the density exceeds 1e-3 of its maximum.
+The deviation of a peer's answer is its largest relative one from ours over the points where the density exceeds 1e-3 of
+its maximum. The error of ours is measured in high precision.
 """
-
-import time
-from functools import partial
 
 import numpy as np
 import pytest
 
-from tests.benchmarks.timing import seconds
+from tests.benchmarks.machinery.jobs import Peer
 from theory.models import Isotropic
 from theory.random_matrix import covariance_law
 from theory.random_matrix.spectral import high_precision
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
 
-pytest.importorskip("pytest_benchmark")
-
+SUBJECT = "spectral laws"
 ALPHA = 2.0
-ATOMS = [2, 5, 20, 100, 1000]
-cpu_seconds = partial(seconds, clock=time.process_time)
 
 
 def ensemble(count):
@@ -33,85 +27,87 @@ def points(law, count=1000):
     return np.linspace(law.edges[0, 0], law.edges[-1, 1], count + 2)[1:-1]
 
 
-def attempted(benchmark, name, run):
-    """What the peer returns, or a skip that says how it fails."""
-    try:
-        return benchmark.pedantic(run, rounds=1)
-    except Exception as failure:
-        pytest.skip(f"{name} fails here: {type(failure).__name__}: {failure}")
-
-
-def errors(ours, theirs):
+def off(ours, theirs):
+    theirs = np.nan_to_num(theirs)
     seen = ours > 1e-3 * ours.max()
-    return float(np.max(abs(theirs[seen] / ours[seen] - 1)))
+    return np.max(abs(theirs[seen] / ours[seen] - 1))
 
 
-@pytest.mark.parametrize("count", ATOMS)
-def test_density(benchmark, show, count):
-    """Target: 100 atoms in 0.1 s of CPU at 1e-10 relative, edges to 1e-10, mass to 1e-6."""
-    atoms = ensemble(count)
-    law = law_of(atoms)
-    x = points(law)
-    benchmark.pedantic(lambda: law_of(ensemble(count)).density(x), rounds=3, warmup_rounds=1)
-    some = law.quantiles([0.07, 0.52, 0.91])
-    exact = [float(high_precision.density(atoms, point)) for point in some] if count <= 100 else law.density(some)
-    top = float(high_precision.edge(atoms, law.edges[-1, 1], law.bulks[-1].h[0].real))
-    show(
-        f"density, {count} atoms",
-        cpu_seconds=cpu_seconds(lambda: law_of(ensemble(count)).density(x)),
-        bulks=len(law.edges),
-        worst_relative_error=float(np.max(abs(law.density(some) / exact - 1))),
-        edge_error=abs(law.edges[-1, 1] / top - 1),
-        mass_error=abs(law.total_mass - 1),
-    )
-
-
-@pytest.mark.parametrize("count", ATOMS)
-def test_freealg(benchmark, show, count):
+def by_freealg(atoms, x):
     """Its compound free Poisson law is that of XX'/n: alpha times smaller."""
-    freealg = pytest.importorskip("freealg", reason="freealg is not installed")
-    atoms = ensemble(count)
-    law = law_of(atoms)
-    x = points(law)
+    import freealg
+
     peer = freealg.distributions.CompoundFreePoisson(atoms.sigma, atoms.weights, 1 / ALPHA)
-    theirs = ALPHA * np.asarray(attempted(benchmark, "freealg", lambda: peer.density(x)))
-    show(
-        f"freealg, {count} atoms",
-        cpu_seconds=cpu_seconds(lambda: peer.density(x), 1),
-        worst_relative_error=errors(law.density(x), theirs),
-    )
+    return lambda: ALPHA * np.asarray(peer.density(x))
 
 
-@pytest.mark.parametrize("count", [2, 5])
-def test_rmtool(benchmark, show, count):
+def by_rmtool(atoms, x):
     """Through a bivariate polynomial: at most five atoms."""
-    rmtool = pytest.importorskip("rmtool", reason="rmtool is not installed")
-    atoms = ensemble(count)
-    law = law_of(atoms)
-    x = points(law)
+    import rmtool
 
     def density():
         polynomial = rmtool.AtimesWish(rmtool.atomLmz(atoms.sigma.tolist(), atoms.weights.tolist()), 1 / ALPHA)
-        return rmtool.Lmz2pdf(polynomial, x).best_density()
+        return np.asarray(rmtool.Lmz2pdf(polynomial, x).best_density())
 
-    theirs = np.nan_to_num(attempted(benchmark, "rmtool", density))
-    show(
-        f"rmtool, {count} atoms",
-        cpu_seconds=cpu_seconds(density, 1),
-        worst_relative_error=errors(law.density(x), theirs),
+    return density
+
+
+def by_scikit_rmt(x):
+    from skrmt.ensemble.spectral_law import MarchenkoPasturDistribution
+
+    law = MarchenkoPasturDistribution(ratio=1 / ALPHA)
+    return lambda: law.pdf(x)
+
+
+def closed_form(x):
+    """The Marchenko-Pastur density, as one would write it in a line."""
+    low, high = (1 - np.sqrt(1 / ALPHA)) ** 2, (1 + np.sqrt(1 / ALPHA)) ** 2
+    return ALPHA * np.sqrt((x - low) * (high - x)) / (2 * np.pi * x)
+
+
+@pytest.mark.parametrize("count", [2, 5, 20, 100, 1000])
+def test_density(jobs, count):
+    atoms = ensemble(count)
+    x = points(law_of(atoms))
+    packages = {"freealg": by_freealg, "rmtool": by_rmtool} if count <= 5 else {"freealg": by_freealg}
+    jobs.compare(
+        f"density at 1000 points, {count} atoms",
+        lambda: law_of(ensemble(count)).density(x),
+        {name: Peer(lambda make=make: make(atoms, x), made=True) for name, make in packages.items()},
+        off=off,
+        goal="0.1 s" if count <= 100 else "",
     )
 
 
-def test_scikit_rmt(benchmark, show):
-    """The Marchenko-Pastur law of one eigenvalue is all it has."""
-    laws = pytest.importorskip("skrmt.ensemble.spectral_law", reason="scikit-rmt is not installed")
-    law = covariance_law(Isotropic(np.inf), ALPHA)
-    x = points(law)
-    peer = laws.MarchenkoPasturDistribution(ratio=1 / ALPHA)
-    theirs = benchmark.pedantic(lambda: peer.pdf(x), rounds=3, warmup_rounds=1)
-    show(
-        "scikit-rmt, 1 atom",
-        cpu_seconds=cpu_seconds(lambda: peer.pdf(x)),
-        ours=cpu_seconds(lambda: covariance_law(Isotropic(np.inf), ALPHA).density(x)),
-        worst_relative_error=errors(law.density(x), theirs),
+@pytest.mark.parametrize("count", [2, 20, 100])
+def test_errors_of_the_density(jobs, count):
+    atoms = ensemble(count)
+    law = law_of(atoms)
+    some = law.quantiles([0.07, 0.52, 0.91])
+    exact = [float(high_precision.density(atoms, point)) for point in some]
+    top = float(high_precision.edge(atoms, law.edges[-1, 1], law.bulks[-1].h[0].real))
+    errors = {
+        "error of the density": (np.max(abs(law.density(some) / exact - 1)), "1e-10 relative"),
+        "error of the upper edge": (abs(law.edges[-1, 1] / top - 1), "1e-10 relative"),
+        "error of the total mass": (abs(law.total_mass - 1), "1e-6 relative"),
+    }
+    for name, (error, goal) in errors.items():
+        jobs.number(f"{name}, {count} atoms", error, "relative", goal=goal)
+
+
+def test_one_atom(jobs):
+    x = points(covariance_law(Isotropic(np.inf), ALPHA))
+    jobs.compare(
+        "Marchenko-Pastur density at 1000 points",
+        lambda: covariance_law(Isotropic(np.inf), ALPHA).density(x),
+        {"scikit-rmt": Peer(lambda: by_scikit_rmt(x), made=True), "numpy, the closed form": lambda: closed_form(x)},
+        off=off,
     )
+
+
+def test_growth_with_atoms(jobs):
+    def make(count):
+        x = points(law_of(ensemble(count)))
+        return lambda: law_of(ensemble(count)).density(x)
+
+    jobs.grows("density at 1000 points, by atoms", (50, 200, 800), make, goal="power 1.2")

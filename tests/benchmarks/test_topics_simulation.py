@@ -1,7 +1,4 @@
-"""Topics: Gibbs sampling beside the package `lda`, and a training step beside plain numpy over positions.
-
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted.
-"""
+"""Topics: Gibbs sampling beside the package `lda`, and a training step beside vectorized numpy over positions."""
 
 import numpy as np
 import pytest
@@ -10,77 +7,106 @@ from simulate.core import stream
 from simulate.topics import Training, sample_topic_documents
 from simulate.topics.lda import LdaChain
 from simulate.topics.run import Run
-from tests.benchmarks.timing import seconds
+from tests.benchmarks.machinery.jobs import Peer
 from theory.models.topics import Masking, TopicModel
-
-pytest.importorskip("pytest_benchmark")
 
 N_TOPICS, SWEEPS = 20, 30
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 TRAINING = Training(steps=10**6, rate=0.003, loss="squared_mean", concentration=0.1, record_every=10**6)
 
 
+def reuters():
+    lda = pytest.importorskip("lda", reason="the Reuters corpus comes with the package lda, which is not installed")
+    return lda.datasets.load_reuters().astype(np.int64)
+
+
+def lda_fit():
+    import lda
+
+    counts, options = reuters(), {"alpha": 0.1, "eta": 0.01, "random_state": 0, "refresh": 10**6}
+    return lambda: lda.LDA(n_topics=N_TOPICS, n_iter=SWEEPS, **options).fit(counts)
+
+
 @pytest.mark.filterwarnings("ignore:unclosed file")  # of the package's own reader
-def test_gibbs_beside_lda(benchmark, show):
-    """Reuters corpus of that package, 84 010 tokens; sampling only, and the same number of sweeps."""
-    lda = pytest.importorskip("lda", reason="the package lda is absent")
-    counts = lda.datasets.load_reuters().astype(np.int64)
-    one, more = (
-        lda.LDA(n_topics=N_TOPICS, n_iter=n, alpha=0.1, eta=0.01, random_state=0, refresh=10**6)
-        for n in (1, 1 + SWEEPS)
-    )
-    chain = LdaChain(counts, N_TOPICS, stream(0, "bench"), 0.1, 0.01)
-    chain.advance(1)
-    benchmark.pedantic(lambda: chain.advance(SWEEPS), rounds=3)
-    peer = seconds(lambda: more.fit(counts)) - seconds(lambda: one.fit(counts))  # its start does not count
-    ours = benchmark.stats.stats.min
-    tokens = SWEEPS * counts.sum()
-    show(
-        f"Gibbs sampling, Reuters corpus, {N_TOPICS} topics",
-        million_tokens_per_s=tokens / ours / 1e6,
-        lda_million_per_s=tokens / peer / 1e6,
-        times_faster=peer / ours,
-        three_hundred_sweeps_s=300 / SWEEPS * ours,
+def test_gibbs(jobs):
+    counts = reuters()
+    jobs.compare(
+        f"Gibbs sampling of {N_TOPICS} topics, Reuters corpus, a token",
+        lambda: LdaChain(counts, N_TOPICS, stream(0, "bench"), 0.1, 0.01).advance(SWEEPS),
+        {"lda": Peer(lda_fit, made=True)},
+        per=float(SWEEPS * counts.sum()),
+        goal="1 times",
+        limit="0.8 times",
     )
 
 
-def numpy_gradient(layer, documents):
-    """Squared loss, mean over outputs: every document as a list of (shown, true, selected) positions."""
-    D, gradient = len(layer.bias), [np.zeros_like(array) for array in layer.arrays().values()]
-    n_selected = sum(selected.sum() for _, _, selected in documents)
-    scale = np.sqrt(len(layer.key))
-    for shown, true, selected in documents:
-        X, asked = np.eye(D)[shown], np.flatnonzero(selected)
-        K, Q = X @ layer.key.T, X[asked] @ layer.query.T
-        score = Q @ K.T / scale
+def test_growth_of_gibbs(jobs):
+    def make(n_documents):
+        counts = sample_topic_documents(MODEL, n_documents, stream(0, "bench"), length=100, concentration=0.1).counts
+        chain = LdaChain(counts, N_TOPICS, stream(1, "bench"), 0.1, 0.01)
+        return lambda: chain.advance(3)
+
+    jobs.grows("LDA, 3 sweeps, by documents of 100 tokens", (1000, 4000, 16000), make, goal="power 1.2")
+
+
+class Step:
+    """What a user would write: padded positions of 40 documents, a gather for each product, and Adam."""
+
+    def __init__(self, rng, layer):
+        self.rng, self.weights = rng, [array.copy() for array in layer.arrays().values()]
+        self.moments = [(np.zeros_like(array), np.zeros_like(array)) for array in self.weights]
+        self.steps = 0
+
+    def positions(self):
+        """Shown and true tokens, which positions exist and which are selected, (40, 150) each."""
+        rng, v = self.rng, MODEL.words_per_topic
+        chosen = rng.random((40, MODEL.n_topics)).argpartition(2, axis=1)[:, :2]
+        share = rng.dirichlet((0.1, 0.1), 40)[:, :1]
+        topic = np.take_along_axis(chosen, (rng.random((40, 150)) > share).astype(int), axis=1)
+        true = 1 + topic * v + rng.integers(v, size=topic.shape)
+        exists = np.arange(150) < rng.integers(100, 151, size=(40, 1))
+        selected, u = exists & (rng.random(true.shape) < 0.15), rng.random(true.shape)
+        other = np.where(u < 0.2, rng.integers(1, MODEL.n_tokens, true.shape), 0)
+        return np.where(selected & (u >= 0.1), other, true), true, exists, selected
+
+    def gradient(self, shown, true, exists, selected):
+        """Of the squared loss, mean over outputs, by key, query, value and bias."""
+        key, query, value, bias = self.weights
+        D, scale = len(bias), np.sqrt(len(key))
+        document, position = np.nonzero(selected)
+        asked, n = shown[document, position], len(document)
+        keys = shown[document]
+        score = np.where(exists[document], (key.T @ query / scale)[keys, asked[:, None]], -np.inf)
         A = np.exp(score - score.max(axis=1, keepdims=True))
         A /= A.sum(axis=1, keepdims=True)
-        mixed = A @ X
-        by_output = 2 * (mixed @ layer.value.T + layer.bias - np.eye(D)[true[asked]]) / (n_selected * D)
-        by_A = by_output @ layer.value @ X.T
+        mixed = np.bincount((np.arange(n)[:, None] * D + keys).ravel(), A.ravel(), n * D).reshape(n, D)
+        output = mixed @ value.T + bias
+        output[np.arange(n), true[document, position]] -= 1
+        output *= 2 / (n * D)
+        by_A = np.take_along_axis(output @ value, keys, axis=1)
         by_score = A * (by_A - (A * by_A).sum(axis=1, keepdims=True)) / scale
-        parts = ((by_score.T @ Q).T @ X, (by_score @ K).T @ X[asked], by_output.T @ mixed, by_output.sum(axis=0))
-        for total, part in zip(gradient, parts, strict=True):
-            if total.shape == part.shape:
-                total += part
-    return gradient
+        by_logits = np.bincount((keys * D + asked[:, None]).ravel(), by_score.ravel(), D * D).reshape(D, D)
+        return query @ by_logits.T, key @ by_logits, output.T @ mixed, output.sum(axis=0)
+
+    def advance(self):
+        self.steps += 1
+        for array, gradient, (m, s) in zip(self.weights, self.gradient(*self.positions()), self.moments, strict=True):
+            m += 0.1 * (gradient - m)
+            s += 0.001 * (gradient**2 - s)
+            array -= 0.003 * (m / (1 - 0.9**self.steps)) / (np.sqrt(s / (1 - 0.999**self.steps)) + 1e-8)
 
 
-def positions(rng):
-    """40 documents of 100 to 150 tokens, masked position by position."""
-    for counts in sample_topic_documents(MODEL, 40, rng, length=(100, 150), concentration=0.1).counts:
-        true = 1 + np.repeat(np.arange(100), counts)
-        selected, u = rng.random(len(true)) < 0.15, rng.random(len(true))
-        other = np.where(u < 0.2, rng.integers(1, 101, len(true)), 0)
-        yield np.where(selected & (u >= 0.1), other, true), true, selected
-
-
-def test_step_beside_numpy(benchmark, show):
-    """T = v = 10, 40 documents of 100 to 150 tokens: sampling, masks, gradients and Adam, beside gradients alone."""
+def test_training_step(jobs):
+    """Documents, masks, gradients and Adam on both sides."""
     run = Run(MODEL, Masking(), TRAINING, stream(0, "bench"))
-    run.advance()
-    benchmark.pedantic(run.advance, rounds=30)
-    documents = list(positions(stream(0, "positions")))
-    peer = seconds(lambda: numpy_gradient(run.layer, documents), rounds=10)
-    ours = benchmark.stats.stats.min
-    show("training step, T = v = 10", ms=1e3 * ours, numpy_ms=1e3 * peer, times_faster=peer / ours)
+    step = Step(stream(0, "positions"), run.layer)
+    title = "training step, T = v = 10, 40 documents of 100 to 150 tokens"
+    jobs.compare(title, run.advance, {"numpy, vectorized": step.advance}, goal="2 times", limit="1 times")
+
+
+def test_growth_of_the_training_step(jobs):
+    def make(size):
+        model = TopicModel(n_topics=size, words_per_topic=size, topics_per_document=2)
+        return Run(model, Masking(), TRAINING, stream(0, "bench")).advance
+
+    jobs.grows("training step, by T = v", (10, 20, 30), make, note="the layer has (T v)^2 weights in each matrix")

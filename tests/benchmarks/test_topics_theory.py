@@ -1,48 +1,31 @@
-"""The stage-2 optimum beside bounded minimization of the enumerated loss, and of the closed form.
-
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. Times are shown, never asserted.
-"""
+"""The stage-2 optimum beside scipy's minimizers of the same closed form."""
 
 import math
 
-import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
-from tests.benchmarks.timing import seconds
-from tests.topics.routes import MODEL, STANDARD, tied_weights
+from tests.topics.routes import MODEL, STANDARD
 from theory import topics
-
-pytest.importorskip("pytest_benchmark")
-
-
-def by_enumeration():
-    """45 topic sets and 101 queries for every weight tried."""
-    W = topics.optimal_value_matrix(MODEL, STANDARD)
-    own = np.log(tied_weights(MODEL, math.e, math.e))  # 1 where key and query share a topic
-    return minimize_scalar(
-        lambda log_A: topics.population_loss(MODEL, STANDARD, log_A * own, W), bounds=(0, 6), method="bounded"
-    ).x
+from theory.topics.stage2_terms import Setting, stage2_terms
 
 
-def by_closed_form():
-    return minimize_scalar(
-        lambda log_A: topics.stage2_loss(MODEL, STANDARD, math.exp(log_A)), bounds=(0, 6), method="bounded"
-    ).x
+def by_scipy(mask_weight):
+    """The best logarithm of the own topic's weight, to scipy's own tolerance."""
+    terms = stage2_terms(Setting(MODEL, STANDARD, "free", "all"))
+    if mask_weight == "free":
+        found = minimize(lambda x: terms.loss(math.exp(x[0]), x[1]), (1.0, 0.5), bounds=((0, 6), (0, None)))
+        return math.exp(found.x[0])
+    loss = lambda log_A: terms.loss(math.exp(log_A), mask_weight)  # noqa: E731
+    return math.exp(minimize_scalar(loss, bounds=(0, 6), method="bounded").x)
 
 
 @pytest.mark.parametrize("mask_weight", [1.0, 0.0, "free"])
-def test_stage2_optimum(benchmark, show, mask_weight):
-    """Target: below a millisecond at mask weight 1."""
-    benchmark.pedantic(
-        lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight=mask_weight), rounds=50, warmup_rounds=3
-    )
-    ours = benchmark.stats.stats.min
-    closed, enumerated = seconds(by_closed_form), seconds(by_enumeration, 1)
-    show(
+def test_stage2_optimum(jobs, mask_weight):
+    jobs.compare(
         f"stage-2 optimum, T = v = 10, mask weight {mask_weight}",
-        ms=1e3 * ours,
-        scipy_on_closed_form_ms=1e3 * closed,
-        scipy_on_enumeration_ms=1e3 * enumerated,
-        times_faster=enumerated / ours,
+        lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight=mask_weight).topic_weight,
+        {"scipy, on the closed form": lambda: by_scipy(mask_weight)},
+        off=lambda ours, theirs: abs(theirs / ours - 1),
+        goal="1 ms",
     )

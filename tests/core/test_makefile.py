@@ -165,7 +165,7 @@ def test_extras_are_installed_only_when_asked_for(bare):
     assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
     refused = make(bare, "figures", "EXTRAS=nets torch")
     assert refused.returncode != 0
-    assert "EXTRAS must be of nets, text, got 'nets torch'" in refused.stderr
+    assert "EXTRAS must be of nets, text, formats, samplers, got 'nets torch'" in refused.stderr
 
 
 def test_ci_only_calls_make_test():
