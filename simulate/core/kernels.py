@@ -1,27 +1,5 @@
-"""Compiles kernels with numba, and keeps what was compiled where there is a place for it."""
+"""Compiles kernels with numba, in the way that theory and simulations share."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from theory.models.kernels import cached_njit
 
-from numba import njit
-
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-
-
-def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Returns numba's decorator for kernels: compiled once per machine, and run without Python's lock.
-
-    `options` go to `numba.njit`. What a kernel calls must stand in its own file, because the cache sees no changes
-    elsewhere. Where neither the installed package nor the home can be written to, numba finds no place for its cache
-    and refuses the function; it is then compiled anew in each process.
-    """
-
-    def decorated(function: Kernel) -> Kernel:
-        try:
-            return cast(Kernel, njit(cache=True, nogil=True, **options)(function))
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return cast(Kernel, njit(nogil=True, **options)(function))
-
-    return decorated
+__all__ = ["cached_njit"]

@@ -89,11 +89,11 @@ def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
     pseudo-likelihood per sample of couplings A_ij V_ab and fields h.
     """
     checked = checked_samples("states", states, layer.n_colors, layer.n_sites)
-    total = 0.0
+    total, by_color = 0.0, np.ascontiguousarray(layer.values.T)
     for rows in blocks(len(checked), layer.n_sites * layer.n_colors):
-        for site in range(layer.n_sites):
-            z = layer.logits(masked_inputs(checked[rows], layer.n_colors, site))[:, site]
-            total -= float(np.sum(log_softmax(z, axis=-1)[np.arange(len(z)), checked[rows, site]]))
+        # The attention of a site to itself is zero, so that masking it makes no difference to its own logits.
+        z = layer.attention @ by_color[checked[rows]] + layer.fields
+        total -= float(np.sum(np.take_along_axis(log_softmax(z, axis=-1), checked[rows][:, :, None], axis=-1)))
     return total / checked.size
 
 
@@ -114,15 +114,17 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
         raise ValueError(
             f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {checks.shown(sites)}"
         )
-    inputs = one_hot(checked, layer.n_colors)
-    inputs[each, masked] = 0.0
-    context = np.einsum("bl,blc->bc", layer.attention[masked], inputs)
+    # Inputs are one-hot, so that products with them are sums over the sites of a color; a site attends not to itself.
+    place = layer.n_colors * each[:, None] + checked
+    context = np.bincount(place.ravel(), layer.attention[masked].ravel(), B * layer.n_colors).reshape(B, -1)
     log_p = log_softmax(context @ layer.values.T + layer.fields[masked], axis=-1)
     residual = np.exp(log_p)
     residual[each, checked[each, masked]] -= 1.0
     residual /= B
     dA, dh = np.zeros_like(layer.attention), np.zeros_like(layer.fields)
-    np.add.at(dA, masked, np.einsum("bc,blc->bl", residual @ layer.values, inputs))
+    by_attention = np.take_along_axis(residual @ layer.values, checked, axis=1)
+    by_attention[each, masked] = 0.0  # the row of the masked site is zero
+    np.add.at(dA, masked, by_attention)
     np.add.at(dh, masked, residual)
     loss = -float(np.mean(log_p[each, checked[each, masked]]))
     return loss, dA, residual.T @ context, dh

@@ -37,11 +37,12 @@ def test_other_errors_are_passed_on(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr("simulate.core.kernels.njit", fail)
+    monkeypatch.setattr("theory.models.kernels.njit", fail)
     with pytest.raises(RuntimeError, match="something else"):
         cached_njit()(add)
 
 
 def test_no_kernel_asks_for_a_cache_in_another_way():
-    files = [path for path in (ROOT / "simulate").rglob("*.py") if "cache=True" in path.read_text(encoding="utf-8")]
-    assert files == [ROOT / "simulate" / "core" / "kernels.py"]
+    paths = [path for wing in ("theory", "simulate") for path in (ROOT / wing).rglob("*.py")]
+    files = [path for path in paths if "cache=True" in path.read_text(encoding="utf-8")]
+    assert files == [ROOT / "theory" / "models" / "kernels.py"]

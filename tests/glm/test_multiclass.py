@@ -119,7 +119,7 @@ def test_softmax_of_three_classes_against_fits(agrees):
 
 
 def test_a_search_that_takes_too_much_work_says_so(monkeypatch):
-    monkeypatch.setattr("theory.glm.multiclass.solve.MOST_WORK", 20)
+    monkeypatch.setattr("theory.glm.multiclass.coordinates.MOST_WORK", 20)
     with pytest.raises(ConvergenceError, match="the means are too far apart, or alpha or lam too extreme"):
         glm.solve(three())
     assert not glm.solve(three(), check=False).converged

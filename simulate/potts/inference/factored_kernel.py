@@ -11,6 +11,8 @@ from simulate.core.threads import in_threads
 from theory.models.arrays import Array
 from theory.models.potts.batches import blocks
 
+MANY_COLORS = 16  # from here on products of matrices are faster than compiled sums, which have no vectorized exp
+ENTRIES = 65536  # of the logits of a block of samples, so that they stay in the cache
 BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 
 
@@ -36,7 +38,8 @@ class FactoredObjective:
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)
-            return _loss(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
+            method = _loss if len(V) < MANY_COLORS else _loss_by_products
+            return method(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
 
         value, dA, dV, dh = (sum(each) for each in zip(*in_threads(part, parts, self.n_threads), strict=True))
         np.fill_diagonal(dA, 0.0)
@@ -103,3 +106,53 @@ def _loss(states: Any, weights: Any, A: Any, V: Any, h: Any, dA: Any, dV: Any, d
             for i in range(n_sites):
                 target[i] += row[i]
     return loss
+
+
+def _loss_by_products(
+    states: Any, weights: Any, A: Array, V: Array, h: Array, dA: Array, dV: Array, dh: Array
+) -> float:  # fmt: skip
+    """Computes the same as `_loss` by products of V with matrices (C, samples x sites) of blocks of samples.
+
+    Only the sums over the sites that show a color, which are not products of matrices, are compiled.
+    """
+    (C, L), loss = h.shape, 0.0
+    for rows in blocks(len(states), C * L, most=ENTRIES):
+        s, w = states[rows], weights[rows][:, None]
+        shown = s, np.arange(len(s))[:, None], np.arange(L)
+        N = np.zeros((C, len(s), L))
+        _attend(s, A, N)
+        flat = N.reshape(C, -1)
+        z = (V @ flat).reshape(N.shape)
+        z += h[:, None]
+        z -= z.max(axis=0)
+        loss -= float(np.sum(w * z[shown]))
+        np.exp(z, out=z)
+        total = z.sum(axis=0)
+        loss += float(np.sum(w * np.log(total)))
+        z *= w / total  # from here on z is the residual w (P - x)
+        z[shown] -= w
+        dh += z.sum(axis=1)
+        dV += z.reshape(C, -1) @ flat.T
+        np.matmul(V.T, z.reshape(C, -1), out=flat)  # from here on the derivative with respect to N
+        _gather(s, N, dA)
+    return loss
+
+
+@cached_njit()
+def _attend(states: Any, A: Any, N: Any) -> None:
+    """Adds to N[b, mu, i] the attention A[j, i] to the sites j of sample mu that show the color b."""
+    for mu in range(len(states)):
+        for j in range(len(A)):
+            row, source = N[states[mu, j], mu], A[j]
+            for i in range(len(source)):
+                row[i] += source[i]
+
+
+@cached_njit()
+def _gather(states: Any, dN: Any, dA: Any) -> None:
+    """Adds the derivatives by N[s_j, mu, i] of all samples to those by A[j, i]."""
+    for mu in range(len(states)):
+        for j in range(len(dA)):
+            row, target = dN[states[mu, j], mu], dA[j]
+            for i in range(len(row)):
+                target[i] += row[i]

@@ -5,20 +5,16 @@ covariance Q_c and z standard normal. Softmax depends on differences of h alone:
 zero-sum contrasts, square loss in all K outputs; `basis` (D, K) has either as rows.
 """
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
 
+from theory.glm.multiclass.nodes import gaussian_nodes as gaussian_nodes
 from theory.models.arrays import Array
 
 Nodes = tuple[Array, Array]  # z (N, D), weights (N,)
-PER_AXIS = {1: 200, 2: 64, 3: 28}  # nodes of Gauss-Hermite products in few dimensions
-POINTS = 2**14  # scrambled Sobol points beyond
-NEWTON_STEPS = 200
-DECREMENT = 1e-22  # of the convex objective: twice what another Newton step would gain
 
 
 @dataclass
@@ -29,40 +25,23 @@ class Progress:
     evaluations: int = 0  # of the objective of one sample
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassAverages:
     """Hold averages over one cluster: E f (D,), E f f^T and -E df/dh (D, D), and the mean loss at the prox.
 
-    f = V^-1 (prox(h) - h) is the force that a sample exerts on its outputs h; `slopes` (N, D, D) are -df/dh at the
-    nodes of softmax, or its one value for square loss.
+    f = V^-1 (prox(h) - h) is the force that a sample exerts on its outputs h.
     """
 
     force: Array
     square: Array
     response: Array
     loss: float
-    slopes: Array
+    slopes_at_nodes: Callable[[], Array] = field(repr=False)
 
-
-@cache
-def gaussian_nodes(dimension: int, *, other: bool = False) -> tuple[Array, Array]:
-    """Return z (N, dimension) and weights (N,) that sum to 1, for averages over a standard normal vector.
-
-    They are Gauss-Hermite products up to 3 dimensions, and 2^14 scrambled Sobol points in more. `other` nodes, to tell
-    how much averages depend on them, are products of four fewer per axis, or points of another scramble.
-    """
-    if dimension in PER_AXIS:
-        z, weights = np.polynomial.hermite_e.hermegauss(PER_AXIS[dimension] - 4 * other)
-        grid = np.stack(np.meshgrid(*[z] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
-        product = np.prod(np.stack(np.meshgrid(*[weights] * dimension, indexing="ij"), axis=-1), axis=-1).ravel()
-        product = product / math.sqrt(2 * math.pi) ** dimension
-        kept = product > 1e-18
-        return grid[kept], product[kept] / product[kept].sum()
-    from scipy.special import ndtri
-    from scipy.stats import qmc
-
-    uniform = qmc.Sobol(dimension, scramble=True, seed=int(other)).random(POINTS)
-    return ndtri(np.clip(uniform, 1e-15, 1 - 1e-15)), np.full(POINTS, 1 / POINTS)
+    @cached_property
+    def slopes(self) -> Array:
+        """The matrices -df/dh (N, D, D) at the nodes of softmax, or their one value for square loss."""
+        return self.slopes_at_nodes()
 
 
 def contrasts(K: int) -> Array:
@@ -79,7 +58,7 @@ def square_averages(mean: Array, V: Array, Q: Array, target: Array) -> ClassAver
     shrink = np.asarray(np.linalg.inv(np.eye(len(V)) + V), float)
     gap = target - mean
     square: Array = shrink @ (np.outer(gap, gap) + Q) @ shrink.T
-    return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)), shrink[None])
+    return ClassAverages(shrink @ gap, square, shrink, 0.5 * float(np.trace(square)), lambda: shrink[None])
 
 
 def softmax_averages(
@@ -90,66 +69,65 @@ def softmax_averages(
     `progress` keeps the prox of each label, where the minimization of the next call starts; the problem is convex, so
     that only its time depends on the start.
     """
+    from theory.glm.multiclass.prox_kernel import softmax_slopes, softmax_sums
+
     z, weights = nodes
-    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
-    h = mean + z @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    D = len(mean)
+    differences = _differences(basis)
+    inverse = _in_differences(V, differences)
     progress = Progress() if progress is None else progress
-    prox = progress.prox[label] = softmax_prox(h, V, label, basis, progress)
-    p = softmax(prox @ basis, axis=1)
-    f = basis[:, label] - p @ basis.T
-    S = _covariance(p, basis)
-    slopes = S @ np.linalg.inv(np.eye(len(V)) + V @ S)
-    response = np.einsum("n,nij->ij", weights, slopes)
-    loss = -float(weights @ log_softmax(prox @ basis, axis=1)[:, label])
-    square = np.einsum("n,ni,nj->ij", weights, f, f)
-    return ClassAverages(weights @ f, square, (response + response.T) / 2, loss, slopes)
+    prox = _start(progress, label, z.shape)
+    force, square, response = np.zeros(D), np.zeros((D, D)), np.zeros((D, D))
+    sums = force, square, response
+    moved = differences @ mean, differences @ symmetric_root(Q)
+    loss, evaluations = softmax_sums(z, weights, *moved, inverse, label, prox, *sums)
+    progress.evaluations += evaluations
+    progress.prox[label] = prox
+
+    def slopes() -> Array:
+        found = np.empty((len(z), D, D))
+        softmax_slopes(prox, inverse, found)
+        return np.asarray(differences.T @ found @ differences)
+
+    square, response = (differences.T @ each @ differences for each in (square, response))
+    return ClassAverages(differences.T @ force, square, (response + response.T) / 2, loss, slopes)
 
 
 def softmax_prox(h: Array, V: Array, label: int, basis: Array, progress: Progress | None = None) -> Array:
     """Return argmin_x (x - h)^T V^-1 (x - h)/2 - log softmax(basis^T x)[label] for rows h (N, D), by Newton steps."""
-    e, inverse = basis[:, label], np.linalg.inv(V)
+    from theory.glm.multiclass.prox_kernel import softmax_prox_rows
+
     progress = Progress() if progress is None else progress
-    start = progress.prox.get(label)
-
-    def objective(x: Array, center: Array) -> Array:
-        progress.evaluations += len(x)
-        gap = x - center
-        return np.asarray(0.5 * np.einsum("ni,ij,nj->n", gap, inverse, gap) + logsumexp(x @ basis, axis=1) - x @ e)
-
-    x = h.copy()
-    if start is not None and np.isfinite(start).all():
-        nearer = objective(start, h) < objective(h, h)
-        x[nearer] = start[nearer]
-    left = np.arange(len(h))  # rows that have not converged
-    for _ in range(NEWTON_STEPS):
-        at, center = x[left], h[left]
-        p = softmax(at @ basis, axis=1)
-        gradient = (at - center) @ inverse + p @ basis.T - e
-        step = np.linalg.solve(inverse + _covariance(p, basis), gradient[:, :, None])[:, :, 0]
-        decrement = np.einsum("ni,ni->n", gradient, step)
-        if decrement.max() < DECREMENT:
-            break
-        best, scale = objective(at, center), np.ones(len(at))
-        new, worse = at - step, np.arange(len(at))
-        for _ in range(40):
-            fall = 1e-4 * scale[worse] * decrement[worse]
-            enough = best[worse] - fall + 1e-14 * (1 + abs(best[worse]))
-            worse = worse[objective(new[worse], center[worse]) > enough]
-            if not len(worse):
-                break
-            scale[worse] /= 2
-            new[worse] = at[worse] - scale[worse, None] * step[worse]
-        x[left] = new
-        # Where even the shortest step does not lower the objective, rounding hides what is left of its fall.
-        stuck = np.zeros(len(at), bool)
-        stuck[worse] = True
-        left = left[(decrement >= DECREMENT) & ~stuck]
-        if not len(left):
-            break
-    return x
+    differences = _differences(basis)
+    prox = progress.prox[label] = _start(progress, label, h.shape)
+    rows = np.array(h @ differences.T, order="C")
+    progress.evaluations += softmax_prox_rows(rows, _in_differences(V, differences), label, prox)
+    return np.asarray(np.linalg.solve(differences, prox.T).T)
 
 
-def _covariance(p: Array, basis: Array) -> Array:
-    """Return basis (diag p - p p^T) basis^T for rows p of probabilities, (N, D, D)."""
-    mean = p @ basis.T
-    return np.asarray(np.einsum("nk,ik,jk->nij", p, basis, basis) - mean[:, :, None] * mean[:, None, :])
+def symmetric_root(Q: Array) -> Array:
+    """Return the symmetric square root of Q, which depends smoothly on Q.
+
+    Other roots do not: eigenvectors of nearly equal eigenvalues turn at the slightest change of Q, and averages over
+    points that are not invariant under rotations, such as Sobol's, jump with them by the error of the quadrature.
+    """
+    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
+
+
+def _start(progress: Progress, label: int, shape: tuple[int, ...]) -> Array:
+    """Return a copy of the last prox of a label, or rows that are not numbers where there is none of this shape."""
+    last = progress.prox.get(label)
+    return np.full(shape, np.nan) if last is None or last.shape != shape else last.copy()
+
+
+def _differences(basis: Array) -> Array:
+    """Return the matrix (D, D) that takes contrasts to the differences of the outputs to that of the last class."""
+    return np.array((basis[:, :-1] - basis[:, -1:]).T, order="C")
+
+
+def _in_differences(V: Array, differences: Array) -> Array:
+    """Return V^-1 in the coordinates of the differences, exactly symmetric."""
+    back = np.linalg.inv(differences)
+    inverse = back.T @ np.linalg.inv(V) @ back
+    return np.array((inverse + inverse.T) / 2, order="C")

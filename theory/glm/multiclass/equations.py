@@ -1,10 +1,12 @@
 """The saddle-point equations of K classes in D coordinates of their outputs."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from theory.glm.multiclass.channel import ClassAverages, Nodes, Progress, softmax_averages, square_averages
+from theory.glm.multiclass.nodes import Rule
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 
@@ -14,12 +16,13 @@ class Classes:
     """Hold a model in D coordinates of its K outputs; a point x lists V (C, D, D), q (C, D, D), r (D, K) and b (D,).
 
     `basis` (D, K) has the coordinates as rows: all outputs for square loss, zero-sum contrasts for softmax, which needs
-    `nodes` for its averages over D dimensions.
+    `nodes` for its averages over D dimensions; `rule` is the one that they belong to, None for that of the dimension.
     """
 
     model: MulticlassMixture
     basis: Array
     nodes: Nodes | None = None
+    rule: Rule | None = None
     progress: Progress = field(default_factory=Progress)
 
     @property
@@ -37,6 +40,19 @@ class Classes:
         """The covariance of each cluster."""
         return [k if self.C > 1 else 0 for k in range(self.model.n_classes)]
 
+    @cached_property
+    def exchangeable(self) -> bool:
+        """Whether softmax has clusters that are all alike: equal shares, covariances and angles between means.
+
+        Then so is the solution: V and q are multiples of the identity, the overlaps r one of the basis, and there are
+        no biases. One cluster stands for all.
+        """
+        modes, K = self.model.modes, self.model.n_classes
+        off = ~np.eye(K, dtype=bool)
+        sets = (np.array(self.model.probabilities), *modes.covariances.T)
+        means = [each for gram in np.moveaxis(modes.gram, 2, 0) for each in (np.diag(gram), gram[off])]
+        return self.nodes is not None and all(np.ptp(each) <= 1e-14 * abs(each).max() for each in (*sets, *means))
+
     def start(self) -> Array:
         """Return a point to begin with: V = 1, q = 1/2, and outputs that lean slightly to their classes."""
         one = np.tile(np.eye(self.D), (self.C, 1, 1))
@@ -51,6 +67,10 @@ class Classes:
     def averages(self, x: Array) -> list[ClassAverages]:
         """Average the forces that the samples of each cluster exert on the weights."""
         V, q, r, b = self.split(x)
+        if self.exchangeable and self.nodes is not None:
+            basis = self.basis
+            one = softmax_averages(r[:, 0] + b, V[0], q[0], 0, basis, self.nodes, self.progress)
+            return [_exchanged(one, basis[:, 0], each) for each in basis.T]
         found = []
         for k, c in enumerate(self.own):
             if self.nodes is None:
@@ -90,3 +110,19 @@ class Classes:
         V, q, _, _ = self.split(x)
         sizes = np.abs(q).max(axis=(1, 2), initial=1e-300)
         return bool(np.linalg.eigvalsh(V).min() > 0 and (np.linalg.eigvalsh(q).min(axis=1) > -1e-9 * sizes).all())
+
+
+def _exchanged(one: ClassAverages, own: Array, other: Array) -> ClassAverages:
+    """Return averages of the cluster of contrasts `other` from those of cluster `own`, which is like it.
+
+    They are averaged over all exchanges of the remaining clusters and, as far as matrices are concerned, of all: the
+    sums over clusters are then those of the clusters themselves.
+    """
+    identity = np.eye(len(own)) / len(own)
+    return ClassAverages(
+        (one.force @ own) / (own @ own) * other,
+        np.trace(one.square) * identity,
+        np.trace(one.response) * identity,
+        one.loss,
+        lambda: one.slopes,
+    )

@@ -28,7 +28,10 @@ def replicon(classes: Classes, averages: Sequence[ClassAverages]) -> float:
         F = mean.slopes.reshape(-1, D * D)
         # E F_ij F_kl as a matrix, from which the entry (i, l), (j, k) of the map is taken.
         square = ((share * weights)[:, None] * F).T @ F
-        pairs[c] += square.reshape(D, D, D, D).transpose(0, 3, 1, 2).reshape(D * D, D * D)
+        turned = square.reshape(D, D, D, D).transpose(0, 3, 1, 2).reshape(D * D, D * D)
+        # Exchanges of clusters that are alike leave a multiple of the identity where the map is largest.
+        unit = np.eye(D).ravel() / np.sqrt(D)
+        pairs[c] += (unit @ turned @ unit) * np.outer(unit, unit) if classes.exchangeable else turned
     if not np.isfinite(Vhat).all():
         return float("nan")
     G = np.linalg.inv(model.lam * np.eye(D) + np.einsum("cij,cm->mij", Vhat, om))

@@ -36,6 +36,7 @@ def solve_two(model: MulticlassMixture, tol: float, max_iter: int, check: bool) 
         train_loss=point.train_loss,
         test_loss=fresh_loss(point),
         replicon=point.replicon,
+        quadrature="panels",
         residual=point.residual,
         iterations=point.iterations,
         converged=point.converged,

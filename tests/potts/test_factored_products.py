@@ -1,0 +1,84 @@
+"""Factored attention with many colors, by products of matrices: beside compiled sums, loops and one-hot inputs."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from simulate.core import stream
+from simulate.potts import AttentionLayer, loss_and_gradient, masked_inputs, masked_language_model_loss
+from simulate.potts.inference import factored_kernel
+from simulate.potts.inference.factored_kernel import FactoredObjective
+
+
+def problem(L, C, M):
+    rng = stream(0, "many colors", L, C)
+    A = rng.standard_normal((L, L))
+    np.fill_diagonal(A, 0.0)
+    states, weights = rng.integers(C, size=(M, L)).astype(np.int32), rng.random(M)
+    return states, weights, (A, rng.standard_normal((C, C)), rng.standard_normal((L, C)))
+
+
+@pytest.mark.parametrize(("L", "C", "M"), [(2, 16, 1), (7, 20, 33), (5, 60, 400)])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_products_of_matrices_are_the_compiled_sums(monkeypatch, L, C, M, n_threads):
+    states, weights, point = problem(L, C, M)
+    products = FactoredObjective(states, weights, n_threads)(*point)
+    monkeypatch.setattr(factored_kernel, "_loss_by_products", None)  # the other method must not be asked for
+    monkeypatch.setattr(factored_kernel, "MANY_COLORS", 1000)
+    sums = FactoredObjective(states, weights)(*point)
+    for one, other in zip(products, sums, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * M)
+
+
+def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monkeypatch):
+    states, weights, point = problem(6, 30, 500)
+    one, two = (FactoredObjective(states, weights, n)(*point) for n in (1, 2))
+    monkeypatch.setattr(factored_kernel, "ENTRIES", 1)  # sample by sample
+    singly = FactoredObjective(states, weights)(*point)
+    for a, b, c in zip(one, two, singly, strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-10)
+
+
+def test_the_gradient_of_many_colors_by_differences():
+    states, weights, point = problem(4, 18, 50)
+    _, *gradient = FactoredObjective(states, weights)(*point)
+    directions = [stream(1, "directions", k).standard_normal(each.shape) for k, each in enumerate(point)]
+    np.fill_diagonal(directions[0], 0.0)
+    values = [
+        FactoredObjective(states, weights)(*(x + sign * 1e-5 * d for x, d in zip(point, directions, strict=True)))[0]
+        for sign in (1, -1)
+    ]
+    slope = sum(np.sum(g * d) for g, d in zip(gradient, directions, strict=True))
+    assert (values[0] - values[1]) / 2e-5 == pytest.approx(slope, rel=1e-7)
+
+
+@pytest.mark.parametrize(("L", "C"), [(5, 3), (4, 60)])
+def test_one_masked_site_is_back_propagated_through_one_hot_inputs(L, C):
+    """Beside matrices with the inputs written out, as in a network."""
+    states, _, point = problem(L, C, 40)
+    layer, B = AttentionLayer(*point), len(states)
+    sites = stream(2, "sites").integers(L, size=B)
+    dA, dV, dh, losses = np.zeros((L, L)), np.zeros((C, C)), np.zeros((L, C)), []
+    for state, site in zip(states, sites, strict=True):
+        x = masked_inputs(state[None], C, int(site))[0]
+        log_p = log_softmax(layer.logits(x)[site])
+        residual = (np.exp(log_p) - np.eye(C)[state[site]]) / B
+        losses.append(-log_p[state[site]])
+        dA[site] += x @ (layer.values.T @ residual)
+        dV += np.outer(residual, layer.attention[site] @ x)
+        dh[site] += residual
+    loss, *gradient = loss_and_gradient(layer, states, sites)
+    assert loss == pytest.approx(np.mean(losses), rel=1e-13)
+    for found, expected in zip(gradient, (dA, dV, dh), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-13)
+
+
+def test_the_masked_loss_is_that_of_every_site_masked_in_turn():
+    states, _, point = problem(6, 60, 30)
+    layer = AttentionLayer(*point)
+    total = 0.0
+    for site in range(6):
+        z = layer.logits(masked_inputs(states, 60, site))[:, site]
+        total -= np.sum(log_softmax(z, axis=1)[np.arange(30), states[:, site]])
+    assert masked_language_model_loss(layer, states) == pytest.approx(total / states.size, rel=1e-13)

@@ -1,0 +1,187 @@
+"""Sums over nodes of what softmax does to one cluster: every node is minimized, differentiated and added in one loop.
+
+The outputs of K classes are here D = K - 1 differences t_i = u_i - u_K to the output of the last class, in which the
+cross entropy log(1 + sum_i exp t_i) - t_label has the gradient p - e_label and the slope diag p - p p^T without any
+change of basis. t_K = 0 is left out: a `label` of D stands for the last class.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from theory.models.kernels import cached_njit
+
+NEWTON_STEPS = 200
+HALVINGS = 40
+DECREMENT = 1e-22  # of the convex objective: twice what another Newton step would gain
+
+
+@cached_njit(error_model="numpy")
+def softmax_sums(
+    z: Any, weights: Any, mean: Any, root: Any, inverse: Any, label: int, prox: Any, force: Any, square: Any,
+    response: Any,
+) -> Any:  # fmt: skip
+    """Adds averages over h = mean + root z to `force` (D,), `square` and `response` (D, D), at nodes z (N, D).
+
+    At each node the prox is the minimum over t of (t - h)^T V^-1 (t - h)/2 plus the cross entropy, with `inverse`
+    V^-1; it is searched from h or from the row of `prox` (N, D), whichever is lower, and written to that row. The force
+    is f = e_label - p, and its slope S (1 + V S)^-1 with S = diag p - p p^T. Returns the mean loss and the number of
+    evaluations of the objective.
+    """
+    D = len(mean)
+    h, work, H = np.empty(D), np.empty((4, D)), np.empty((D, D))
+    p, slope = work[0], np.empty((D, D))
+    loss, evaluations = 0.0, 0
+    for n in range(len(z)):
+        for i in range(D):
+            h[i] = mean[i]
+            for j in range(D):
+                h[i] += root[i, j] * z[n, j]
+        evaluations += _minimize(prox[n], h, inverse, label, H, work)
+        weight = weights[n]
+        loss += weight * _cross_entropy(prox[n], label, p)
+        _slope(p, H, inverse, slope)
+        if label < D:
+            p[label] -= 1.0
+        for i in range(D):
+            force[i] -= weight * p[i]
+            for j in range(D):
+                square[i, j] += weight * p[i] * p[j]
+                response[i, j] += weight * slope[i, j]
+    return loss, evaluations
+
+
+@cached_njit(error_model="numpy")
+def softmax_slopes(prox: Any, inverse: Any, slopes: Any) -> None:
+    """Writes the slope S (1 + V S)^-1 of the force at each prox (N, D) to `slopes` (N, D, D)."""
+    D = len(inverse)
+    work, H = np.empty((4, D)), np.empty((D, D))
+    for n in range(len(prox)):
+        _cross_entropy(prox[n], 0, work[0])
+        _factorize(work[0], inverse, H)
+        _slope(work[0], H, inverse, slopes[n])
+
+
+@cached_njit(error_model="numpy")
+def softmax_prox_rows(h: Any, inverse: Any, label: int, prox: Any) -> Any:
+    """Writes the prox of every row of h (N, D) to `prox`, where it starts, and returns how often it was evaluated."""
+    D = len(inverse)
+    work, H = np.empty((4, D)), np.empty((D, D))
+    evaluations = 0
+    for n in range(len(h)):
+        evaluations += _minimize(prox[n], h[n], inverse, label, H, work)
+    return evaluations
+
+
+@cached_njit(error_model="numpy")
+def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> int:
+    """Moves x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
+    D = len(h)
+    p, gradient, step, new = work
+    best, evaluations = _objective(h, h, inverse, label, p), 1
+    given = _objective(x, h, inverse, label, p)
+    if given < best:
+        best = given
+    else:  # also where the row is not a number
+        x[:] = h
+        best = _objective(x, h, inverse, label, p)
+    evaluations += 2
+    for _ in range(NEWTON_STEPS):
+        for i in range(D):
+            gradient[i] = p[i]
+            for j in range(D):
+                gradient[i] += inverse[i, j] * (x[j] - h[j])
+        if label < D:
+            gradient[label] -= 1.0
+        _factorize(p, inverse, H)
+        step[:] = gradient
+        _solve(H, step)
+        decrement = 0.0
+        for i in range(D):
+            decrement += gradient[i] * step[i]
+        if not decrement >= DECREMENT:
+            break
+        scale = 1.0
+        for _ in range(HALVINGS):
+            for i in range(D):
+                new[i] = x[i] - scale * step[i]
+            value = _objective(new, h, inverse, label, p)
+            evaluations += 1
+            if value <= best - 1e-4 * scale * decrement + 1e-14 * (1 + abs(best)):
+                break
+            scale /= 2
+        else:  # even the shortest step does not lower the objective: rounding hides what is left of its fall
+            _cross_entropy(x, label, p)
+            break
+        x[:] = new
+        best = value
+    return evaluations
+
+
+@cached_njit(error_model="numpy")
+def _objective(x: Any, h: Any, inverse: Any, label: int, p: Any) -> Any:
+    """Returns the objective at x and leaves the probabilities of the first D classes in p."""
+    value = _cross_entropy(x, label, p)
+    for i in range(len(x)):
+        pull = 0.0
+        for j in range(len(x)):
+            pull += inverse[i, j] * (x[j] - h[j])
+        value += 0.5 * pull * (x[i] - h[i])
+    return value
+
+
+@cached_njit(error_model="numpy")
+def _cross_entropy(x: Any, label: int, p: Any) -> Any:
+    top = 0.0
+    for i in range(len(x)):
+        top = max(top, x[i])
+    total = np.exp(-top)
+    for i in range(len(x)):
+        p[i] = np.exp(x[i] - top)
+        total += p[i]
+    for i in range(len(x)):
+        p[i] /= total
+    value = top + np.log(total)
+    return value - x[label] if label < len(x) else value
+
+
+@cached_njit(error_model="numpy")
+def _factorize(p: Any, inverse: Any, H: Any) -> None:
+    """Writes Cholesky's factor of V^-1 + diag p - p p^T to the lower triangle of H, with inverse pivots."""
+    D = len(p)
+    for j in range(D):
+        for i in range(j, D):
+            entry = inverse[i, j] - p[i] * p[j]
+            if i == j:
+                entry += p[i]
+            for k in range(j):
+                entry -= H[i, k] * H[j, k]
+            H[i, j] = entry * H[j, j] if i > j else 1 / np.sqrt(entry)
+
+
+@cached_njit(error_model="numpy")
+def _solve(H: Any, x: Any) -> None:
+    D = len(x)
+    for i in range(D):
+        for k in range(i):
+            x[i] -= H[i, k] * x[k]
+        x[i] *= H[i, i]
+    for i in range(D - 1, -1, -1):
+        for k in range(i + 1, D):
+            x[i] -= H[k, i] * x[k]
+        x[i] *= H[i, i]
+
+
+@cached_njit(error_model="numpy")
+def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
+    """Writes S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
+    D = len(p)
+    for j in range(D):
+        row = slope[j]  # first column j of (V^-1 + S)^-1 V^-1
+        row[:] = inverse[:, j]
+        _solve(H, row)
+        total = 0.0
+        for i in range(D):
+            total += p[i] * row[i]
+        for i in range(D):
+            row[i] = p[i] * (row[i] - total)

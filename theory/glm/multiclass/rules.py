@@ -1,0 +1,52 @@
+"""Which nodes the averages of many classes are taken over, and the error that these leave in the overlaps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from theory.glm.multiclass.channel import Progress
+from theory.glm.multiclass.coordinates import Logarithmic, polished
+from theory.glm.multiclass.equations import Classes
+from theory.glm.multiclass.nodes import Rule, gaussian_nodes
+from theory.models.arrays import Array
+from theory.numerics.steps import relative_gap
+
+SMOOTH = 1e-8  # change from one level to the next at which a sparse grid needs no comparison
+CLEARLY = 0.5  # of the spread of Sobol points, which is at least a few times smaller than this change at kinks
+ROUNDING = 1e-11  # a change below this is not followed up
+SETTLED = 0.05  # residual at the end, relative to the one at the start
+
+
+def best_rule(classes: Classes, x: Array) -> Rule:
+    """Return the rule for averages in more than three dimensions that changes the equations at x least.
+
+    A sparse grid is chosen where its last level changes the image of x by less than half of what another scramble of
+    Sobol points does. Where the ridge is small the proximal operator has kinks, the change is large, and Sobol points
+    are taken.
+    """
+    sparse = _change(classes, x, "sparse grid")
+    if not np.isfinite(sparse):
+        return "Sobol"
+    return "sparse grid" if sparse <= SMOOTH or sparse < CLEARLY * _change(classes, x, "Sobol") else "Sobol"
+
+
+def with_other_nodes(classes: Classes) -> Classes:
+    """Return the same equations with the other nodes of their rule."""
+    return replace(classes, nodes=gaussian_nodes(classes.D, classes.rule, other=True), progress=Progress())
+
+
+def solved_with_other_nodes(classes: Classes, x: Array) -> Array | None:
+    """Return the solution of the equations with the other nodes of their rule near x; None if none was found."""
+    update = Logarithmic(with_other_nodes(classes))
+    start = update.pack(x)
+    aim = max(SETTLED * relative_gap(update(start), start), ROUNDING)
+    found, residual = polished(update, start, aim)
+    return update.unpack(found) if residual <= aim else None
+
+
+def _change(classes: Classes, x: Array, rule: Rule) -> float:
+    """Return the largest relative change of an entry of the image of x from other nodes of a rule."""
+    some = replace(classes, nodes=gaussian_nodes(classes.D, rule), rule=rule, progress=Progress())
+    with np.errstate(all="ignore"):
+        change = relative_gap(with_other_nodes(some).image(x), some.image(x))
+    return change if np.isfinite(change) else np.inf
