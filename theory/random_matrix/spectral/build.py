@@ -4,17 +4,19 @@ import numpy as np
 
 from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
-from theory.random_matrix.spectral.bulk import Bulk, Interval, semicircle
+from theory.random_matrix.spectral.bulk import Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
-from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, resolve
-from theory.random_matrix.spectral.scan import ends, scan_points, scanned_edges
+from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
+from theory.random_matrix.spectral.search import bulks
 from theory.random_matrix.spectral.variable import Eigenvalue, Variable
 
 TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
 FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure
+UNRESOLVED = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
+ATTEMPTS = 3  # at a search that missed a gap
 NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
 
 
@@ -30,13 +32,7 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
             "unbounded, or alpha too large for the number of nodes): take a finite d"
         )
     ensemble = commuting(ensemble) if one_offset else ensemble
-    if one_offset and ensemble.rows.alike:
-        found = _exact(commuting(ensemble))
-    else:
-        # With fewer samples than dimensions every offset has an atom or a bulk of its own: offsets that agree to 1e-5
-        # are put together, so that these can be told apart.
-        ensemble = ensemble if isinstance(ensemble, CommutingEnsemble) or ensemble.alpha >= 1 else ensemble.rounded()
-        found = _scanned(ensemble)
+    found = _exact(commuting(ensemble)) if one_offset and ensemble.rows.alike else _searched(ensemble)
     return _checked(ensemble, found, variable or Eigenvalue())
 
 
@@ -58,64 +54,56 @@ def commuting(ensemble: Ensemble) -> CommutingEnsemble:
 
 def _exact(ensemble: CommutingEnsemble) -> Resolved:
     edges, anchor = exact_edges(ensemble), float(ensemble.offset[0])
-    intervals = [Interval(low, high, anchor, edges.hard and k == 0) for k, (low, high) in enumerate(edges.bulks)]
-    narrow = [high - low < NARROW * (high - anchor) for low, high in edges.bulks]
-    try:
-        resolved = resolve(ensemble, [interval for interval, thin in zip(intervals, narrow, strict=True) if not thin])
-    except GapFoundError as empty:
-        solution = Solution(empty.points, "unverified", np.inf, TOLERANCE, 0)
-        raise ConvergenceError(f"density of {ensemble!r} at {empty.points[:3]}", solution, TOO_FAR) from empty
-    wide = iter(resolved.bulks)
-    bulks = [
-        semicircle(interval, mass) if thin else next(wide)
-        for interval, mass, thin in zip(intervals, edges.masses, narrow, strict=True)
+    low = ensemble.distinct
+    start = max(0.0, float(low.weights[low.sigma > 0].sum()) - ensemble.alpha)  # the atom that has variance
+    starts = start + np.cumsum(edges.masses) - edges.masses
+    spans = [
+        Span(Interval(low, high, anchor, edges.hard and k == 0), float(below), float(mass))
+        for k, ((low, high), below, mass) in enumerate(zip(edges.bulks, starts, edges.masses, strict=True))
     ]
-    gap = max((abs(bulk.mass - mass) for bulk, mass in zip(bulks, edges.masses, strict=True)), default=0.0)
-    return Resolved(tuple(bulks), max(resolved.residual, float(gap)))
+    narrow = [span.interval.high - span.interval.low < NARROW * (span.interval.high - anchor) for span in spans]
+    return _resolved(ensemble, spans, narrow)
 
 
-ADVICE = (
-    "too many bulks or too narrow ones to tell apart: take the limit d = inf of the family, a larger alpha, or less "
-    "extreme variances and ridges"
-)
-
-
-def _scanned(ensemble: Ensemble) -> Resolved:
-    low, high, _ = ends(ensemble)
+def _searched(ensemble: Ensemble) -> Resolved:
     extra: Array = np.empty(0)
-    for refine in (0, 0, 0, 1, 1, 2):
-        points = np.unique(np.concatenate([scan_points(ensemble, low, high, refine), extra]))
+    for _ in range(ATTEMPTS):
+        spans = bulks(ensemble, extra)
+        narrow = [span.interval.high - span.interval.low < UNRESOLVED * span.interval.high for span in spans]
         try:
-            bulks = scanned_edges(ensemble, points)
-            found = resolve(ensemble, [Interval(left, right, 0.0) for left, right in bulks])
+            return _resolved(ensemble, spans, narrow)
         except GapFoundError as gap:
             extra = np.concatenate([extra, gap.points])
-            continue
-        if abs(_mass(ensemble, found.bulks) - 1) < TOLERANCE:
-            return found
-    raise ConvergenceError("bulks of the law", Solution(extra, "unverified", np.inf, TOLERANCE, 0), ADVICE)
+    raise ConvergenceError("bulks of the law", Solution(extra, "unverified", np.inf, TOLERANCE, 0), TOO_FAR)
 
 
-def _mass(ensemble: Ensemble, bulks: tuple[Bulk, ...]) -> float:
-    return float(sum(bulk.mass for bulk in bulks) + ensemble.atoms[:, 1].sum())
+def _resolved(ensemble: Ensemble, spans: list[Span], narrow: list[bool]) -> Resolved:
+    """Resolve the bulks that are wide enough, and give the others the shape of a semicircle."""
+    found = resolve(ensemble, [span for span, thin in zip(spans, narrow, strict=True) if not thin])
+    wide = iter(found.bulks)
+    every = [
+        semicircle(span.interval, span.mass) if thin else next(wide) for span, thin in zip(spans, narrow, strict=True)
+    ]
+    return Resolved(tuple(every), found.residual)
 
 
 def _checked(ensemble: Ensemble, found: Resolved, variable: Variable) -> SpectralLaw:
-    bulks, atoms = found.bulks, ensemble.atoms
-    mean = sum(bulk.integral(lambda nu: nu) for bulk in bulks) + float(atoms[:, 0] @ atoms[:, 1])
-    residual = max(found.residual, abs(_mass(ensemble, bulks) - 1), abs(mean / ensemble.mean - 1))
+    pieces, atoms = found.bulks, ensemble.atoms
+    mean = sum(bulk.integral(lambda nu: nu) for bulk in pieces) + float(atoms[:, 0] @ atoms[:, 1])
+    mass = sum(bulk.mass for bulk in pieces) + float(atoms[:, 1].sum())
+    residual = max(found.residual, abs(mass - 1), abs(mean / ensemble.mean - 1))
     if not residual <= TOLERANCE:
-        solution = Solution(bulks, "unverified", residual, TOLERANCE, 0)
-        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution, ADVICE)
-    edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in bulks]).reshape(-1, 2)
+        solution = Solution(pieces, "unverified", residual, TOLERANCE, 0)
+        raise ConvergenceError(f"law of {ensemble!r}: total mass or mean", solution, TOO_FAR)
+    edges = np.array([(bulk.interval.low, bulk.interval.high) for bulk in pieces]).reshape(-1, 2)
     return SpectralLaw(
         edges=variable.forward(edges),
-        masses=np.array([bulk.mass for bulk in bulks]),
+        masses=np.array([bulk.mass for bulk in pieces]),
         atoms=np.column_stack([variable.forward(atoms[:, 0]), atoms[:, 1]]),
         residual=residual,
         iterations=None,
         converged=True,
         ensemble=ensemble,
-        bulks=bulks,
+        bulks=pieces,
         variable=variable,
     )

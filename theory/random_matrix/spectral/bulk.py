@@ -1,7 +1,8 @@
-"""One bulk of a law as a cosine series, in which its edges are smooth: integrals and quantiles are exact.
+"""One bulk of a law as piecewise polynomials: integrals, quantiles, and starts for the roots inside it.
 
 nu = middle + half cos(phi), in nu itself or, where a bulk spans decades, in log(nu - anchor). The density times
-dnu/dphi is an even analytic function of phi for square-root edges and for a hard one (nu^(-1/2)) alike.
+dnu/dphi is an analytic function of phi at square-root edges and at a hard one (nu^(-1/2)) alike. Its range is
+cut into panels, each with a polynomial of degree 15 through Gauss-Legendre nodes.
 """
 
 from collections.abc import Callable
@@ -9,12 +10,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.fft import dct
+from numpy.polynomial import legendre
 
 from theory.models.arrays import Array
-from theory.random_matrix.spectral.ensemble import ComplexArray
+from theory.random_matrix.spectral.ensemble import ComplexArray, Indices
 
 WIDE = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate
+NODES = 16
+MOST_PIECES = 12  # halvings of a panel for the function that is integrated
+POINTS, WEIGHTS = legendre.leggauss(NODES)
+# From values at the nodes to coefficients of Legendre polynomials, by their orthogonality.
+TO_SERIES = (legendre.legvander(POINTS, NODES - 1) * WEIGHTS[:, None]) * (np.arange(NODES) + 0.5)
 
 
 @dataclass(frozen=True)
@@ -57,101 +63,108 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Bulk:
-    """The density of one bulk, sampled at phi = (k + 1/2) pi/N."""
+    """The density of one bulk on panels of phi, ascending."""
 
     interval: Interval
-    phi: Array = field(repr=False)  # (N,), ascending
-    h: ComplexArray = field(repr=False)  # (N,)
-    values: Array = field(repr=False)  # (N,), density times -dnu/dphi
+    breaks: Array = field(repr=False)  # (p + 1,), ends of the panels, from 0 to pi
+    under: Array = field(repr=False)  # (p + 1,), the bulk's mass at smaller nu than each of them, falling to 0
+    values: Array = field(repr=False)  # (p, NODES), density times -dnu/dphi at the nodes of every panel
+    roots: ComplexArray = field(repr=False)  # (p, NODES), h there
     narrow: bool = False  # a semicircle, for which h was not computed
-
-    @cached_property
-    def coefficients(self) -> Array:
-        """The coefficients a of `values` = sum a_k cos(k phi), (N,)."""
-        a = dct(self.values, type=2) / len(self.values)
-        a[0] /= 2
-        return np.asarray(a)
 
     @property
     def mass(self) -> float:
         """The share of eigenvalues in the bulk."""
-        return float(np.pi * self.values.mean())
+        return float(self.under[0])
 
     @property
-    def truncation(self) -> float:
-        """The largest of the last third of the coefficients, relative to the largest of all."""
-        a = abs(self.coefficients)
-        return float(a[-(len(a) // 3) :].max() / a.max())
+    def phi(self) -> Array:
+        """The angles of all nodes, (p NODES,), ascending."""
+        return angles(self.breaks[:-1], self.breaks[1:]).ravel()
+
+    @property
+    def h(self) -> ComplexArray:
+        """The root h at all nodes, (p NODES,)."""
+        return self.roots.ravel()
+
+    @cached_property
+    def _series(self) -> tuple[Array, Array]:
+        """Legendre coefficients of the values of each panel, and of the share of its mass left of a place."""
+        series = self.values @ TO_SERIES
+        rising = legendre.legint(series, lbnd=-1, axis=1)
+        return series, rising / np.maximum(rising @ np.ones(NODES + 1), np.finfo(float).tiny)[:, None]
 
     def integral(self, function: Callable[[Array], Array]) -> float:
-        """Integrate function(nu) times the density, on more and more nodes of the series until it stands still."""
-        phi, values, before = self.phi, self.values, np.inf
-        for _ in range(5):
-            total = float(np.pi * np.mean(values * function(self.interval.position(phi))))
-            if abs(total - before) <= 1e-14 * abs(total):
+        """Integrate function(nu) times the density, on finer and finer pieces of a panel until its sum stands still."""
+        series, width = self._series[0], np.diff(self.breaks)
+        # The closed form of a panel's mass replaces the sum of its nodes, which differs by rounding where it can.
+        scale = -np.diff(self.under) / np.maximum(2 * series[:, 0], np.finfo(float).tiny)
+        total, active = np.full(len(width), np.inf), np.arange(len(width))
+        for pieces in 2 ** np.arange(MOST_PIECES):
+            x = (np.linspace(-1, 1, pieces + 1)[:-1, None] + (1 + POINTS) / pieces).ravel()
+            phi = self.breaks[active, None] + width[active, None] * (1 + x) / 2
+            density = series[active] @ legendre.legvander(x, NODES - 1).T
+            terms = density * function(self.interval.position(phi)) * np.tile(WEIGHTS / pieces, pieces)
+            new = scale[active] * terms.sum(axis=1)
+            moved, total[active] = abs(new - total[active]), new
+            active = active[moved > 1e-15 * abs(total).sum()]
+            if not len(active):
                 break
-            before, count = total, 3 * len(phi)
-            phi, values = (np.arange(count) + 0.5) * np.pi / count, _resampled(self.coefficients, count)
-        return total
+        return float(total.sum())
 
     def guess(self, phi: Array) -> ComplexArray:
         """Guess h at the angles phi by linear interpolation between the nodes."""
-        return np.asarray(np.interp(phi, self.phi, self.h.real) + 1j * np.interp(phi, self.phi, self.h.imag))
+        nodes, h = self.phi, self.h
+        return np.asarray(np.interp(phi, nodes, h.real) + 1j * np.interp(phi, nodes, h.imag))
+
+    def _panel(self, phi: Array) -> tuple[Indices, Array]:
+        """Return the panel that every angle lies in, and its place there from -1 to 1."""
+        panel = np.clip(np.searchsorted(self.breaks, phi, side="right") - 1, 0, len(self.breaks) - 2)
+        left, right = self.breaks[panel], self.breaks[panel + 1]
+        return panel, np.clip((2 * phi - left - right) / (right - left), -1, 1)
 
     def density(self, phi: Array) -> Array:
-        """Compute the density of nu at the angles phi from the series."""
-        return np.maximum(cosines(self.coefficients, phi), 0) / self.interval.stretch(phi)
+        """Compute the density of nu at the angles phi from the polynomials."""
+        panel, x = self._panel(phi)
+        found = (legendre.legvander(x, NODES - 1) * self._series[0][panel]).sum(axis=1)
+        return np.asarray(np.maximum(found, 0) / self.interval.stretch(phi))
 
     def below(self, phi: Array) -> Array:
-        """Compute the mass at angles above phi, that is at smaller nu."""
-        a = self.coefficients
-        return np.asarray(a[0] * (np.pi - phi) - sines(a[1:] / np.arange(1, len(a)), phi))
+        """Compute the bulk's mass at angles above phi, that is at smaller nu."""
+        panel, x = self._panel(phi)
+        share = (legendre.legvander(x, NODES) * self._series[1][panel]).sum(axis=1)
+        return np.asarray(self.under[panel] + (self.under[panel + 1] - self.under[panel]) * share)
 
     def quantile(self, mass: Array) -> Array:
-        """Find the nu below which the bulk has the given mass, by Newton's method in phi in a shrinking bracket."""
-        a = self.coefficients
-        sine = a[1:] / np.arange(1, len(a))
-        low, high = np.zeros(len(mass)), np.full(len(mass), np.pi)
-        order = np.concatenate([[np.pi], self.phi[::-1], [0.0]])
-        phi = np.interp(mass, np.maximum.accumulate(self.below(order)), order)
-        active = np.arange(len(mass))
+        """Find the angle below whose nu the bulk has the given mass, by Newton's method in a shrinking bracket."""
+        panel = np.clip(np.searchsorted(-self.under, -mass, side="right") - 1, 0, len(self.breaks) - 2)
+        step = self.under[panel] - self.under[panel + 1]
+        wanted = (self.under[panel] - mass) / np.where(step > 0, step, 1.0)
+        rising = self._series[1][panel]
+        slope = legendre.legder(rising, axis=1)
+        low, high = np.full(len(mass), -1.0), np.ones(len(mass))
+        x = 2 * wanted - 1
         for _ in range(60):
-            here = phi[active]
-            excess = a[0] * (np.pi - here) - sines(sine, here) - mass[active]
-            low[active] = np.where(excess > 0, here, low[active])
-            high[active] = np.where(excess > 0, high[active], here)
-            slope = cosines(a, here)
-            new = here + excess / np.where(slope > 0, slope, np.inf)
-            inside = (new >= low[active]) & (new <= high[active]) & (slope > 0)
-            phi[active] = new = np.where(inside, new, (low[active] + high[active]) / 2)
-            active = active[abs(phi[active] - here) > 1e-13]
-            if not active.size:
+            excess = (legendre.legvander(x, NODES) * rising).sum(axis=1) - wanted
+            low, high = np.where(excess > 0, low, x), np.where(excess > 0, x, high)
+            steepness = (legendre.legvander(x, NODES - 1) * slope).sum(axis=1)
+            new = x - excess / np.where(steepness > 0, steepness, np.inf)
+            new = np.where((new >= low) & (new <= high) & (steepness > 0), new, (low + high) / 2)
+            moved, x = abs(new - x), new
+            if np.all(moved <= 1e-14):
                 break
-        return self.interval.position(phi)
+        left, right = self.breaks[panel], self.breaks[panel + 1]
+        return np.asarray((left + right + (right - left) * x) / 2)
+
+
+def angles(left: Array, right: Array) -> Array:
+    """Return the nodes of panels from `left` to `right` (p,), (p, NODES)."""
+    return np.asarray((left + right)[:, None] / 2 + (right - left)[:, None] / 2 * POINTS)
 
 
 def semicircle(interval: Interval, mass: float) -> Bulk:
     """Make the limit of a bulk that is narrow beside its distance from the offset: a semicircle of this mass."""
-    phi = (np.arange(16) + 0.5) * np.pi / 16
-    values = np.sin(phi) ** 2 / (interval.position(phi) - interval.anchor)
-    return Bulk(interval, phi, np.zeros(16, complex), values * mass / (np.pi * values.mean()), narrow=True)
-
-
-def _resampled(coefficients: Array, count: int) -> Array:
-    padded = np.zeros(count)
-    padded[: len(coefficients)] = coefficients
-    padded[1:] /= 2
-    return np.asarray(dct(padded, type=3))
-
-
-def cosines(a: Array, phi: Array) -> Array:
-    """Return sum_k a_k cos(k phi) with k from 0."""
-    return np.asarray(np.polynomial.chebyshev.chebval(np.cos(phi), a))
-
-
-def sines(b: Array, phi: Array) -> Array:
-    """Return sum_k b_k sin(k phi) with k from 1, by Clenshaw's recurrence."""
-    twice, now, before = 2 * np.cos(phi), np.zeros_like(phi), np.zeros_like(phi)
-    for coefficient in b[::-1]:
-        now, before = coefficient + twice * now - before, now
-    return np.asarray(now * np.sin(phi))
+    breaks = np.array([0.0, np.pi / 2, np.pi])
+    phi = angles(breaks[:-1], breaks[1:])
+    values = 2 * mass / np.pi * np.sin(phi) ** 2
+    return Bulk(interval, breaks, np.array([mass, mass / 2, 0.0]), values, np.zeros(phi.shape, complex), narrow=True)

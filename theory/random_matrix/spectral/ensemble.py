@@ -30,6 +30,7 @@ class ScalarEquation:
     a: Numbers  # (points, r)
     c: Numbers  # (points or 1, r), -da/dnu
     rest: Numbers  # (points,), from the null space of Sigma
+    below: Array  # (points,), share of levels of the null space below nu that are no eigenvalues of S; 0 at complex nu
     weights: Array  # (r,), the mean is over these; their sum is rank(Sigma)/d
     alpha: float
     rows: RowScales
@@ -68,14 +69,14 @@ class CommutingEnsemble:
         """The offset, where all atoms share one."""
         return float(self.offset[0]) if np.ptp(self.offset) <= 1e-13 * abs(self.offset[0]) else None
 
-    def at(self, nu: Numbers) -> ScalarEquation:
-        """Return the scalar equation at nu (points,), real or complex."""
+    def at(self, nu: Numbers, traced: bool = True) -> ScalarEquation:  # noqa: ARG002  # c costs nothing here
+        """Return the scalar equation at nu (points,), real or complex; its c is always there."""
         atoms = self.distinct
         seen = atoms.sigma > 0
         inverse = 1 / atoms.sigma[seen]
         rest = (1 / (atoms.offset[~seen] - nu[:, None])) @ atoms.weights[~seen] if not seen.all() else 0 * nu
         a = (atoms.offset[seen] - nu[:, None]) * inverse
-        return ScalarEquation(a, inverse[None, :], rest, atoms.weights[seen], self.alpha, self.rows)
+        return ScalarEquation(a, inverse[None, :], rest, np.zeros(len(nu)), atoms.weights[seen], self.alpha, self.rows)
 
     @cached_property
     def atoms(self) -> Array:
@@ -104,17 +105,6 @@ class DenseEnsemble:
 
     common_offset = None
 
-    def rounded(self, tolerance: float = 1e-5) -> "DenseEnsemble":
-        """Make one of offsets that differ by less than `tolerance`, relatively; S moves by no more than that."""
-        order = np.argsort(self.offset)
-        offset = self.offset[order].copy()
-        first = 0
-        for i in range(1, len(offset)):
-            if offset[i] > offset[first] * (1 + tolerance):
-                offset[first:i], first = offset[first:i].mean(), i
-        offset[first:] = offset[first:].mean()
-        return DenseEnsemble(self.alpha, self.covariance, offset[np.argsort(order)], self.rows)
-
     @property
     def size(self) -> int:
         """Numbers a point costs."""
@@ -130,24 +120,32 @@ class DenseEnsemble:
         across = (white.T * self.offset) @ (null @ turn)
         return (white.T * self.offset) @ white, across, 1 / values[seen], levels
 
-    def at(self, nu: Numbers) -> ScalarEquation:
+    def at(self, nu: Numbers, traced: bool = True) -> ScalarEquation:
         """Return the scalar equation at nu (points,), real or complex.
 
-        The null space of Sigma is eliminated by its Schur complement.
+        The null space of Sigma is eliminated by its Schur complement. The c, which need eigenvectors, are left out at
+        real nu unless `traced`: roots and shares do without them at a third of the cost.
         """
         inner, across, inverse, levels = self._modes
-        d = len(self.offset)
+        d, real = len(self.offset), not np.iscomplexobj(nu)
         a = np.empty((len(nu), len(inverse)), nu.dtype)
-        c, rest = np.empty_like(a), np.empty(len(nu), nu.dtype)
-        decompose = np.linalg.eig if np.iscomplexobj(nu) else np.linalg.eigh
+        c, rest = np.full_like(a, np.nan), np.empty(len(nu), nu.dtype)
         for row, point in enumerate(nu):
             gap = 1 / (levels - point)
-            a[row], vectors = decompose(inner - np.diag(point * inverse) - (across * gap) @ across.T)
-            left = np.linalg.inv(vectors) if np.iscomplexobj(nu) else vectors.T
-            slope = np.diag(inverse) + (across * gap**2) @ across.T
-            c[row] = np.einsum("ij,ji->i", left @ slope, vectors)
+            matrix = inner - np.diag(point * inverse)
+            if len(levels):
+                matrix -= (across * gap) @ across.T
             rest[row] = gap.sum() / d
-        return ScalarEquation(a, c, rest, np.full(len(inverse), 1 / d), self.alpha, self.rows)
+            if real and not traced:
+                a[row] = np.linalg.eigvalsh(matrix)
+                continue
+            a[row], vectors = np.linalg.eigh(matrix) if real else np.linalg.eig(matrix)
+            left = vectors.T if real else np.linalg.inv(vectors)
+            c[row] = (left * vectors.T) @ inverse
+            if len(levels):
+                c[row] += ((left @ across) * (across.T @ vectors).T) @ gap**2
+        below = np.searchsorted(levels, nu.real) / d if real else np.zeros(len(nu))
+        return ScalarEquation(a, c, rest, below, np.full(len(inverse), 1 / d), self.alpha, self.rows)
 
     @cached_property
     def atoms(self) -> Array:

@@ -16,10 +16,12 @@ from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.row_scales import RowScales
 from theory.random_matrix.row_response import inverse_weights
-from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Mask, Numbers, ScalarEquation
+from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indices, Mask, Numbers, ScalarEquation
 
 TINY = 1e-14  # relative: an imaginary part below is rounding
+FLAT = 1e-6  # relative: an imaginary part below may belong to a real root
 ACCURATE = 1e-11  # residual that certifies a root; what is reached is rounding
+STAGES = 400  # of a descent, which takes 10 to 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,6 @@ class Branch:
     residual: Array
     inside: Mask  # Im h < 0
     outside: Mask  # real with m < 1
-    trace: ComplexArray  # tr (S - nu)^-1/d
 
     @property
     def certified(self) -> Mask:
@@ -38,11 +39,22 @@ class Branch:
         return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
 
 
-def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000) -> Branch:
-    """Find the physical root and the trace at every nu (points,), in blocks of at most `budget` numbers."""
+def resolvent(
+    ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000
+) -> tuple[Branch, ComplexArray]:
+    """Find the physical root and tr (S - nu)^-1/d at every nu (points,), in blocks of at most `budget` numbers."""
     blocks = in_blocks(nu, ensemble.size, budget)
     starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, budget)
-    parts = [solve(ensemble.at(points), first) for points, first in zip(blocks, starts, strict=True)]
+    parts, traces = [], []
+    for points, first in zip(blocks, starts, strict=True):
+        equation = ensemble.at(points)
+        parts.append(solve(equation, first))
+        traces.append(trace(equation, parts[-1].h))
+    return joined(parts), np.concatenate(traces)
+
+
+def joined(parts: list[Branch]) -> Branch:
+    """Put the roots of several sets of points behind each other."""
     return Branch(*(np.concatenate([getattr(part, name.name) for part in parts]) for name in fields(Branch)))
 
 
@@ -57,45 +69,78 @@ def trace(equation: ScalarEquation, h: Numbers) -> ComplexArray:
 def only(equation: ScalarEquation, kept: Mask) -> ScalarEquation:
     """Select the points that are kept."""
     c = equation.c if len(equation.c) == 1 else equation.c[kept]
-    return replace(equation, a=equation.a[kept], c=c, rest=equation.rest[kept])
+    return replace(equation, a=equation.a[kept], c=c, rest=equation.rest[kept], below=equation.below[kept])
 
 
 def solve(equation: ScalarEquation, start: ComplexArray | None = None) -> Branch:
-    """Find the physical root at every point: by Newton's method from `start`, and where that fails from above.
+    """Find the physical root at every point: by Newton's method from `start`, and where that fails from above."""
+    if start is None:
+        return _descended(equation)
+    found = certify(equation, newton(equation, start, 25))
+    lost = ~found.certified
+    return _replaced(found, lost, _descended(only(equation, lost))) if lost.any() else found
 
-    High above the real axis, at a - i eta with a large eta, h is near 1; from there eta is lowered to 0, in finer steps
-    where coarse ones fail.
+
+def _replaced(found: Branch, where: Mask, new: Branch) -> Branch:
+    values = {name.name: getattr(found, name.name).copy() for name in fields(Branch)}
+    for name, value in values.items():
+        value[where] = getattr(new, name)
+    return Branch(**values)
+
+
+def _descended(equation: ScalarEquation) -> Branch:
+    """Find the roots from high above the real axis, at a - i eta, lowering eta to 0 in steps that adapt to each point.
+
+    At a large eta h is near the mean scale 1. As eta falls by a factor e^s the root moves by no more than s in the
+    hyperbolic metric of the half plane (Pick's lemma), so that a step is short enough for Newton's method once it has
+    been halved often enough. Every root on the way is certified by Im h < 0 alone, and there is no least eta: the root
+    at eta = 0 is tried from each of them.
     """
-    found = _certified(equation, newton(equation, start)) if start is not None else None
-    for ratio in (4.0, 2.0, 1.25):
-        lost = ~found.certified if found else np.ones(len(equation.a), bool)
-        if found and not lost.any():
+    count = len(equation.a)
+    h = np.full(count, 1 - 0.1j)
+    eta = np.full(count, 8 * max(equation.rows.largest, 1.0) * (1 + 1 / equation.alpha))
+    h, _ = _above(equation, np.arange(count), eta, h)
+    step = np.full(count, np.log(8.0))
+    found = Branch(h.copy(), np.full(count, np.inf), np.zeros(count, bool), np.zeros(count, bool))
+    active = np.arange(count)
+    for _ in range(STAGES):
+        lower = eta[active] * np.exp(-step[active])
+        new, good = _above(equation, active, lower, h[active])
+        moved = active[good]
+        h[moved], eta[moved] = new[good], lower[good]
+        step[active] *= np.where(good, 1.5, 0.5)
+        near = np.zeros(count, bool)
+        # Where the root is real in the end Im h is proportional to eta, and below 1 in units of it times m/(1 - m).
+        near[moved] = (eta[moved] < -2 * h[moved].imag) | (eta[moved] < 1e-3 * abs(h[moved]))
+        if near.any():
+            there = only(equation, near)
+            found = _replaced(found, near, certify(there, newton(there, h[near], 25)))
+        active = active[~found.certified[active] & (step[active] > 1e-4)]
+        if not active.size:
             break
-        missing = only(equation, lost)
-        again = _certified(missing, _descend(missing, ratio))
-        if found is None:
-            found = again
-            continue
-        for name in fields(Branch):
-            getattr(found, name.name)[lost] = getattr(again, name.name)
-    assert found is not None
     return found
 
 
-def _descend(equation: ScalarEquation, ratio: float, lowest: float = 1e-7) -> ComplexArray:
-    top = 8 * (1 + 1 / equation.alpha)
-    h = np.full(len(equation.a), 1 - 0.1j)
-    for eta in top * ratio ** -np.arange(np.ceil(np.log(top / lowest) / np.log(ratio))):
-        h = newton(replace(equation, a=equation.a - 1j * eta), h, 8, 1e-3)
-    return newton(equation, h)
+def _above(equation: ScalarEquation, which: Indices, eta: Array, h: ComplexArray) -> tuple[ComplexArray, Mask]:
+    """Solve at a - i eta for the points `which`; the second array says where that succeeded."""
+    kept = np.zeros(len(equation.a), bool)
+    kept[which] = True
+    shifted = only(equation, kept)
+    shifted = replace(shifted, a=shifted.a - 1j * eta[:, None])
+    h = newton(shifted, h, 8, 1e-4)
+    t = 1 / (h[:, None] + shifted.a)
+    first, second = (power @ shifted.weights / shifted.alpha for power in (t, t * t))
+    error = abs(_newton_step(shifted.rows, h, first, second))
+    return h, np.asarray((h.imag < 0) & (error < -1e-3 * h.imag))
 
 
 def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, close: float = 1e-7) -> ComplexArray:
     """Solve the equation by Newton's method kept in Im h < 0, until a step is within `close`."""
     h, active = h.astype(complex), np.arange(len(h))
+    a = equation.a
     for _ in range(iterations):
         here = h[active]
-        t = 1 / (here[:, None] + equation.a[active])
+        t = 1 / (here[:, None] + a)
         first = t @ equation.weights / equation.alpha
         second = (t * t) @ equation.weights / equation.alpha
         step = _newton_step(equation.rows, here, first, second)
@@ -104,9 +149,11 @@ def newton(equation: ScalarEquation, h: ComplexArray, iterations: int = 60, clos
         h[active] = np.where(new.imag < 0, new, new.real + 0.3j * here.imag)
         size = abs(step)
         # Near an edge Im h is small beside h, and has to be told from zero.
-        active = active[(size > close * abs(here)) | ((size > 0.01 * abs(here.imag)) & (size > 1e-15 * abs(here)))]
-        if not active.size:
+        going = (size > close * abs(here)) | ((size > 0.01 * abs(here.imag)) & (size > 1e-15 * abs(here)))
+        if not going.any():
             break
+        if not going.all():
+            active, a = active[going], a[going]
     return h
 
 
@@ -124,8 +171,12 @@ def _residual(rows: RowScales, h: Numbers, first: Numbers) -> Array:
         return np.asarray(abs(h - weight) / (abs(h) + abs(weight)))
 
 
-def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
-    """Certify the roots h; those on the real line are made real by a few real steps first."""
+def certify(equation: ScalarEquation, h: ComplexArray) -> Branch:
+    """Certify the roots h; those on the real line are made real by a few real steps first.
+
+    A real root with m > 1 is not the physical one. Newton's method kept in Im h < 0 comes as close to it as rounding
+    lets it, so that a small imaginary part counts only where no such root is beside it.
+    """
     h = h.copy()
     real_equation = not np.iscomplexobj(equation.a)
     t = 1 / (h[:, None] + equation.a)
@@ -133,19 +184,20 @@ def _certified(equation: ScalarEquation, h: ComplexArray) -> Branch:
     error = abs(_newton_step(equation.rows, h, first, second))
     inside = (h.imag < 0) & ((error < -0.1 * h.imag) | (not real_equation))
     outside = np.zeros(len(h), bool)
-    if real_equation and not inside.all():
-        flat = np.flatnonzero(~inside)
-        roots, m = _real_roots(only(equation, ~inside), h[flat].real)
-        # A real root with m > 1 is not the physical one: the imaginary part was small, but not zero.
-        h[flat] = np.where(m < 1, roots, h[flat])
-        outside[flat], inside[flat] = m < 1, (m >= 1) & (h[flat].imag < -TINY * abs(h[flat]))
+    if real_equation and (flat := ~inside | (abs(h.imag) < FLAT * abs(h))).any():
+        roots, m, met = _real_roots(only(equation, flat), h[flat].real)
+        beside = met & (abs(roots - h[flat].real) < 1e-3 * abs(h[flat]))
+        real = (m < 1) & (beside | ~inside[flat])
+        outside[flat] = real
+        inside[flat] = ~real & (h[flat].imag < -TINY * abs(h[flat])) & ~(beside & (m > 1 + FLAT))
+        h[flat] = np.where(real, roots, h[flat])
     first = (1 / (h[:, None] + equation.a)) @ equation.weights / equation.alpha
     residual = _residual(equation.rows, h, first)
-    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside, trace(equation, h))
+    return Branch(h, np.where(np.isfinite(residual), residual, np.inf), inside, outside)
 
 
-def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
-    """Return the end of Newton's method on the real line, and m there."""
+def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array, Mask]:
+    """Return the end of Newton's method on the real line, m there, and whether its steps ended."""
     with np.errstate(all="ignore"):
         for _ in range(40):
             t = 1 / (h[:, None] + equation.a)
@@ -157,4 +209,32 @@ def _real_roots(equation: ScalarEquation, h: Array) -> tuple[Array, Array]:
         t = 1 / (h[:, None] + equation.a)
         t1, t2 = (power @ equation.weights / equation.alpha for power in (t, t * t))
         m = inverse_weights(equation.rows, t1)[1] * t2
-    return h, np.where(np.isfinite(m), m, np.inf)
+        met = abs(step) <= 1e-9 * abs(h)
+    return h, np.where(np.isfinite(m), m, np.inf), np.asarray(met)
+
+
+def share_below(equation: ScalarEquation, found: Branch) -> Array:
+    """Compute the share of eigenvalues below every real nu, less that on vectors that no row reaches, in closed form.
+
+    With delta = <t>/alpha the functional phi = <log(h sigma + offset - nu)> + alpha (E log(1 + tau delta) - h delta)
+    is stationary in h and in delta where the equation holds, so that dphi/dnu = -tr (S - nu)^-1/d; hence the share is
+    -Im phi/pi, with the arguments that continuation through the upper half plane gives: those of h + a fall from 0 to
+    -pi, those of 1 + tau delta rise from 0 to pi. In a gap it is a sum of weights less alpha times one of
+    probabilities. For rows that are alike alpha (h - 1 - log h) is what is added to the mean of the logarithms.
+    """
+    h = found.h
+    z = h[:, None] + equation.a
+    delta = (1 / z) @ equation.weights / equation.alpha
+    falling = _turn(z) @ equation.weights
+    tau, p = equation.rows.nodes, equation.rows.probabilities
+    if equation.rows.alike:  # 1 + delta = 1/h, without the rounding of a sum
+        rising, product = _turn(1 / h), -h.imag
+    else:
+        rising, product = _turn(1 + tau * delta[:, None]) @ p, (h * delta).imag
+    share = falling - equation.alpha * (rising - np.where(found.inside, product / np.pi, 0.0))
+    return np.asarray(share + equation.below)
+
+
+def _turn(z: ComplexArray) -> Array:
+    """Return |arg z|/pi, from 0 to 1."""
+    return np.asarray(np.arctan2(abs(z.imag), z.real) / np.pi)

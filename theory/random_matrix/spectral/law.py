@@ -67,7 +67,8 @@ class SpectralLaw(SolverResult):
         for number, piece in enumerate(pieces):
             here, below = which == number, tops[number] - masses[number]
             if isinstance(piece, Bulk):
-                nu[here] = piece.quantile(np.clip(p[here] - below, 0, piece.mass))
+                phi = piece.quantile(np.clip(p[here] - below, 0, piece.mass))
+                nu[here] = piece.interval.position(phi)
             else:
                 nu[here] = piece[0]
         return self.variable.forward(nu)
@@ -143,23 +144,23 @@ class SpectralLaw(SolverResult):
                 starts.append((within, bulk.guess(phi)))
         if starts:
             places = np.concatenate([place for place, _ in starts])
-            found = resolvent(self.ensemble, nu[places], np.concatenate([h for _, h in starts]))
+            found, trace = resolvent(self.ensemble, nu[places], np.concatenate([h for _, h in starts]))
             # Within rounding of an edge no complex root is left, and the value of the series is kept.
             sure = found.inside & found.certified
-            density[places[sure]] = found.trace[sure].imag / np.pi
+            density[places[sure]] = trace[sure].imag / np.pi
         return density
 
     def _resolvent(self, nu: ComplexArray) -> ComplexArray:
         value = np.empty(nu.shape, complex)
         for kept, points in ((nu.imag > 0, nu), (nu.imag <= 0, nu.real)):
             if kept.any():
-                found = resolvent(self.ensemble, points[kept])
+                found, trace = resolvent(self.ensemble, points[kept])
                 if not found.certified.all():
                     worst = float(found.residual.max())
                     solution = Solution(found.h, "unverified", worst, ACCURATE, 0)
                     place = nu[kept][~found.certified][:3]
                     raise ConvergenceError(f"Stieltjes transform at {place}", solution, ADVICE)
-                value[kept] = found.trace
+                value[kept] = trace
         return value
 
 

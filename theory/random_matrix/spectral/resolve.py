@@ -1,19 +1,23 @@
-"""From edges to bulks: the scalar equation at the nodes of every bulk, with more nodes until its series has decayed."""
+"""From edges to bulks: the density on panels that are halved until their integrals meet the closed-form masses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.random_matrix.spectral.bulk import Bulk, Interval
-from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices
-from theory.random_matrix.spectral.equation import Branch, resolvent
+from theory.models.blocks import in_blocks
+from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interval, angles
+from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices, Mask
+from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, trace
 
-FEWEST = 16
-DECAYED = 1e-13  # of the last coefficients, relative to the largest
-NOISE = 1e-9  # coefficients below that no longer decay are rounding
-MOST, FINEST = FEWEST * 3**6, FEWEST * 3**7  # nodes of a bulk, the latter for few atoms
-ALWAYS = FEWEST * 3**3  # where a node costs an eigendecomposition
+CLOSE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
+SMOOTH = 1e-9  # of the last coefficients of a panel, as a mass
+LIGHT = 1e-13  # mass of a panel that is not halved
+RESOLVED = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
+BUDGET = 500_000  # numbers of a temporary array
+
+
+_Known = tuple[Array, ComplexArray]  # points of a bulk, ascending, with h there
 
 
 class GapFoundError(Exception):
@@ -25,51 +29,174 @@ class GapFoundError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
+class Span:
+    """A bulk between its edges before its density is known, with points inside at which h is known."""
+
+    interval: Interval
+    start: float  # the share of eigenvalues below it, by the closed form of `share_below`
+    mass: float
+    nu: Array = field(default_factory=lambda: np.empty(0), repr=False)  # (k,), ascending
+    h: ComplexArray = field(default_factory=lambda: np.empty(0, complex), repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class Resolved:
-    """The resolved bulks, with the largest residual of the scalar equation at their nodes."""
+    """The resolved bulks, with the largest residual of the scalar equation or of the mass of a bulk."""
 
     bulks: tuple[Bulk, ...]
     residual: float
 
 
-def resolve(ensemble: Ensemble, intervals: list[Interval]) -> Resolved:
-    """Resolve all bulks at once, each on its own number of nodes; GapFoundError where an interval is no bulk."""
-    dense = isinstance(ensemble, DenseEnsemble)
-    most = max(ALWAYS, min(MOST, int(1e9 / ensemble.size**3))) if dense else FINEST if ensemble.size <= 120 else MOST
-    bulks: list[Bulk | None] = [None] * len(intervals)
-    residual, count, active = 0.0, FEWEST, list(range(len(intervals)))
-    last: dict[int, float] = {}
-    while active and count <= most:
-        rounds = [_fresh(bulks[i], count) for i in active]
-        nu = np.concatenate([intervals[i].position(phi) for i, (phi, _) in zip(active, rounds, strict=True)])
-        start = None if count == FEWEST else np.concatenate([guess for _, guess in rounds])
-        found = resolvent(ensemble, nu, start)
-        lost = ~(found.inside & found.certified)
-        if lost.any():
+@dataclass(frozen=True, eq=False)
+class _Panels:
+    """Panels of several bulks, all arrays (panels,)."""
+
+    bulk: Indices
+    left: Array  # angles of the ends
+    right: Array
+    left_under: Array  # mass of the bulk at angles above each
+    right_under: Array
+    parent: Array  # the error of the panel that this one is half of
+
+    def only(self, kept: Mask) -> "_Panels":
+        return _Panels(*(getattr(self, name.name)[kept] for name in fields(self)))
+
+    @property
+    def mass(self) -> Array:
+        return np.asarray(self.left_under - self.right_under)
+
+    def halves(self, center: Array, under: Array, error: Array) -> "_Panels":
+        """Cut every panel at its center, above whose angle the bulk has the mass `under`."""
+        return _Panels(
+            np.concatenate([self.bulk, self.bulk]),
+            np.concatenate([self.left, center]),
+            np.concatenate([center, self.right]),
+            np.concatenate([self.left_under, under]),
+            np.concatenate([under, self.right_under]),
+            np.concatenate([error, error]),
+        )
+
+
+def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
+    """Resolve all bulks at once, each panel halved on its own; GapFoundError where a span is no bulk.
+
+    A panel is halved while the sum over its nodes differs from its mass in closed form or its polynomial has not
+    decayed, and as long as halving helps.
+    """
+    starts, masses = (np.array([getattr(span, name) for span in spans]) for name in ("start", "mass"))
+    known = [(span.nu, span.h) for span in spans]
+    panels = _first(ensemble, spans, known)
+    done: list[tuple[_Panels, Array, ComplexArray]] = []
+    residual = 0.0
+    while len(panels.left):
+        phi = angles(panels.left, panels.right)
+        nu, stretch = (_by_bulk(spans, panels.bulk, phi, name) for name in ("position", "stretch"))
+        found, density, share = _evaluated(ensemble, nu, _guessed(known, panels.bulk, nu))
+        inner = (share > starts[panels.bulk, None] + 1e-9) & (share < (starts + masses)[panels.bulk, None] - 1e-9)
+        if (lost := ((found.outside & found.certified).reshape(nu.shape) & inner)).any():
             raise GapFoundError(nu[lost])
-        residual = max(residual, float(found.residual.max()))
-        ends = np.cumsum([len(phi) for phi, _ in rounds])
-        for i, (phi, _), part in zip(active, rounds, np.split(np.arange(len(nu)), ends[:-1]), strict=True):
-            bulks[i] = _joined(intervals[i], bulks[i], phi, found, part)
-        now = {i: bulk.truncation for i in active if (bulk := bulks[i])}
-        active = [i for i in active if now[i] > DECAYED and not (0.3 * last.get(i, 1.0) < now[i] < NOISE)]
-        last, count = now, count * 3
-    return Resolved(tuple(bulk for bulk in bulks if bulk is not None), residual)
+        h, values = found.h.reshape(nu.shape), density * stretch
+        residual = max(residual, float(np.where(found.certified, found.residual, 0.0).max()))
+        error, halved, flat = _judged(panels, values, nu)
+        # Where nu is not resolved the mass is still known, and moments do not feel how it is spread.
+        values[flat] = (panels.mass / (panels.right - panels.left))[flat, None]
+        done.append((panels.only(~halved), values[~halved], h[~halved]))
+        split = panels.only(halved)
+        known = _added(known, split.bulk, nu[halved], h[halved])
+        panels = split.halves(*_under(ensemble, spans, known, split), error[halved])
+    bulks = _assembled(spans, done)
+    sums = [float((bulk.values @ WEIGHTS) @ np.diff(bulk.breaks) / 2) for bulk in bulks]
+    gaps = [abs(total - span.mass) for total, span in zip(sums, spans, strict=True)]
+    return Resolved(bulks, max([residual, *gaps]))
 
 
-def _fresh(bulk: Bulk | None, count: int) -> tuple[Array, ComplexArray]:
-    """Choose the nodes among `count` that are new, with guesses of h there: tripling keeps all old nodes."""
-    number = np.arange(count)
-    if bulk is not None:
-        number = number[number % 3 != 1]
-    phi = (number + 0.5) * np.pi / count
-    return phi, bulk.guess(phi) if bulk is not None else np.empty(0, complex)
+def _judged(panels: _Panels, values: Array, nu: Array) -> tuple[Array, Mask, Mask]:
+    """Return the error of every panel, whether it is to be halved, and whether only its mass is to be kept."""
+    half = (panels.right - panels.left) / 2
+    tail = abs(values @ TO_SERIES[:, -2:]).max(axis=1) * 2 * half
+    error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (CLOSE / SMOOTH))
+    wide = nu.max(axis=1) - nu.min(axis=1) > RESOLVED * nu.max(axis=1)
+    met = ~(error > CLOSE) | (panels.mass <= LIGHT)
+    # Halving multiplies the error of an analytic function by 2^-16, and that of rounding by 1/2 or more.
+    helps = (error < 0.7 * panels.parent) | (error > 1e-9)
+    return error, ~met & wide & helps, ~met & ~wide
 
 
-def _joined(interval: Interval, bulk: Bulk | None, phi: Array, found: Branch, part: Indices) -> Bulk:
-    h, values = found.h[part], found.trace[part].imag / np.pi * interval.stretch(phi)
-    if bulk is not None:
-        phi, h = np.concatenate([bulk.phi, phi]), np.concatenate([bulk.h, h])
-        values = np.concatenate([bulk.values, values])
-    order = np.argsort(phi)
-    return Bulk(interval, phi[order], h[order], values[order])
+def _first(ensemble: Ensemble, spans: list[Span], known: list[_Known]) -> _Panels:
+    """Return the panels to begin with: whole bulks, or quarters of them where a node is dear and none may be wasted."""
+    zero = np.zeros(len(spans))
+    masses = np.array([span.mass for span in spans])
+    panels = _Panels(np.arange(len(spans)), zero, zero + np.pi, masses, zero, np.full(len(spans), np.inf))
+    for _ in range(2 if isinstance(ensemble, DenseEnsemble) and len(spans) else 0):
+        panels = panels.halves(*_under(ensemble, spans, known, panels), panels.parent)
+    return panels
+
+
+def _under(ensemble: Ensemble, spans: list[Span], known: list[_Known], panels: _Panels) -> tuple[Array, Array]:
+    """Return the centers of panels, and the masses of their bulks at larger angles."""
+    center = (panels.left + panels.right) / 2
+    if not len(center):
+        return center, center
+    nu = _by_bulk(spans, panels.bulk, center, "position")
+    equation = ensemble.at(nu, traced=False)
+    share = share_below(equation, solve(equation, _guessed(known, panels.bulk, nu)))
+    starts = np.array([span.start for span in spans])
+    return center, np.clip(share - starts[panels.bulk], panels.right_under, panels.left_under)
+
+
+def _by_bulk(spans: list[Span], bulk: Indices, phi: Array, name: str) -> Array:
+    value = np.empty(phi.shape)
+    for number in np.unique(bulk):
+        here = bulk == number
+        value[here] = getattr(spans[number].interval, name)(phi[here])
+    return value
+
+
+def _guessed(known: list[_Known], bulk: Indices, nu: Array) -> ComplexArray | None:
+    """Guess h by interpolation between the points that are known in each bulk; None where a bulk has none."""
+    if not all(len(known[number][0]) for number in np.unique(bulk)):
+        return None
+    guess = np.empty(nu.shape, complex)
+    for number in np.unique(bulk):
+        here, (places, h) = bulk == number, known[number]
+        guess[here] = np.interp(nu[here], places, h.real) + 1j * np.interp(nu[here], places, h.imag)
+    return guess.ravel()
+
+
+def _added(known: list[_Known], bulk: Indices, nu: Array, h: ComplexArray) -> list[_Known]:
+    result = list(known)
+    for number in np.unique(bulk):
+        here = bulk == number
+        places = np.concatenate([known[number][0], nu[here].ravel()])
+        order = np.argsort(places, kind="stable")
+        result[number] = (places[order], np.concatenate([known[number][1], h[here].ravel()])[order])
+    return result
+
+
+def _evaluated(ensemble: Ensemble, nu: Array, start: ComplexArray | None) -> tuple[Branch, Array, Array]:
+    """Find roots, density and shares at nu (panels, points), the last two in its shape; no density where unsure."""
+    points = nu.ravel()
+    blocks = in_blocks(points, ensemble.size, BUDGET)
+    starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, BUDGET)
+    parts: list[Branch] = []
+    density, share = [], []
+    for block, first in zip(blocks, starts, strict=True):
+        equation = ensemble.at(block)
+        parts.append(solve(equation, first))
+        share.append(share_below(equation, parts[-1]))
+        density.append(np.where(parts[-1].inside, trace(equation, parts[-1].h).imag / np.pi, 0.0))
+    return joined(parts), np.concatenate(density).reshape(nu.shape), np.concatenate(share).reshape(nu.shape)
+
+
+def _assembled(spans: list[Span], done: list[tuple[_Panels, Array, ComplexArray]]) -> tuple[Bulk, ...]:
+    if not done:
+        return ()
+    every = [np.concatenate([getattr(one[0], name) for one in done]) for name in ("bulk", "left", "left_under")]
+    values, h = (np.concatenate([one[k] for one in done]) for k in (1, 2))
+    bulks = []
+    for number, span in enumerate(spans):
+        here = np.flatnonzero(every[0] == number)
+        here = here[np.argsort(every[1][here])]
+        left, under = (np.append(one[here], end) for one, end in zip(every[1:], (np.pi, 0.0), strict=True))
+        bulks.append(Bulk(span.interval, left, under, values[here], h[here]))
+    return tuple(bulks)
