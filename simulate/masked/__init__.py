@@ -17,6 +17,8 @@ from simulate.masked.replicate import (
     mean_test_error,
     mean_train_error,
 )
+from simulate.masked.row_blocks import RowBlocks
+from simulate.masked.row_sources import row_blocks
 from simulate.masked.sampler import Inputs, sample
 from simulate.masked.spectra import correlation_eigenvalues, covariance_eigenvalues, predictor_eigenvalues
 from simulate.masked.teacher_student import teacher_student_error
@@ -25,6 +27,7 @@ __all__ = [
     "Inputs",
     "MaskedFit",
     "MaskedPath",
+    "RowBlocks",
     "RowHeterogeneity",
     "contrasts",
     "coordinate_test_errors",
@@ -38,6 +41,7 @@ __all__ = [
     "mean_test_error",
     "mean_train_error",
     "predictor_eigenvalues",
+    "row_blocks",
     "row_heterogeneity",
     "sample",
     "symmetric_outlier",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.models.arrays import Array
 from theory.models.checks import between, shown
@@ -23,8 +24,40 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
         power = np.einsum("ij,ij->j", matrix, matrix)  # needs no temporary, and keeps NaN and infinity
     if not ((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all():
         _raise_not_finite(name, matrix)
-        _raise_not_representable(name, matrix)
+        raise_not_representable(name, matrix)
     return matrix
+
+
+def block(name: str, given: Any, columns: int | None, start: int | None) -> Array:
+    """Returns a block of rows as finite float64 numbers in C order, copied only where it must be.
+
+    `start` is the number of its first row among all rows, which errors name; None where that is not known.
+    """
+    rows = _converted(name, given)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise ValueError(f"{name} must have blocks of shape (rows, coordinates), got {rows.shape}")
+    if columns is not None and rows.shape[1] != columns:
+        raise ValueError(f"{name} must have {columns} columns in every block, got {rows.shape[1]}")
+    values = np.ascontiguousarray(rows, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.vdot(values, values))  # needs no temporary
+    if not finite:
+        _raise_not_finite(name, values, start or 0)
+        raise_not_representable(name, values)
+    return values
+
+
+def require_matrix(name: str, data: Any) -> None:
+    """Raises ValueError for an array that is no matrix of real numbers, by its shape and type alone."""
+    if data.dtype.kind not in "buif":
+        raise ValueError(f"{name} must contain real numbers, got dtype {data.dtype}")
+    if data.ndim != 2 or 0 in data.shape:
+        raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {data.shape}")
+
+
+def representable(power: Array) -> bool:
+    """Says whether columns with these sums of squares (d,) are of a size that errors can be computed with."""
+    return bool(((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all())
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
@@ -36,6 +69,10 @@ def ridge(lam: Any, name: str = "lam") -> float:
 
 
 def _real_numbers(name: str, data: Any) -> Array:
+    return np.array(_converted(name, data), dtype=np.float64, order="C")
+
+
+def _converted(name: str, data: Any) -> NDArray[Any]:
     if np.ma.is_masked(data):
         raise ValueError(
             f"{name} must have no masked entries, got {np.ma.getmaskarray(data).sum()} of them: fill or drop them"
@@ -47,17 +84,18 @@ def _real_numbers(name: str, data: Any) -> Array:
         raise ValueError(f"{name} must be a rectangular array of real numbers, got {what}") from None
     if given.dtype.kind not in "buif":
         raise ValueError(f"{name} must contain real numbers, got dtype {given.dtype}")
-    return np.array(given, dtype=np.float64, order="C")
+    return given
 
 
-def _raise_not_finite(name: str, matrix: Array) -> None:
+def _raise_not_finite(name: str, matrix: Array, start: int = 0) -> None:
     bad = ~np.isfinite(matrix)
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
-        raise ValueError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}")
+        raise ValueError(f"{name} must be finite, got {matrix[row, column]} at row {start + row}, column {column}")
 
 
-def _raise_not_representable(name: str, matrix: Array) -> None:
+def raise_not_representable(name: str, matrix: Array) -> None:
+    """Raises ValueError for the first column that is too large or too small to compute with."""
     sizes = abs(matrix).max(axis=0)
     bad = (sizes > 0) & ((sizes < SMALLEST_SIZE) | (sizes > LARGEST_SIZE))
     if bad.any():

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from simulate.masked.regressions import DIGITS, Regressions, gcv_errors, predictor_from_triangle
+from simulate.masked.regressions import DIGITS, Pairs, Regressions, gcv_errors, predictor_from_triangle
 from theory.models.arrays import Array
 
 
@@ -43,7 +43,7 @@ def dual(X: Array, lam: float) -> Regressions | None:
         shrinkage=shrinkage,
         effective_ridge=effective_ridge,
         method="dual",
-        leave_one_out=partial(_leave_one_out, X, factor, shrinkage),
+        leave_one_out=partial(_leave_one_out, X, factor, shrinkage, lam),
     )
 
 
@@ -69,8 +69,8 @@ def _inverse_diagonal(factor: Array) -> Array:
     return np.diagonal(inverse).copy()
 
 
-def _leave_one_out(X: Array, factor: Array, shrinkage: Array) -> Array:
-    """Returns leave-one-out residuals (n, d), residuals over 1 - hat, where a factor lam cancels as lam = 0 needs."""
+def _leave_one_out(X: Array, factor: Array, shrinkage: Array, lam: float) -> Pairs:
+    """Yields the residuals (n, d), lam GX over 1 - H_kk, and those with each row left out, in which lam cancels."""
     solved, _ = lapack.dpotrs(factor, X, lower=1)
     free = np.outer(_inverse_diagonal(factor), shrinkage)
-    return np.asarray(solved / (free + solved**2 / len(X)))
+    yield solved * (lam / shrinkage), solved / (free + solved**2 / len(X))

@@ -10,11 +10,14 @@ import numpy as np
 from simulate.masked import checks, errors
 from simulate.masked.dual import dual
 from simulate.masked.primal import primal
-from simulate.masked.regressions import Regressions
+from simulate.masked.regressions import Pairs, Regressions
+from simulate.masked.row_blocks import RowBlocks
+from simulate.masked.row_sources import as_row_blocks
 from simulate.masked.spectral import spectral
 from theory.models import Covariance
 from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import fits_in_memory
 from theory.models.frames import table
 from theory.models.results import Result
 
@@ -42,19 +45,34 @@ class MaskedFit(Result):
     n: int
     d: int
     method: str  # "primal", "dual" or "spectral"
-    _leave_one_out: Callable[[], Array] = field(repr=False)
+    _leave_one_out: Callable[[], Pairs] = field(repr=False)
+
+    def residual_blocks(self) -> Pairs:
+        """Yields the residuals and the leave-one-out residuals (rows, d) of one block of rows after the other.
+
+        The leave-one-out residuals are those of X_ik against the regression of k refitted without row i, with n lam
+        kept. Nothing larger than a block is held, which is what tables larger than memory need.
+        """
+        return self._leave_one_out()
 
     @cached_property
     def loo_residuals(self) -> Array:
-        """Computes the residuals (n, d) of X_ik against the regression of k refitted without row i, with n lam kept."""
-        residuals = self._leave_one_out()
+        """Computes the leave-one-out residuals (n, d) of all rows at once; MemoryError where they do not fit."""
+        fits_in_memory(f"leave-one-out residuals of {self.n} x {self.d} numbers", float(self.n) * self.d)
+        residuals, start = np.empty((self.n, self.d)), 0
+        for _, left_out in self.residual_blocks():
+            residuals[start : start + len(left_out)] = left_out
+            start += len(left_out)
         residuals.setflags(write=False)
         return residuals
 
     @cached_property
     def loo_error(self) -> Array:
-        """Mean squares of the leave-one-out residuals, (d,)."""
-        return np.asarray(np.einsum("ij,ij->j", self.loo_residuals, self.loo_residuals)) / self.n
+        """Mean squares of the leave-one-out residuals, (d,), block by block."""
+        total = np.zeros(self.d)
+        for _, left_out in self.residual_blocks():
+            total += np.einsum("ij,ij->j", left_out, left_out)
+        return total / self.n
 
     def test_error(self, target: Covariance | Any) -> Array:
         """Computes the error (d,) on new data: exactly for a Covariance record, else on test rows `target` (m, d).
@@ -100,7 +118,9 @@ def fit(X: Any, lam: float) -> MaskedFit:
     """Fits masked ridge regressions, of every column of a data matrix X (n, d) on all others, by one factorization.
 
     X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
-    X minus its means if n is well above d. `lam` = 0 gives least squares,
+    X minus its means if n is well above d. X may be larger than memory, as anything that `row_blocks` takes: then
+    `row_blocks(X).centered()` subtracts the means, and two passes hold a block of rows and a few d x d matrices. Fewer
+    rows than columns are held all at once, since the predictor is larger. `lam` = 0 gives least squares,
     of minimum norm where it is not unique (n < d, duplicated or zero columns). The d x d matrix is factorized for
     n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
     ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50 to
@@ -115,12 +135,11 @@ def fit(X: Any, lam: float) -> MaskedFit:
     >>> bool((found.train_error < found.loo_error).all())
     True
     """
-    data = checks.data_matrix("X", X)
     lam = checks.ridge(lam)
+    data = as_row_blocks("X", X)
     found = _fast_route(data, lam) or spectral(data, lam)
     for array in (found.predictor, found.train_error, found.gcv_error, found.shrinkage):
         array.setflags(write=False)
-    n, d = data.shape
     return MaskedFit(
         predictor=found.predictor,
         train_error=found.train_error,
@@ -128,16 +147,19 @@ def fit(X: Any, lam: float) -> MaskedFit:
         effective_ridge=found.effective_ridge,
         shrinkage=found.shrinkage,
         lam=lam,
-        n=n,
-        d=d,
+        n=data.n,
+        d=data.d,
         method=found.method,
         _leave_one_out=found.leave_one_out,
     )
 
 
-def _fast_route(X: Array, lam: float) -> Regressions | None:
+def _fast_route(X: RowBlocks, lam: float) -> Regressions | None:
     """Returns the regressions by the Cholesky factorization that costs least, or None where rounding would show."""
-    n, d = X.shape
-    if n < DUAL_BELOW * d or (n < d and lam < INTERPOLATING * np.vdot(X, X) / X.size):
-        return dual(X, lam)
+    n, d = X.n, X.d
+    if n >= d:
+        return primal(X, lam)
+    rows = X.all_rows()
+    if n < DUAL_BELOW * d or lam < INTERPOLATING * np.vdot(rows, rows) / rows.size:
+        return dual(rows, lam)
     return primal(X, lam)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simulate.masked import checks, errors, spectral
+from simulate.masked.row_blocks import RowBlocks
+from simulate.masked.row_sources import as_row_blocks
 from theory.models import Covariance
 from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.checks import choice, integer, shown
+from theory.models.checks import choice, fits_in_memory, integer, shown
 from theory.models.frames import table
 from theory.models.results import Result
 
@@ -35,23 +37,30 @@ class MaskedPath(Result):
     n: int
     d: int
     _modes: spectral.Modes = field(repr=False)
-    _rows: Array = field(repr=False)  # X itself, for what leaves rows out
-
-    @cached_property
-    def _leave_one_out(self) -> spectral.LeaveOneOut:
-        return spectral.LeaveOneOut.of_modes(self._rows, self._modes)
+    _rows: RowBlocks = field(repr=False)  # X itself, for what leaves rows out
 
     def loo_residuals(self, i: int) -> Array:
-        """Returns the leave-one-out residuals (n, d) at lams[i], as those of `MaskedFit`, by one matrix product."""
-        return self._leave_one_out.residuals(float(self.lams[self._index(i)]))
+        """Returns the leave-one-out residuals (n, d) at lams[i], as those of `MaskedFit`, by two matrix products."""
+        lam = float(self.lams[self._index(i)])
+        fits_in_memory(f"leave-one-out residuals of {self.n} x {self.d} numbers", float(self.n) * self.d)
+        residuals = np.empty((self.n, self.d))
+        for start, block in self._rows.numbered():
+            residuals[start : start + len(block)] = spectral.LeaveOneOut.of_modes(block, self._modes).residuals(lam)
+        return residuals
 
     @cached_property
     def mean_loo_error(self) -> Array:
-        """Mean squares of the leave-one-out residuals at every ridge, (n_lams,); computed when asked for.
+        """Mean squares of the leave-one-out residuals at every ridge, (n_lams,), in one pass; computed when asked for.
 
         Each ridge costs one matrix product. Unlike `mean_gcv_error` they are right where rows differ in scale.
         """
-        return np.array([_mean_square(self.loo_residuals(i)) for i in range(len(self.lams))])
+        total = np.zeros(len(self.lams))
+        for block in self._rows:
+            fits = spectral.LeaveOneOut.of_modes(block, self._modes)
+            for i, lam in enumerate(self.lams):
+                residuals = fits.residuals(float(lam))
+                total[i] += np.vdot(residuals, residuals)
+        return total / (self.n * self.d)
 
     def predictor(self, i: int) -> Array:
         """Returns the joint predictor (d, d) at lams[i], by one matrix product."""
@@ -95,7 +104,7 @@ class MaskedPath(Result):
 
         order = np.argsort(self.lams, kind="stable")
         some = stream(0, "rows left out", self.n).permutation(self.n)[:LEFT_OUT]
-        fits = spectral.LeaveOneOut.of_modes(self._rows[np.sort(some)], self._modes)
+        fits = spectral.LeaveOneOut.of_modes(self._rows.take(np.sort(some)), self._modes)
         error = functools.cache(lambda place: _mean_square(fits.residuals(float(self.lams[order[place]]))))
         best, step = min(range(0, len(order), COARSEST), key=error), COARSEST // 2
         while step:
@@ -125,7 +134,7 @@ class MaskedPath(Result):
 def fit_path(X: Any, lams: Any) -> MaskedPath:
     """Fits the masked ridge regressions of X (n, d) at every ridge of `lams`, by one eigendecomposition.
 
-    X and each lam are as in `fit`, lam = 0 included.
+    X and each lam are as in `fit`, lam = 0 and data larger than memory included.
 
     Eigenvectors resolve 1e-15 of the largest column's mean square: give columns of very different size to `fit`.
     ValueError as `fit`, and for `lams` that is empty or not a list of numbers.
@@ -135,7 +144,6 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     >>> path.train_error.shape, bool((np.diff(path.mean_train_error) > 0).all())
     ((3, 4), True)
     """
-    data = checks.data_matrix("X", X)
     try:
         values = np.asarray(lams)
     except Exception:  # a list is ragged, or an object's conversion raises anything
@@ -143,17 +151,17 @@ def fit_path(X: Any, lams: Any) -> MaskedPath:
     if values.ndim != 1 or values.size == 0 or np.ma.is_masked(lams):
         raise ValueError(f"lams must be a non-empty list of numbers, got shape {values.shape}")
     strengths = np.array([checks.ridge(lam, f"lams[{i}]") for i, lam in enumerate(values)])
+    data = as_row_blocks("X", X)
     modes = spectral.decompose(data, float(strengths.min()))
     found = spectral.diagonals(modes, strengths)
-    n, d = data.shape
     return MaskedPath(
         lams=strengths,
         train_error=found.train_error,
         gcv_error=found.gcv_error,
         effective_ridge=found.effective_ridge,
         diagonal=found.diagonal,
-        n=n,
-        d=d,
+        n=data.n,
+        d=data.d,
         _modes=modes,
         _rows=data,
     )

@@ -3,20 +3,20 @@
 from functools import partial
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from simulate.masked import spectral
-from simulate.masked.regressions import DIGITS, Regressions, gcv_errors, predictor_from_triangle
+from simulate.masked.regressions import DIGITS, Pairs, Regressions, gcv_errors, predictor_from_triangle
+from simulate.masked.row_blocks import RowBlocks
 from theory.models.arrays import Array
 
 
-def primal(X: Array, lam: float) -> Regressions | None:
+def primal(X: RowBlocks, lam: float) -> Regressions | None:
     """Returns the regressions by the d x d inverse, at n d^2 + d^3 flops, or None where rounding would show.
 
     Rounding is multiplied by (C_kk + lam) Q_kk, the variance inflation of coordinate k, and by 1/fit_share.
     """
-    n, d = X.shape
-    matrix = blas.dsyrk(1 / n, X.T, lower=1)
+    matrix, n, d = X.second_moments(), X.n, X.d
     diagonal = np.einsum("ii->i", matrix)
     silent = diagonal == 0
     diagonal += lam
@@ -47,13 +47,19 @@ def primal(X: Array, lam: float) -> Regressions | None:
     )
 
 
-def _leave_one_out(X: Array, lam: float, predictor: Array, inverse_diagonal: Array) -> Array:
-    """Returns the leave-one-out residuals (n, d), which are the residuals over 1 - hat.
+def _leave_one_out(X: RowBlocks, lam: float, predictor: Array, inverse_diagonal: Array) -> Pairs:
+    """Yields the residuals of blocks of rows, and those with each row left out, which are the residuals over 1 - hat.
 
     The hat matrix of the coordinates other than k is XQX'/n - (XQ)_k (XQ)_k'/(n Q_kk).
     """
-    residuals = X - X @ predictor.T
-    free = 1 - (residuals * X) @ inverse_diagonal / len(X)
-    if free.min() < 1 / DIGITS:  # the leverages are so close to one that 1 - hat has lost its digits
-        return spectral.leave_one_out(X, lam)
-    return np.asarray(residuals / (free[:, None] + residuals**2 * (inverse_diagonal / len(X))))
+    n = X.n
+    for start, block in X.numbered():
+        residuals = block - block @ predictor.T
+        free = 1 - (residuals * block) @ inverse_diagonal / n
+        if free.min() < 1 / DIGITS:  # the leverages are so close to one that 1 - hat has lost its digits
+            yield from spectral.leave_one_out(X, lam, start)
+            return
+        left_out = residuals**2
+        left_out *= inverse_diagonal / n
+        left_out += free[:, None]
+        yield residuals, np.divide(residuals, left_out, out=left_out)

@@ -6,12 +6,14 @@ after the penalty is the training error, `fit_share / Q_kk` with fit_share = 1 -
 The regression of k on the others has n - lam tr G - fit_share degrees of freedom.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from theory.models.arrays import Array
+
+Pairs = Iterator[tuple[Array, Array]]  # residuals and leave-one-out residuals (rows, d) of blocks of rows, in order
 
 DIGITS = 1e5  # a fast route may lose so much relative accuracy before a safer one takes over
 
@@ -26,7 +28,7 @@ class Regressions:
     shrinkage: Array  # (d,), lam Q_kk
     effective_ridge: float  # n / tr G
     method: str
-    leave_one_out: Callable[[], Array]  # residuals (n, d), computed when called
+    leave_one_out: Callable[[], Pairs]  # computed when called
 
 
 def gcv_errors(n: int, train_error: Array, fit_share: Array, left: float) -> Array:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 from scipy.linalg.blas import dsyrk
 
-from simulate.masked.regressions import Regressions
+from simulate.masked.regressions import Pairs, Regressions
+from simulate.masked.row_blocks import RowBlocks
 from theory.models.arrays import Array
 
 EPS = float(np.finfo(float).eps)
@@ -85,7 +86,7 @@ def predictor(modes: Modes, lam: float) -> Array:
     return np.asarray(result)
 
 
-def spectral(X: Array, lam: float) -> Regressions:
+def spectral(X: RowBlocks, lam: float) -> Regressions:
     """Returns the regressions for any conditioning, at several times the cost of a Cholesky route."""
     modes = decompose(X, lam)
     found = diagonals(modes, np.array([lam]))
@@ -100,10 +101,10 @@ def spectral(X: Array, lam: float) -> Regressions:
     )
 
 
-def decompose(X: Array, smallest_lam: float) -> Modes:
+def decompose(X: RowBlocks, smallest_lam: float) -> Modes:
     """Finds the modes by the smaller Gram matrix, or by the singular values of X where it does not resolve them."""
-    n, d = X.shape
-    gram = dsyrk(1 / n, X.T, lower=1, trans=int(n < d))
+    n, d = X.n, X.d
+    gram = X.second_moments() if n >= d else dsyrk(1 / n, X.all_rows().T, lower=1, trans=1)
     eigenvalues, vectors = eigh(gram, lower=True, driver="evd", overwrite_a=True, check_finite=False)
     top = float(eigenvalues[-1])
     if eigenvalues[0] + smallest_lam < RESOLVED * top:
@@ -112,15 +113,24 @@ def decompose(X: Array, smallest_lam: float) -> Modes:
     eigenvalues, kept = eigenvalues[keep], vectors[:, keep]
     if n >= d:
         return Modes(n, eigenvalues, kept, np.sum(vectors[:, ~keep] ** 2, axis=1))
-    vectors = X.T @ (kept / np.sqrt(n * eigenvalues))
+    vectors = X.all_rows().T @ (kept / np.sqrt(n * eigenvalues))
     null = np.maximum(1 - np.sum(vectors**2, axis=1), 0.0)
     shrinkage = null + vectors**2 @ (smallest_lam / (eigenvalues + smallest_lam))
     return Modes(n, eigenvalues, vectors, null) if shrinkage.min() > 1e2 * RESOLVED else _singular_modes(X)
 
 
-def leave_one_out(X: Array, lam: float) -> Array:
-    """Computes the exact leave-one-out residuals (n, d) of all coordinates at one ridge."""
-    return LeaveOneOut(len(X), *_singular_values(X)).residuals(lam)
+def leave_one_out(X: RowBlocks, lam: float, start: int = 0) -> Pairs:
+    """Yields the residuals and the exact leave-one-out residuals of blocks of rows, at one ridge.
+
+    `start` is the row with which the first block to be yielded begins.
+    """
+    if X.in_memory is not None or X.n < X.d:
+        residuals, left_out = LeaveOneOut(X.n, *_singular_values(X.all_rows())).pair(lam)
+        yield residuals[start:], left_out[start:]
+        return
+    modes = _singular_modes(X)
+    for _, block in X.numbered(start):
+        yield LeaveOneOut.of_modes(block, modes).pair(lam)
 
 
 class LeaveOneOut:
@@ -145,7 +155,11 @@ class LeaveOneOut:
         return cls(modes.n, left, singular, modes.vectors, modes.null)
 
     def residuals(self, lam: float) -> Array:
-        """Computes the residuals (rows, d) by one product."""
+        """Computes the leave-one-out residuals (rows, d) by one product."""
+        return self.pair(lam)[1]
+
+    def pair(self, lam: float) -> tuple[Array, Array]:
+        """Computes the residuals of the fit, (XQ)_ik/Q_kk, and the leave-one-out residuals, (rows, d) both."""
         n = self.n
         inverse = 1 / (self.singular**2 + lam)
         solved = (self.left * (np.sqrt(n) * self.singular * inverse)) @ self.vectors.T
@@ -156,17 +170,25 @@ class LeaveOneOut:
         with np.errstate(divide="ignore"):
             factor = np.where(free_row & free_column, np.divide(1.0, lam), np.where(free_row | free_column, 1.0, lam))
         denominator = row[:, None] * column * factor + solved**2 / n
-        return np.asarray(np.divide(solved, denominator, out=np.zeros_like(solved), where=denominator > 0))
+        left_out = np.divide(solved, denominator, out=np.zeros_like(solved), where=denominator > 0)
+        fitted = np.where(free_column, lam, 1.0) / np.where(column > 0, column, 1.0)
+        return solved * fitted, np.asarray(left_out)
 
 
-def _singular_modes(X: Array) -> Modes:
-    _, singular, vectors, null = _singular_values(X)
-    return Modes(len(X), singular**2, vectors, null)
+def _singular_modes(X: RowBlocks) -> Modes:
+    if X.in_memory is not None or X.n < X.d:
+        _, singular, vectors, null = _singular_values(X.all_rows())
+    else:  # the triangular factor has the same singular values and right vectors
+        _, singular, vectors, null = _singular_values(X.triangle(), X.n)
+    return Modes(X.n, singular**2, vectors, null)
 
 
-def _singular_values(X: Array) -> tuple[Array, Array, Array, Array]:
-    """Returns the singular values (r,) of X/sqrt(n), left vectors (n, r), right vectors (d, r), and diag P (d,)."""
-    n, d = X.shape
+def _singular_values(X: Array, rows: int | None = None) -> tuple[Array, Array, Array, Array]:
+    """Returns the singular values (r,) of X/sqrt(n), left vectors (n, r), right vectors (d, r), and diag P (d,).
+
+    X may be a triangular factor of a matrix that has more `rows`.
+    """
+    n, d = rows or len(X), X.shape[1]
     left, singular, right = svd(X / np.sqrt(n), full_matrices=n < d, check_finite=False)
     rank = int(np.sum(singular > max(n, d) * EPS * singular[0]))
     null = np.sum(right[rank:] ** 2, axis=0)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.masked.draw import draw
+from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
 from theory.models import TeacherStudent
@@ -19,7 +20,7 @@ def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs:
     the null space of X holds of tr Sigma.
     """
     covariance, X = draw(model, d, rng, inputs)
-    n, lam, modes = len(X), model.lam, decompose(X, model.lam)
+    n, lam, modes = len(X), model.lam, decompose(RowBlocks.of_array("X", X), model.lam)
     power = np.einsum("kj,kj->j", covariance.matrix @ modes.vectors, modes.vectors)
     unseen = covariance.matrix.trace() - power.sum() if len(power) < d else 0.0
     shrunk = 1 / (modes.eigenvalues + lam)

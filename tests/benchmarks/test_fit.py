@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulate.masked import fit, fit_path
+from simulate.masked import fit, fit_path, row_blocks
 from simulate.masked.dual import dual
 from simulate.masked.primal import primal
 from tests.benchmarks.machinery.jobs import Peer
@@ -77,7 +77,7 @@ def test_peak_memory(jobs, n, d, lam):
 def test_where_the_dual_pays(jobs, n):
     """Both factorizations at d = 1000: the crossing is near n = 0.74 d."""
     X = data(n, 1000)
-    beside = {"ours, the primal problem": lambda: primal(X, LAM)}
+    beside = {"ours, the primal problem": lambda: primal(row_blocks(X), LAM)}
     jobs.compare(
         f"the dual problem, n = {n}, d = 1000", lambda: dual(X, LAM), beside=beside, goal="1 times" if n < 740 else ""
     )

@@ -105,6 +105,7 @@ SIMULATE = {
     "path_test_error": Example(measured.fit_path(X, [0.1]).test_error, {"i": 0, "target": X}),
     "path_best": Example(measured.fit_path(X, [0.1, 1.0]).best, {"by": "loo"}),
     "path_loo_residuals": Example(measured.fit_path(X, [0.1, 1.0]).loo_residuals, {"i": 1}),
+    "row_blocks": Example(measured.row_blocks, {"X": X}),
     "row_heterogeneity": Example(measured.row_heterogeneity, {"X": X, "lam": 0.1, "rng": stream(0), "rotations": 19}),
     "mean_gcv_error": Example(measured.mean_gcv_error, {"model": UNLIKE} | DRAW),
     "mean_loo_error": Example(measured.mean_loo_error, {"model": UNLIKE} | DRAW),
