@@ -8,6 +8,7 @@ from figures.analyse.matrix.admissible import scale_choice
 from figures.analyse.matrix.data_quality import equal_columns, outlying_cells, outlying_rows, quality_notes
 from figures.analyse.matrix.spectrum import matrix_spectrum
 from simulate.core import stream
+from theory.numerics import ConvergenceError, Solution
 
 NAMES = tuple("abcdefghijklmnop")
 
@@ -116,6 +117,18 @@ def anscombe():
     return np.array([x, y[0], x, y[1], x, y[2], [8] * 7 + [19] + [8] * 3, y[3]], float).T
 
 
+@pytest.fixture
+def no_law(monkeypatch):
+    """Laws of eigenvalues that cannot be solved."""
+
+    def refused(*_arguments):
+        raise ConvergenceError("bulks of the law", Solution(None, "max_iter", np.inf, 1e-8, 6))
+
+    for name in ("law_of", "predictor_law"):
+        monkeypatch.setattr(f"figures.analyse.matrix.spectrum.analyse.{name}", refused)
+
+
+@pytest.mark.usefixtures("no_law")
 def test_a_spectrum_that_cannot_be_had_is_said_in_words(tmp_path, capsys):
     found = matrix_spectrum(anscombe(), NAMES[:8], 1.4)
     assert isinstance(found, str)
@@ -128,10 +141,18 @@ def test_a_spectrum_that_cannot_be_had_is_said_in_words(tmp_path, capsys):
     assert max(map(len, said[said.index("There is no spectrum") :].split("/")[0].splitlines())) <= 110
 
 
-def test_unequal_units_are_the_first_thing_to_change(tmp_path):
+def test_tables_in_unequal_units_have_a_spectrum():
+    datasets = pytest.importorskip("sklearn.datasets")
+    X = datasets.load_breast_cancer().data
+    for ridge in (0.1, 1.0):
+        assert not isinstance(matrix_spectrum(X, [f"c{k}" for k in range(30)], ridge), str)
+    assert not isinstance(matrix_spectrum(X / X.std(axis=0), [f"c{k}" for k in range(30)], 1e-4), str)
+
+
+@pytest.mark.usefixtures("no_law")
+def test_unequal_units_are_the_first_thing_to_change():
     datasets = pytest.importorskip("sklearn.datasets")
     X = datasets.load_breast_cancer().data
     found = matrix_spectrum(X, [f"c{k}" for k in range(30)], 0.15)
     assert isinstance(found, str)
     assert "What may help: measure the columns in units of their standard deviations (--standardize)" in found
-    assert not isinstance(matrix_spectrum(X / X.std(axis=0), [f"c{k}" for k in range(30)], 1e-4), str)
