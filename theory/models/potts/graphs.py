@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from theory.models import checks
@@ -40,16 +41,44 @@ def complete_graph(n_sites: int) -> Array:
 
 @checked
 def random_graph(n_sites: int, mean_degree: float, rng: np.random.Generator) -> Any:
-    """Draws a sparse 0/1 contact map: each pair of sites independently, with probability mean_degree/(n_sites - 1)."""
+    """Draws a sparse 0/1 contact map: each pair of sites independently, with probability mean_degree/(n_sites - 1).
+
+    Time and memory are proportional to the number of contacts: their number is binomial, and given it all sets of as
+    many pairs are equally probable.
+    """
     n = int(checks.dimension(n_sites, least=2, name="n_sites"))
     if not 0 <= mean_degree <= n - 1:
         raise ValueError(f"mean_degree must lie in [0, n_sites - 1 = {n - 1}], got {mean_degree}")
-    chance = mean_degree / (n - 1)
-    checks.fits_in_memory(f"the pairs of {n} sites", 2 * float(n) ** 2)
-    i, j = np.triu_indices(n, 1)
-    kept = rng.random(len(i)) < chance
-    half = sparse.coo_array((np.ones(int(kept.sum())), (i[kept], j[kept])), shape=(n, n)).tocsr()
+    n_pairs = n * (n - 1) // 2
+    if n_pairs > checks.LARGEST:
+        raise ValueError(f"n_sites must have at most 2^63 - 1 pairs, got {n}")
+    # Beside the graph of two entries a contact stand its pair numbers, their sites, and work space of their sorting.
+    checks.fits_in_memory(f"a graph of {n} sites of mean degree {mean_degree:g}", n * (1 + 8 * float(mean_degree)))
+    i, j = _pairs(_distinct(n_pairs, int(rng.binomial(n_pairs, mean_degree / (n - 1))), rng))
+    half = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
     return sparse.csr_array(half + half.T)
+
+
+def _distinct(total: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draws `count` distinct numbers below `total`, every set with the same probability, in ascending order."""
+    if 2 * count > total:  # the rarer ones are drawn: those that are left out
+        absent = _distinct(total, total - count, rng)
+        return np.delete(np.arange(total), absent)
+    found = np.zeros(0, dtype=np.int64)
+    while len(found) < count:
+        # The distinct ones among independent draws are a uniform set given their number, since no draw knows the value
+        # of another; a uniform subset of them is one too.
+        found = np.union1d(found, rng.integers(total, size=count - len(found) + count // 8 + 8))
+    return np.delete(found, rng.choice(len(found), len(found) - count, replace=False))
+
+
+def _pairs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns sites i < j of pairs by their numbers j (j - 1)/2 + i."""
+    j = ((1 + np.sqrt(1 + 8 * numbers.astype(float))) / 2).astype(np.int64)
+    # The root of a large number is rounded, by at most one site.
+    j -= numbers < j * (j - 1) // 2
+    j += numbers >= j * (j + 1) // 2
+    return numbers - j * (j - 1) // 2, j
 
 
 @checked
