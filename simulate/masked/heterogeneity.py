@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import qr
 
-from simulate.masked import checks
 from simulate.masked.fit import MaskedFit, fit
+from simulate.masked.row_sources import as_row_blocks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.checks import dimension, positive
@@ -56,7 +56,7 @@ def row_heterogeneity(X: Any, lam: float, rng: Generator, rotations: int = ROTAT
     >>> row_heterogeneity(alike, 0.1, rng).p_value > 0.05, row_heterogeneity(unlike, 0.1, rng).p_value
     (True, 0.025)
     """
-    data = checks.data_matrix("X", X)
+    data = as_row_blocks("X", X).all_rows()
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
     count = dimension(rotations, least=19, name="rotations")

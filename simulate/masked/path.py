@@ -48,6 +48,11 @@ class MaskedPath(Result):
             residuals[start : start + len(block)] = spectral.LeaveOneOut.of_modes(block, self._modes).residuals(lam)
         return residuals
 
+    def residual_pair(self, i: int, rows: Array) -> tuple[Array, Array]:
+        """Returns the residuals and the leave-one-out residuals (k, d) at lams[i] of some `rows` (k, d) of X."""
+        fits = spectral.LeaveOneOut.of_modes(rows, self._modes)
+        return fits.pair(float(self.lams[self._index(i)]))
+
     @cached_property
     def mean_loo_error(self) -> Array:
         """Mean squares of the leave-one-out residuals at every ridge, (n_lams,), in one pass; computed when asked for.

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.linalg.blas import dsyr, dsyrk
+from scipy.linalg.blas import dsyrk
 
 from simulate.masked import checks
+from simulate.masked.moments import Gram, Moments, Sums
 from theory.models.arrays import Array
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
@@ -22,75 +23,6 @@ SILENT = 1e-14  # a spread below this share of the largest entry is rounding
 def block_rows(d: int) -> int:
     """Returns how many rows of d numbers make a block."""
     return max(256, BLOCK_NUMBERS // d)
-
-
-@dataclass(frozen=True, eq=False)
-class Gram:
-    """Second moments of the rows: their number n, and the lower triangle (d, d) of X'X, in Fortran order.
-
-    Where there are fewer rows than coordinates the rows themselves take less memory, and `products` is None.
-    """
-
-    n: int
-    products: Array | None = field(repr=False)
-    held: Array | None = field(repr=False)  # the rows (n, d), for n < d
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Moments of the rows about their mean, in one pass: number, means, spread, lowest and highest entries (d,).
-
-    `scatter` (d, d) is the lower triangle of the sum over rows of (x - mean)(x - mean)', in Fortran order.
-    """
-
-    n: int
-    mean: Array
-    scatter: Array = field(repr=False)
-    lowest: Array = field(repr=False)
-    highest: Array = field(repr=False)
-
-    def with_rows(self, other: "Moments") -> "Moments":
-        """Returns the moments of these rows and of others together."""
-        share, step = other.n / (self.n + other.n), other.mean - self.mean
-        scatter = dsyr(self.n * share, step, a=self.scatter + other.scatter, lower=1, overwrite_a=1)
-        lowest, highest = np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest)
-        return Moments(self.n + other.n, self.mean + share * step, scatter, lowest, highest)
-
-    @property
-    def variances(self) -> Array:
-        """Mean squares of the columns about their means, (d,)."""
-        return np.diagonal(self.scatter) / self.n
-
-    @property
-    def covariance(self) -> Array:
-        """The symmetric matrix (d, d) of the scatter divided by n - 1."""
-        lower = np.tril(self.scatter, -1)
-        return np.asarray((lower + lower.T + np.diag(np.diagonal(self.scatter))) / (self.n - 1))
-
-
-class _Sums:
-    """Moments that grow by one block after the other.
-
-    For two groups of n and m rows the scatter about the common mean is the sum of both scatters and of
-    n m/(n + m) (difference of the means)(same)' (Chan, Golub and LeVeque 1983).
-    """
-
-    def __init__(self, d: int) -> None:
-        self.n, self.mean, self.scatter = 0, np.zeros(d), np.zeros((d, d), order="F")
-        self.lowest, self.highest = np.full(d, np.inf), np.full(d, -np.inf)
-
-    def add(self, block: Array) -> None:
-        own = block.mean(axis=0)
-        step, share = own - self.mean, len(block) / (self.n + len(block))
-        self.scatter = dsyrk(1.0, (block - own).T, beta=1.0, c=self.scatter, lower=1, overwrite_c=1)
-        self.scatter = dsyr(self.n * share, step, a=self.scatter, lower=1, overwrite_a=1)
-        self.mean += share * step
-        self.n += len(block)
-        np.minimum(self.lowest, block.min(axis=0), out=self.lowest)
-        np.maximum(self.highest, block.max(axis=0), out=self.highest)
-
-    def moments(self) -> Moments:
-        return Moments(self.n, self.mean, self.scatter, self.lowest, self.highest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +119,7 @@ class RowBlocks:
         `part` (n,) is the number of each row's part, from 0; rows of other numbers belong to none. ValueError where a
         part has no rows.
         """
-        sums = [_Sums(self.d) for _ in range(count)]
+        sums = [Sums(self.d) for _ in range(count)]
         for start, block in self.numbered():
             if part is None:
                 sums[0].add(block)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from figures.analyse.matrix import analyse_matrix
 from figures.analyse.matrix import report as matrix_report
 from figures.analyse.matrix.analyse import _with_best
-from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge, column_errors
+from figures.analyse.matrix.best_ridge import LeaveOneOut, _vertex, best_ridge
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
 from figures.analyse.matrix.plan import BUDGET, FEWEST_ROWS, _work, make_plan
@@ -52,7 +52,8 @@ def test_the_best_ridge_by_theory_minimizes_the_theory_of_as_many_rows():
     X = sample(AR1(3, 0.5), 12, stream(0, "few rows"))
     covariance = empirical_covariance(X)
     assert covariance.matrix == pytest.approx(np.cov(X.T))
-    found = best_ridge((1.0, False), (1.0, False), None, covariance, 12).empirical_theory
+    loo = LeaveOneOut(np.ones(1), (Estimate(1.0, 0.1, 12),), np.zeros(covariance.d))
+    found = best_ridge((1.0, False), (1.0, False), loo, covariance, 12).empirical_theory
     near = found * np.geomspace(0.8, 1.25, 9)
     errors = empirical_errors(covariance, 12, near)
     a, b, _ = np.polyfit(np.log(near / found), errors, 2)
@@ -64,13 +65,6 @@ def test_the_theory_with_the_empirical_covariance_is_that_of_contrasts():
     covariance = Empirical(np.cov(sample(AR1(4, 0.5), 30, stream(0, "empirical")).T))
     expected = masked.solve(MaskedRidge(covariance, 11 / 4, 0.2 * 12 / 11)).mean_test_error
     assert empirical_errors(covariance, 12, np.array([0.2]))[0] == pytest.approx(expected * 13 / 12)
-
-
-def test_column_errors_of_large_matrices_are_gcv():
-    X = stream(0, "gcv").standard_normal((15, 4)) + 3
-    n = len(X)
-    expected = [(r @ r) / n / (1 - (1 + h) / n) ** 2 for r, h in regressions(X, 0.3)]
-    assert column_errors(X, 0.3, None) == pytest.approx(expected)
 
 
 def test_degrees_of_freedom_and_effective_ridge_are_of_the_regressions():

@@ -15,7 +15,6 @@ from figures.analyse.reading import opening
 from figures.analyse.reading.matrix import read_matrix
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.reading.text import read_corpus
-from figures.core.table import read_csv
 from simulate.core import stream
 from theory.models.errors import MaskedSSLError
 
@@ -95,17 +94,6 @@ def test_names_need_not_be_utf_8(tmp_path, capsys, name, arguments):
     assert all(file.name.startswith(r"analyse_r\xe9sum\xe9") for file in output.iterdir())
     assert main([os.fsdecode(path) + "absent", "--kind", "text"]) == 2
     assert r"r\xe9sum\xe9" in capsys.readouterr().err
-
-
-def test_matrices_too_large_for_leave_one_out_are_analyzed_and_drawn(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("figures.analyse.matrix.best_ridge.MOST_CELLS", 100)
-    path = tmp_path / "x.csv"
-    np.savetxt(path, stream(0, "many cells").standard_normal((40, 5)), delimiter=",")
-    assert main([str(path), "--output", str(tmp_path), "--jobs", "1", "--repeats", "2"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "leave-one-out was left out" in said
-    assert (tmp_path / "analyse_x.pdf").stat().st_size > 1000
-    assert "leave-one-out" not in set(read_csv(tmp_path / "analyse_x.csv")["curve"])
 
 
 def test_every_error_has_the_common_base(tmp_path):

@@ -45,7 +45,7 @@ def test_contrasts_have_the_centered_gram_matrix_and_predictor():
 
 def test_leave_one_out_refits_mean_and_regression():
     X = data(2, n=15)[:, :6]
-    squares = loo_squares(X, 0.3)
+    squares = np.concatenate(list(loo_squares(X, 0.3)))
     for i in range(15):
         others = np.delete(X, i, axis=0)
         centered = others - others.mean(axis=0)

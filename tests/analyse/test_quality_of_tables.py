@@ -5,8 +5,16 @@ import pytest
 
 from figures.analyse.command import main
 from figures.analyse.matrix.admissible import scale_choice
-from figures.analyse.matrix.data_quality import equal_columns, outlying_cells, outlying_rows, quality_notes
+from figures.analyse.matrix.data_quality import (
+    correlations,
+    equal_columns,
+    outlying_cells,
+    outlying_rows,
+    quality_notes,
+    unit_columns,
+)
 from figures.analyse.matrix.spectrum import matrix_spectrum
+from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from theory.numerics import ConvergenceError, Solution
 
@@ -20,8 +28,7 @@ def gaussian(seed, n=60, d=5, shared=0.5):
 
 
 def units(X):
-    centered = X - X.mean(axis=0)
-    return centered / np.sqrt((centered**2).sum(axis=0))
+    return unit_columns(table_rows(X))
 
 
 def write(path, X):
@@ -32,11 +39,11 @@ def write(path, X):
 def test_nothing_is_said_of_gaussian_tables():
     # Each of two kinds of sentence stands in at most 1 % of tables: 70 or more among 2 x 2000 in one of 10^5 runs.
     tables = [gaussian(seed, n=20, d=2) for seed in range(1000)] + [gaussian(seed, n=40) for seed in range(1000)]
-    rows = sum(len(outlying_rows(units(X))) > 0 for X in tables)
+    rows = sum(len(outlying_rows(units(X), units(X).triangle(), np.arange(X.shape[1]))) > 0 for X in tables)
     cells = sum(bool(outlying_cells(units(X))) for X in tables)
     assert rows + cells < 70
     assert rows > 2  # the level is used, 20 are expected
-    assert not any(equal_columns(units(X))[0] for X in tables[:200])
+    assert not any(equal_columns(correlations(units(X)), len(X))[0] for X in tables[:200])
 
 
 def test_redundant_columns_are_named():
@@ -53,9 +60,12 @@ def test_few_rows_make_no_column_redundant():
     assert not quality_notes(gaussian(0, n=12, d=8), NAMES[:8])
     near = np.column_stack([np.arange(4.0), np.arange(4) + 0.04 * np.array([1, -1, -1, 1])])
     assert np.corrcoef(near.T)[0, 1] > 0.999
-    assert equal_columns(units(near))[0] == [1]  # the chance of that is 1 in 1500 for one pair
+    assert equal_columns(correlations(units(near)), len(near))[0] == [1]  # the chance of that is 1 in 1500 for one pair
     others = stream(0, "others").standard_normal((4, 8))
-    assert equal_columns(units(np.column_stack([near, others])))[0] == []  # and not small for 45
+    assert (
+        equal_columns(correlations(units(np.column_stack([near, others]))), len(np.column_stack([near, others])))[0]
+        == []
+    )  # and not small for 45
 
 
 def test_outlying_rows_and_cells_are_named():

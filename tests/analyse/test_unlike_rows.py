@@ -9,11 +9,12 @@ from figures.analyse.command import main
 from figures.analyse.matrix import MatrixAnalysis, analyse_matrix, report
 from figures.analyse.matrix import row_scales as scales_of_rows
 from figures.analyse.matrix.admissible import admissible
-from figures.analyse.matrix.best_ridge import least_error, loo_squares
+from figures.analyse.matrix.best_ridge import least_error, loo_means
 from figures.analyse.matrix.data_theory import data_theory
 from figures.analyse.matrix.elliptical_theory import elliptical_theory
 from figures.analyse.matrix.row_scales import differ, heterogeneity, law_of_scales
 from figures.analyse.matrix.table import with_chosen
+from figures.analyse.matrix.table_rows import table_rows
 from figures.core.table import read_csv
 from simulate.core import Estimate, stream
 from simulate.masked import sample
@@ -39,6 +40,11 @@ def exact(n, lam=LAM, law=LAW):
     return masked.solve(MaskedRidge(COVARIANCE, (n - 1) / D, lam * n / (n - 1), law), exact_size=True)
 
 
+def measured(X, seed):
+    """How unlike the rows are, without the sentence on the rows that were used."""
+    return heterogeneity(table_rows(X), LAM, seed)[0]
+
+
 @pytest.fixture(scope="module")
 def unlike():
     return analyse_matrix(data(0), **OPTIONS)
@@ -51,19 +57,19 @@ def predictions():
     for number in range(80):
         X = data(number)
         gaussian = data_theory(X, LAMS, 20)
-        found.append((gaussian, elliptical_theory(X, gaussian, law_of_scales(heterogeneity(X, LAM, number)))))
+        found.append((gaussian, elliptical_theory(X, gaussian, law_of_scales(measured(X, number)), LAM, 0)))
     return found
 
 
 def test_heterogeneity_is_that_of_the_law(agrees):
     """Finite size makes it too small, by 2.5(3) % for 180 rows, 0.0(2) % for 360 as here, as measured in 400 draws."""
-    values = [heterogeneity(data(r, n=2 * N), LAM, r).value for r in range(60)]
+    values = [measured(data(r, n=2 * N), r).value for r in range(60)]
     agrees(Estimate.of(values), LAW.heterogeneity, resolves=0.06, bias=0.01 * LAW.heterogeneity)
 
 
 def test_gaussian_rows_are_taken_for_unlike_in_one_case_of_twenty():
     """More than 12 of 60 have a probability of 1e-5 at the level 0.05 of the test."""
-    found = [heterogeneity(data(r, EqualScales(), n=40)[:, :6], LAM, r) for r in range(60)]
+    found = [measured(data(r, EqualScales(), n=40)[:, :6], r) for r in range(60)]
     assert sum(map(differ, found)) <= 12
 
 
@@ -71,7 +77,7 @@ def test_every_row_has_its_own_scale():
     """Contrasts would leave out the first row."""
     X = data(7, EqualScales())
     X[0] += 9 * (X[0] - X.mean(axis=0))
-    found = heterogeneity(X, LAM, 0)
+    found = measured(X, 0)
     assert found.row_scales.shape == (N,)
     assert found.row_scales.argmax() == 0
 
@@ -87,11 +93,11 @@ def test_the_tuned_curve_has_the_error_of_what_gcv_chooses():
 
 
 def test_law_of_the_scales_has_mean_one_and_the_heterogeneity_that_was_estimated():
-    found = heterogeneity(data(1)[:90], LAM, 0)
+    found = measured(data(1)[:90], 0)
     law = law_of_scales(found)
     assert law.nodes @ law.probabilities == pytest.approx(1, rel=1e-12)
     assert law.heterogeneity == pytest.approx(found.value, rel=1e-12)
-    grouped = law_of_scales(heterogeneity(data(1), LAM, 0))
+    grouped = law_of_scales(measured(data(1), 0))
     assert len(grouped.nodes) == 100
     assert law_of_scales(replace(found, p_value=0.06)) is None
     assert law_of_scales(replace(found, value=0.99)).alike
@@ -101,7 +107,7 @@ def test_law_of_the_scales_has_mean_one_and_the_heterogeneity_that_was_estimated
 def test_for_rows_of_one_scale_the_reported_error_is_that_of_gaussian_theory():
     X = data(2, EqualScales())
     gaussian = data_theory(X, LAMS, 20)
-    elliptical = elliptical_theory(X, gaussian, EqualScales())
+    elliptical = elliptical_theory(X, gaussian, EqualScales(), LAM, 0)
     for n in (20, 31, 60, N, 2 * N):
         np.testing.assert_allclose(elliptical.errors(n, LAMS)[1], gaussian.mean_test_error(n, LAMS), rtol=1e-5)
     assert elliptical.effective_ridge(LAM) == pytest.approx(gaussian.effective_ridge(LAM), rel=1e-9)
@@ -109,8 +115,8 @@ def test_for_rows_of_one_scale_the_reported_error_is_that_of_gaussian_theory():
 
 def test_at_all_rows_the_elliptical_theory_is_leave_one_out():
     X = data(3)
-    elliptical = elliptical_theory(X, data_theory(X, LAMS, 20), LAW)
-    expected = [loo_squares(X, lam).mean() for lam in LAMS]
+    elliptical = elliptical_theory(X, data_theory(X, LAMS, 20), LAW, LAM, 0)
+    expected = [loo_means(X, lam)[0].mean() for lam in LAMS]
     np.testing.assert_allclose(elliptical.mean_test_error(N, LAMS), expected, rtol=1e-4)
     assert elliptical.effective_ridge(LAM) == pytest.approx(exact(N).effective_ridge, rel=0.1)
 
@@ -144,7 +150,7 @@ def test_what_gcv_reports_is_predicted_too(agrees, predictions, n):
 
 def test_elliptical_theory_ends_where_the_data_do():
     X = data(4, n=20)
-    elliptical = elliptical_theory(X, data_theory(X, np.array([1e-3]), 10), LAW)
+    elliptical = elliptical_theory(X, data_theory(X, np.array([1e-3]), 10), LAW, LAM, 0)
     assert np.isnan(elliptical.errors(1000, np.array([1e-3]))).all()
 
 
@@ -154,7 +160,7 @@ def test_the_ridge_by_leave_one_out_is_better_than_that_of_gcv():
     for number in range(20):
         X = data(number, HEAVY, n=60)
         gaussian = data_theory(X, SEARCHED, 20)
-        elliptical = elliptical_theory(X, gaussian, HEAVY)
+        elliptical = elliptical_theory(X, gaussian, HEAVY, LAM, 0)
         choices = (least_error(of.mean_test_error, 60, 1.0, SEARCHED)[0] for of in (gaussian, elliptical))
         by_gcv, by_loo = (exact(60, lam, HEAVY).mean_test_error for lam in choices)
         ratios.append(by_gcv / by_loo)
@@ -213,11 +219,12 @@ def test_rows_of_one_length_are_almost_alike_whatever_they_were():
     X = data(5, HEAVY)
     scaled, _, notes = admissible(X, None, drop_constant=False, standardize=False, equal_rows=True)
     assert notes[0].startswith("rows were scaled to one distance from their mean")
+    scaled = scaled.all_rows()
     assert scaled.var(axis=0).mean() == pytest.approx(X.var(axis=0).mean(), rel=0.06)
     assert np.ptp(np.linalg.norm(scaled, axis=1)) < 1e-10
-    assert heterogeneity(scaled, LAM, 0).value < 1.2  # 3.4 before
+    assert measured(scaled, 0).value < 1.2  # 3.4 before
     true = exact(N, law=EqualScales()).mean_test_error * (1 + 1 / N)  # of columns of unit variance
-    assert loo_squares(scaled, LAM).mean() / scaled.var(axis=0).mean() == pytest.approx(true, rel=0.25)
+    assert loo_means(scaled, LAM)[0].mean() / scaled.var(axis=0).mean() == pytest.approx(true, rel=0.25)
 
 
 def test_command_scales_rows_and_refuses_what_it_cannot_scale(tmp_path, capsys):

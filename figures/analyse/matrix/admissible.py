@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from figures.analyse.matrix.plan import FEWEST_ROWS
+from figures.analyse.matrix.table_rows import table_rows
+from simulate.masked import RowBlocks
 from theory.models.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
@@ -13,42 +15,46 @@ LARGEST = 1e100  # below it products of variances and their inverses can be repr
 UNEQUAL = 100.0  # above this ratio of variances a few columns make up the mean error
 
 
-def constant_columns(X: Array) -> list[int]:
+def constant_columns(X: Array | RowBlocks) -> list[int]:
     """Return the positions of the columns of X (n, d) that are constant up to rounding."""
-    lowest, highest = X.min(axis=0), X.max(axis=0)
+    if isinstance(X, RowBlocks) and X.in_memory is None:
+        lowest, highest = X.moments.lowest, X.moments.highest
+    else:
+        whole = X.all_rows() if isinstance(X, RowBlocks) else X
+        lowest, highest = whole.min(axis=0), whole.max(axis=0)
     spread = highest - lowest
     return [int(k) for k in np.flatnonzero(spread <= ROUNDING * np.maximum(abs(lowest), abs(highest)))]
 
 
 def admissible(
     X: Any, names: Sequence[str] | None, *, drop_constant: bool, standardize: bool, equal_rows: bool = False
-) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
+) -> tuple[RowBlocks, tuple[str, ...], tuple[str, ...]]:
     """Check a matrix, drop or standardize its columns and scale its rows if asked to, and return it with what was done.
 
-    Returns the data (n, d), the names of the columns, and notes on what was changed. The ValueErrors are those of
-    `analyse_matrix`.
+    Returns the data (n, d), as blocks of rows where they are many, the names of the columns, and notes on what was
+    changed. The ValueErrors are those of `analyse_matrix`.
     """
-    data = _real_matrix(X)
-    named = tuple(names) if names is not None else tuple(f"column {k}" for k in range(1, data.shape[1] + 1))
-    if len(named) != data.shape[1]:
-        raise ValueError(f"names must be {data.shape[1]}, one for each column, got {len(named)}")
+    data = table_rows(_real_matrix(X))
+    named = tuple(names) if names is not None else tuple(f"column {k}" for k in range(1, data.d + 1))
+    if len(named) != data.d:
+        raise ValueError(f"names must be {data.d}, one for each column, got {len(named)}")
     notes: tuple[str, ...] = ()
     constant = constant_columns(data)
     if constant and not drop_constant:
         raise ValueError(f"columns must vary, got {constant_text(named, constant)}; see drop_constant")
     if constant:
-        data = np.delete(data, constant, axis=1)
+        data = data.columns([k for k in range(data.d) if k not in set(constant)])
         notes = (f"left out {constant_text(named, constant)}",)
         named = tuple(name for k, name in enumerate(named) if k not in set(constant))
-    if data.shape[1] < 2:
-        raise ValueError(f"X must have at least 2 columns that vary, got {data.shape[1]}")
+    if data.d < 2:
+        raise ValueError(f"X must have at least 2 columns that vary, got {data.d}")
     if standardize:
-        data = (data - data.mean(axis=0)) / data.std(axis=0)
+        data = _standardized(data)
         notes += ("columns are in units of their standard deviation over all rows",)
     if equal_rows:
         data, note = _equal_rows(data)
         notes += (note,)
-    scale = float(data.var(axis=0).mean())
+    scale = float(variances_of(data).mean())
     if not 1 / LARGEST < scale < LARGEST:
         raise ValueError(
             f"X must have a mean variance between {1 / LARGEST:g} and {LARGEST:g}, got {scale:.3g}: rescale"
@@ -56,11 +62,23 @@ def admissible(
     return data, named, notes
 
 
-def _equal_rows(X: Array) -> tuple[Array, str]:
+def variances_of(X: RowBlocks) -> Array:
+    """Return the variances (d,) of the columns about their means."""
+    return np.asarray(X.in_memory.var(axis=0)) if X.in_memory is not None else X.moments.variances
+
+
+def _standardized(X: RowBlocks) -> RowBlocks:
+    if X.in_memory is None:
+        return X.centered(standardize=True)
+    return RowBlocks.of_array("X", (X.in_memory - X.in_memory.mean(axis=0)) / X.in_memory.std(axis=0))
+
+
+def _equal_rows(X: RowBlocks) -> tuple[RowBlocks, str]:
     """Bring all rows of X (n, d) to one distance from their mean, the root mean square one; say what that changes."""
-    centered = X - X.mean(axis=0)
-    squares = (centered / abs(centered).max()) ** 2
-    lengths = np.sqrt(squares.sum(axis=1) / squares.sum(axis=1).mean())
+    centered = X.centered()
+    largest = max(float(abs(block).max()) for block in centered)
+    squares = np.concatenate([((block / largest) ** 2).sum(axis=1) for block in centered])
+    lengths = np.sqrt(squares / squares.mean())
     unmoved = np.flatnonzero(lengths <= ROUNDING)
     if len(unmoved):
         raise ValueError(f"rows must differ from their mean to be scaled to one length, row {unmoved[0] + 1} does not")
@@ -70,16 +88,17 @@ def _equal_rows(X: Array) -> tuple[Array, str]:
         f"{np.mean(lengths**4):.3g}, now 1); errors are those of the scaled rows, in which none counts more than "
         "another, and a new row is to be scaled in the same way before it is predicted"
     )
-    return np.asarray(centered / lengths[:, None]), note
+    return centered.mapped(lambda start, block: block / lengths[start : start + len(block), None]), note
 
 
-def scale_choice(X: Array, wanted: bool | None) -> tuple[bool, str | None]:
+def scale_choice(X: Array | RowBlocks, wanted: bool | None) -> tuple[bool, str | None]:
     """Decide whether columns are standardized, and say so where their variances differ by more than UNEQUAL.
 
     `wanted` is the choice of the user; with None columns are standardized where the variances differ that much.
     """
-    varying = np.delete(X, constant_columns(X), axis=1)
-    variances = varying.var(axis=0) if varying.shape[1] else np.ones(1)
+    rows = table_rows(X)
+    variances = np.delete(variances_of(rows), constant_columns(rows))
+    variances = variances if len(variances) else np.ones(1)
     ratio = float(variances.max() / variances.min()) if variances.min() > 0 else np.inf
     if not ratio > UNEQUAL:
         return bool(wanted), None
@@ -115,7 +134,12 @@ def scale_notes(variances: Array, n: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _real_matrix(X: Any) -> Array:
+def _real_matrix(X: Any) -> Array | RowBlocks:
+    if isinstance(X, RowBlocks | np.memmap):  # read and checked block by block
+        n, d = (X.n, X.d) if isinstance(X, RowBlocks) else X.shape
+        if n < 3 or d < 2:
+            raise ValueError(f"X must have shape (n >= 3 samples, d >= 2 features), got {(n, d)}")
+        return X
     given = np.asarray(X)
     if given.dtype.kind not in "buif":
         raise ValueError(f"X must contain real numbers, got dtype {given.dtype}")

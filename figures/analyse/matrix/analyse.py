@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from figures.analyse.matrix import table
-from figures.analyse.matrix.admissible import admissible, scale_notes
-from figures.analyse.matrix.best_ridge import best_ridge, column_errors, least_error, leave_one_out
+from figures.analyse.matrix.admissible import admissible, scale_notes, variances_of
+from figures.analyse.matrix.best_ridge import best_ridge, least_error, leave_one_out
 from figures.analyse.matrix.data_theory import (
     Predict,
     data_theory,
@@ -16,15 +16,17 @@ from figures.analyse.matrix.data_theory import (
     empirical_errors,
     trusted,
 )
-from figures.analyse.matrix.elliptical_theory import elliptical_theory
+from figures.analyse.matrix.elliptical_theory import SOME_ROWS, EllipticalTheory, elliptical_theory
 from figures.analyse.matrix.held_out import split_errors
 from figures.analyse.matrix.plan import FEWEST_ROWS, Plan, make_plan
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.row_scales import heterogeneity, law_of_scales
 from figures.analyse.matrix.spectrum import matrix_spectrum
+from figures.analyse.matrix.table_rows import in_blocks
 from figures.analyse.matrix.unlike_rows import unlike_rows
 from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
+from simulate.masked import RowBlocks
 from theory.models.arrays import Array
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
@@ -56,6 +58,9 @@ def analyse_matrix(
     all rows, and `equal_rows` then brings every row to the same distance from the mean. `run` carries out the tasks in
     the place of `simulate.core.sweep`. The result does not depend on n_jobs.
 
+    X may be larger than memory, as anything that `simulate.masked.row_blocks` takes. Such tables, and those of more
+    than 20 million numbers, are analyzed block by block; the notes name the parts that use a random choice of rows.
+
     Where a test says that the rows differ in scale, the ridge for all rows is chosen by leave-one-out, and the theory
     of such rows is given beside the Gaussian one.
 
@@ -65,8 +70,8 @@ def analyse_matrix(
     data, names, notes = admissible(
         X, names, drop_constant=drop_constant, standardize=standardize, equal_rows=equal_rows
     )
-    n, d = data.shape
-    variances = data.var(axis=0)
+    n, d = data.n, data.d
+    variances = variances_of(data)
     scale = float(variances.mean())
     given = None if lams is None else _checked(lams)
     fixed = scale * RELATIVE_LAMS if given is None else given
@@ -75,9 +80,9 @@ def analyse_matrix(
     tuning = scale * SEARCHED
     theory = data_theory(data, np.concatenate([fixed, tuning]), plan.sizes[0])
     by_gcv = least_error(theory.mean_test_error, n, scale, SEARCHED)
-    found = heterogeneity(data, by_gcv[0], seed)
+    found, some_rows = heterogeneity(data, by_gcv[0], seed)
     law = law_of_scales(found)
-    elliptical = None if law is None else elliptical_theory(data, theory, law)
+    elliptical = None if law is None else elliptical_theory(data, theory, law, by_gcv[0], seed)
     expected = elliptical or theory
     chosen = by_gcv if elliptical is None else least_error(elliptical.mean_test_error, n, scale, SEARCHED)
     lam = chosen[0]
@@ -115,13 +120,26 @@ def analyse_matrix(
         unlike_rows=unlike,
         effective_ridge=expected.effective_ridge(lam),
         degrees_of_freedom=theory.degrees_of_freedom(lam),
-        column_error=column_errors(data, lam, loo),
+        column_error=loo.column_error,
         doubled_error=_doubled(expected.mean_test_error, n, tuning),
         rows=rows,
         converged=all(entry["converged"] for entry in rows),
-        notes=(*notes, *scale_notes(variances, n), *plan.notes),
+        notes=(*notes, *scale_notes(variances, n), *plan.notes, *_of_some_rows(data, some_rows, elliptical)),
         _spectrum=partial(matrix_spectrum, data, names, lam, seed),
     )
+
+
+def _of_some_rows(data: RowBlocks, tested: str | None, elliptical: EllipticalTheory | None) -> list[str]:
+    """Say which parts of the analysis use a random choice of the rows, or permute them within blocks alone."""
+    said = [] if tested is None else [tested]
+    if elliptical is not None and data.n > SOME_ROWS:
+        said.append(
+            f"how leave-one-out depends on the ridge in elliptical theory is that of {SOME_ROWS} rows, chosen at "
+            f"random and left out of fits to all {data.n}; its size at the best ridge is that of all rows"
+        )
+    if in_blocks(data):
+        said.append("permuted columns of the spectrum are permuted within blocks of rows, each about its own mean")
+    return said
 
 
 def _checked(lams: Sequence[float]) -> Array:
@@ -140,7 +158,7 @@ def _with_best(lams: Array, best: float) -> Array:
     return np.array(sorted({float(f"{lam:.2g}") for lam in lams[~near]} | {best}))
 
 
-def _measured(X: Array, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
+def _measured(X: RowBlocks, lams: Array, tuning: Array, plan: Plan, seed: int, run: Sweep) -> tuple[Array, Array]:
     """Carry out all splits, and return their held-out and GCV errors, each (repeats, n_sizes, n_lams + 1)."""
     common = (X, lams, tuning, plan.sizes, plan.n_test, seed)
     values = run([Task(f"split/{r}", split_errors, (*common, r)) for r in range(plan.repeats)])

@@ -1,22 +1,21 @@
 """Finds the ridge to use for all rows, by generalized cross-validation, by leave-one-out and by theory."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.data_theory import Predict
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.record import BestRidge
+from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import Estimate
-from simulate.masked import fit
+from simulate.masked import RowBlocks, fit
 from theory import masked
 from theory.models import Empirical, EqualScales, MaskedRegression, RowScales
 from theory.models.arrays import Array
 
 AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the chosen ridge
-MOST_WORK = 5e11  # floating point operations that leave-one-out may take
-MOST_CELLS = 2e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,59 +43,49 @@ def least_error(predict: Predict, n: int, scale: float, searched: Array) -> tupl
     return float(f"{lams[i]:.2g}"), i in (0, len(lams) - 1)
 
 
-def leave_one_out(X: Array, best: float) -> LeaveOneOut | None:
-    """Measure leave-one-out errors around the best ridge.
-
-    None for a matrix so large that this would take minutes.
-    """
-    n, d = X.shape
-    if n * d > MOST_CELLS or leave_one_out_work(n, d) > MOST_WORK:
-        return None
-    squares = [loo_squares(X, factor * best) for factor in AROUND]
+def leave_one_out(X: RowBlocks, best: float) -> LeaveOneOut:
+    """Measure leave-one-out errors of all rows around the best ridge."""
+    found = [loo_means(X, factor * best) for factor in AROUND]
     center = int(np.flatnonzero(AROUND == 1)[0])
-    errors = tuple(Estimate.of(values.mean(axis=1)) for values in squares)
-    return LeaveOneOut(best * AROUND, errors, squares[center].mean(axis=0))
+    return LeaveOneOut(best * AROUND, tuple(Estimate.of(rows) for rows, _ in found), found[center][1])
 
 
-def leave_one_out_work(n: int, d: int) -> float:
-    """Count the floating point operations of `leave_one_out`."""
-    return float(len(AROUND) * (4 * n * d * d + d**3))
+def loo_means(X: Array | RowBlocks, lam: float) -> tuple[Array, Array]:
+    """Return the mean leave-one-out error of each row (n,) over the columns, and of each column (d,) over the rows."""
+    rows = table_rows(X)
+    by_row, by_column = [], np.zeros(rows.d)
+    for squares in loo_squares(rows, lam):
+        by_row.append(squares.mean(axis=1))
+        by_column += squares.sum(axis=0)
+    return np.concatenate(by_row), by_column / rows.n
 
 
-def loo_squares(X: Array, lam: float) -> Array:
-    """Return the squared error (n, d) of each entry, predicted by regression and mean of the other n - 1 rows.
+def loo_squares(X: Array | RowBlocks, lam: float) -> Iterator[Array]:
+    """Yield, for blocks of rows, the squared error of each entry, predicted by regression and mean of the other rows.
 
     The mean is one more direction of the hat matrix, with 1/n on its diagonal; the penalty n lam is kept. So the
     residual r of the fit to all rows, which is r' = r/(1 - h) for a known mean, becomes r/(1 - h - 1/n) = r'/(1 - r'/(n
     r)).
     """
-    centered = X - X.mean(axis=0)
-    fitted = fit(centered, lam)
-    residuals = centered - centered @ fitted.predictor.T
-    return refitted_mean(fitted.loo_residuals, residuals) ** 2
+    rows = table_rows(X)
+    fitted = fit(rows.centered(), lam)
+    for residuals, known_mean in fitted.residual_blocks():
+        yield refitted_mean(known_mean, residuals, rows.n) ** 2
 
 
-def refitted_mean(known_mean: Array, residuals: Array) -> Array:
-    """Return leave-one-out residuals (n, d) about a mean that is fitted again, from those of a `known_mean`.
+def refitted_mean(known_mean: Array, residuals: Array, n: int) -> Array:
+    """Return leave-one-out residuals (rows, d) about a mean that is fitted again, from those of a `known_mean`.
 
-    `residuals` are those of the fit to all rows.
+    `residuals` are those of the fit to all n rows.
     """
-    share = np.divide(known_mean, len(residuals) * residuals, out=np.zeros_like(residuals), where=residuals != 0)
+    share = np.divide(known_mean, n * residuals, out=np.zeros_like(residuals), where=residuals != 0)
     return np.asarray(known_mean / (1 - share))
-
-
-def column_errors(X: Array, lam: float, loo: LeaveOneOut | None) -> Array:
-    """Return the error of each column (d,) at the best ridge: by leave-one-out, and where there is none by GCV."""
-    if loo is not None:
-        return loo.column_error
-    n = len(X)
-    return fit(contrasts(X), float(ridge_of_contrasts(lam, n))).gcv_error * (n / (n - 1))
 
 
 def best_ridge(
     gcv: tuple[float, bool],
     chosen: tuple[float, bool],
-    loo: LeaveOneOut | None,
+    loo: LeaveOneOut,
     covariance: Empirical,
     n: int,
     law: RowScales | None = None,
@@ -112,7 +101,7 @@ def best_ridge(
     theory = None
     if alpha > 1 and n >= FEWEST_ROWS:
         theory = masked.optimal_ridge(MaskedRegression(covariance, alpha, law or EqualScales())).lam * (n - 1) / n
-    left_out = chosen[0] if law is not None else None if loo is None else _vertex(loo)
+    left_out = chosen[0] if law is not None else _vertex(loo)
     return BestRidge(*gcv, left_out, theory, *chosen)
 
 

@@ -2,8 +2,6 @@
 
 import argparse
 
-import numpy as np
-
 from figures.analyse.errors import DataError
 from figures.analyse.matrix.admissible import constant_columns, constant_text, scale_choice
 from figures.analyse.matrix.analyse import analyse_matrix
@@ -13,6 +11,7 @@ from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
 from figures.analyse.matrix.table import columns_frame
+from figures.analyse.matrix.table_rows import in_blocks, table_rows
 from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.wording import printable
@@ -40,13 +39,15 @@ def _read(options: argparse.Namespace) -> Matrix:
 
 
 def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixAnalysis:
-    standardize, note = scale_choice(matrix.values, options.standardize)
-    data = np.delete(matrix.values, constant := constant_columns(matrix.values), axis=1)
-    names = tuple(name for k, name in enumerate(matrix.names) if k not in set(constant))
-    said = [*([note] if note else []), *quality_notes(data, names)]
+    rows = table_rows(matrix.values)
+    standardize, note = scale_choice(rows, options.standardize)
+    constant = set(constant_columns(rows))
+    varying = [k for k in range(rows.d) if k not in constant]
+    data = rows.columns(varying) if constant else rows
+    said = [*([note] if note else []), *quality_notes(data, tuple(matrix.names[k] for k in varying))]
     print(*(f"{printable(options.file)}: {each}\n" for each in said), sep="", end="")
     return analyse_matrix(
-        matrix.values,
+        rows if in_blocks(rows) else matrix.values,
         matrix.names,
         lams=options.lams,
         test_fraction=options.test_fraction,

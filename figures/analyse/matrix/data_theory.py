@@ -19,7 +19,9 @@ from scipy.interpolate import CubicSpline
 
 from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.plan import FEWEST_ROWS
-from simulate.masked import fit_path
+from figures.analyse.matrix.table_rows import table_rows
+from simulate.masked import RowBlocks, fit_path
+from simulate.masked.moments import Gram
 from theory import masked
 from theory.models import Empirical
 from theory.models.arrays import Array
@@ -87,14 +89,14 @@ class DataTheory:
         return np.asarray(ratio * np.exp(log_mu) - (ratio - 1) * np.exp(self._log_kappa(log_mu)))
 
 
-def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
+def data_theory(X: Array | RowBlocks, lams: Array, smallest_n: int) -> DataTheory:
     """Measure the ridge path of the rows of X (N, d), from which `DataTheory` predicts.
 
     It reaches ridges within the range of `lams` and at least `smallest_n` training rows.
     """
-    rows = contrasts(X)
-    n = len(rows)
-    trace = float(np.einsum("ij,ij->", rows, rows)) / n
+    rows = contrasts(table_rows(X))
+    n = rows.n
+    trace = float(sum(np.vdot(block, block) for block in rows)) / n if rows.known is None else _trace(rows.known)
     low = 0.3 * float(np.min(lams)) * min(1.0, smallest_n / n)  # because mu >= lam n/N
     high = 3 * (float(np.max(lams)) + trace)  # because mu <= kappa <= lam + tr Sigma/n
     mus = np.geomspace(low, high, NODES)
@@ -111,9 +113,16 @@ def data_theory(X: Array, lams: Array, smallest_n: int) -> DataTheory:
     )
 
 
-def empirical_covariance(X: Array) -> Empirical:
+def _trace(known: Gram) -> float:
+    return float(np.trace(known.products)) / known.n if known.products is not None else 0.0
+
+
+def empirical_covariance(X: Array | RowBlocks) -> Empirical:
     """Return the unbiased covariance of the rows of X (n, d) about their mean."""
-    rows = contrasts(X)
+    table = table_rows(X)
+    if table.in_memory is None:
+        return Empirical(table.moments.covariance)
+    rows = contrasts(table.in_memory)
     return Empirical(rows.T @ rows / len(rows))
 
 

@@ -18,17 +18,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from figures.analyse.matrix.best_ridge import refitted_mean
+from figures.analyse.matrix.best_ridge import loo_means, refitted_mean
 from figures.analyse.matrix.contrasts import ridge_of_contrasts
 from figures.analyse.matrix.data_theory import DataTheory
-from simulate.masked import fit_path
+from figures.analyse.matrix.table_rows import table_rows
+from simulate.core import stream
+from simulate.masked import RowBlocks, fit_path
 from theory import masked
 from theory.models import Empirical, RowScales
 from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix.row_response import row_response, row_weight
 
-LEFT_OUT = 30  # ridges at which all rows are left out, one by one; between them LOO/GCV is interpolated
+LEFT_OUT = 30  # ridges at which rows are left out, one by one; between them LOO/GCV is interpolated
+SOME_ROWS = 1000
 POINTS = 160  # of the curve of n rows against the ridge
 CLOSEST = 1e-6  # relative distance of mu to that at which n rows are interpolated
 
@@ -115,21 +118,38 @@ class EllipticalTheory:
         return np.asarray(right + np.geomspace(CLOSEST, high - right, POINTS))
 
 
-def elliptical_theory(X: Array, theory: DataTheory, rows: RowScales) -> EllipticalTheory:
+def elliptical_theory(
+    X: Array | RowBlocks, theory: DataTheory, rows: RowScales, anchor: float, seed: int
+) -> EllipticalTheory:
     """Measure the leave-one-out errors of the rows of X (N, d), from which `EllipticalTheory` predicts.
 
-    `theory` is the Gaussian one of the same rows, and `rows` the law of their scales.
+    `theory` is the Gaussian one of the same rows, and `rows` the law of their scales. All rows are left out, one by
+    one, at one ridge, the `anchor`; where there are more than SOME_ROWS, so many of them, chosen at random, show how
+    much larger or smaller the error is at the other ridges. That ratio hardly depends on which rows they are.
     """
-    n = len(X)
+    table = table_rows(X)
+    n = table.n
     log_mu = np.linspace(*theory.log_range, LEFT_OUT)
-    centered = X - X.mean(axis=0)
-    path = fit_path(centered, np.exp(log_mu) * ((n - 1) / n))
-    errors = np.empty(LEFT_OUT)
-    for i in range(LEFT_OUT):
-        residuals = centered - centered @ path.predictor(i).T
-        errors[i] = np.mean(refitted_mean(path.loo_residuals(i), residuals) ** 2)
+    centered = table.centered()
+    lams = np.exp(log_mu) * ((n - 1) / n)
+    if n <= SOME_ROWS:
+        errors = _left_out(centered, centered.all_rows(), lams)
+    else:
+        some = centered.take(np.sort(stream(seed, "rows left out").permutation(n)[:SOME_ROWS]))
+        errors = _left_out(centered, some, np.append(lams, anchor))
+        errors = errors[:-1] / errors[-1] * loo_means(table, anchor)[0].mean()
     log_excess = np.log(errors / (1 + 1 / n)) - theory.log_gcv(log_mu)
     return EllipticalTheory(n, rows, theory, CubicSpline(log_mu, log_excess))
+
+
+def _left_out(centered: RowBlocks, some: Array, lams: Array) -> Array:
+    """Return the mean squares (n_lams,) of the errors of `some` of the rows, each predicted by fits to all others."""
+    path = fit_path(centered, lams)
+    errors = np.empty(len(lams))
+    for i in range(len(lams)):
+        residuals, known_mean = path.residual_pair(i, some)
+        errors[i] = np.mean(refitted_mean(known_mean, residuals, centered.n) ** 2)
+    return errors
 
 
 def empirical_elliptical_errors(covariance: Empirical, rows: RowScales, n: int, lams: Array) -> Array:

@@ -24,7 +24,7 @@ class BestRidge:
 
     gcv: float
     gcv_at_edge: bool  # whether it is at an end of the range that was searched
-    leave_one_out: float | None  # None where it would take too long
+    leave_one_out: float
     empirical_theory: float | None  # 0 or inf at an end of the searched range, None for too few rows
     chosen: float  # the one by leave-one-out where rows differ in scale, else the one by GCV
     at_edge: bool  # whether the chosen one is at an end of that range
@@ -70,7 +70,7 @@ class MatrixAnalysis(Analysis):
     unlike_rows: UnlikeRows | None  # None where rows are alike, as far as one can tell
     effective_ridge: float  # kappa of all rows at the ridge that is chosen
     degrees_of_freedom: float  # of the regression of one column at that ridge
-    column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out, or by GCV for very many rows
+    column_error: Array = field(repr=False)  # (d,) at that ridge, by leave-one-out
     doubled_error: float | None  # predicted for twice as many rows at their best ridge, where these data reach that far
     _spectrum: Callable[[], MatrixSpectrum | str] = field(repr=False)
 

@@ -90,12 +90,10 @@ def _best(analysis: MatrixAnalysis) -> list[str]:
     if analysis.unlike_rows is not None:
         return best_for_unlike_rows(analysis, analysis.unlike_rows, _by_theory(analysis))
     best = analysis.best
-    loo = "" if best.leave_one_out is None else f", {best.leave_one_out:.2g} by leave-one-out"
     edge = ", the end of the range that was searched" if best.at_edge else ""
-    left_out = "" if loo else " Exact leave-one-out was left out: it would take minutes for a matrix of this size."
     return [
-        f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}{loo}"
-        f"{_by_theory(analysis)}. At the first of these {used(analysis)}.{left_out}"
+        f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}, "
+        f"{best.leave_one_out:.2g} by leave-one-out{_by_theory(analysis)}. At the first of these {used(analysis)}."
     ]
 
 

@@ -2,31 +2,43 @@
 
 import numpy as np
 
-from figures.analyse.matrix.best_ridge import MOST_CELLS, MOST_WORK, leave_one_out_work
+from figures.analyse.matrix.table_rows import MOST_CELLS
 from simulate.core import stream
-from simulate.masked import RowHeterogeneity, row_heterogeneity
+from simulate.masked import RowBlocks, RowHeterogeneity, row_heterogeneity
 from simulate.masked.heterogeneity import ROTATIONS
 from theory.models import EqualScales, PointScales, RowScales
-from theory.models.arrays import Array
 
 LEVEL = 0.05  # of the test: so often rows that are alike are taken for unlike
+MOST_WORK = 2e11  # floating point operations of the test
+FEWEST_PER_COLUMN = 2  # rows a column, with which a random choice of rows says something
 MOST_SCALES = 100  # values of the law of the scales
 
 
-def heterogeneity(X: Array, lam: float, seed: int) -> RowHeterogeneity | str:
+def heterogeneity(X: RowBlocks, lam: float, seed: int) -> tuple[RowHeterogeneity | str, str | None]:
     """Estimate how unlike in scale the rows of X (n, d) about their mean are, and test it, at the ridge `lam`.
 
-    The rows themselves are used, because contrasts would mix their scales. A string says why where this would take
-    minutes.
+    The rows themselves are used, because contrasts would mix their scales; where all of them would take minutes it is
+    a random choice of so many as are affordable, which the second value says. A string in the place of the result says
+    why even so many were too much.
     """
-    n, d = X.shape
-    rotations = ROTATIONS * (4 * n * min(n, d) ** 2 + 2 * n * d * min(n, d) + 2 * n * d * d)
-    if n * d > MOST_CELLS or max(rotations, leave_one_out_work(n, d)) > MOST_WORK:
+    n, d = X.n, X.d
+    most = _affordable_rows(d)
+    if n <= most:
+        return row_heterogeneity(X.centered(), lam, stream(seed, "rotations")), None
+    if most < FEWEST_PER_COLUMN * d:
         return (
             "Whether the rows differ in scale was not tested: it would take minutes for a matrix of this size. If they "
             "do, generalized cross-validation reports too small an error"
-        )
-    return row_heterogeneity(X - X.mean(axis=0), lam, stream(seed, "rotations"))
+        ), None
+    some = X.take(np.sort(stream(seed, "rows of the test").permutation(n)[:most]))
+    found = row_heterogeneity(some - some.mean(axis=0), lam, stream(seed, "rotations"))
+    return found, f"whether the rows differ in scale was tested on {most} of the {n} rows, chosen at random"
+
+
+def _affordable_rows(d: int) -> int:
+    """Return how many rows of d numbers the test takes within MOST_CELLS and MOST_WORK."""
+    of_more_rows = MOST_WORK / (ROTATIONS * 8 * d * d)  # the work grows in proportion to the rows beyond d of them
+    return int(min(MOST_CELLS / d, of_more_rows))
 
 
 def differ(found: RowHeterogeneity | str) -> bool:

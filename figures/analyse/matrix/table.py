@@ -79,7 +79,7 @@ def ridge_rows(
     raw: Predict,
     lams: Array,
     best: float,
-    loo: LeaveOneOut | None,
+    loo: LeaveOneOut,
     n: int,
     d: int,
     left_out: Predict | None = None,
@@ -93,11 +93,10 @@ def ridge_rows(
     rows = [
         row(label, x, panel=CHOICE, theory=y) for label, of in curves for x, y in zip(lams, of(n, lams), strict=True)
     ]
-    if loo is not None:
-        expected = true(n, loo.lams)
-        for lam, theory, estimate in zip(loo.lams, expected, loo.errors, strict=True):
-            reached = theory if np.isfinite(theory) else None  # beyond the searched ridges there is none
-            rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
+    expected = true(n, loo.lams)
+    for lam, theory, estimate in zip(loo.lams, expected, loo.errors, strict=True):
+        reached = theory if np.isfinite(theory) else None  # beyond the searched ridges there is none
+        rows.append(row(LOO, lam, panel=CHOICE, theory=reached, d=d, estimate=estimate, judged=False))
     star = BEST if left_out is None else BEST_LOO
     rows.append(row(star, best, panel=CHOICE, theory=float(true(n, np.array([best]))[0]), d=d))
     return rows

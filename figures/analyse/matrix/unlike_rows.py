@@ -5,18 +5,19 @@ from functools import partial
 import numpy as np
 
 from figures.analyse.matrix import table
-from figures.analyse.matrix.best_ridge import loo_squares
+from figures.analyse.matrix.best_ridge import loo_means
 from figures.analyse.matrix.data_theory import PredictBoth, empirical_covariance
 from figures.analyse.matrix.elliptical_theory import EllipticalTheory, empirical_elliptical_errors
 from figures.analyse.matrix.plan import Plan
 from figures.analyse.matrix.record import UnlikeRows
 from figures.core import Row
 from simulate.core import Estimate
+from simulate.masked import RowBlocks
 from theory.models.arrays import Array
 
 
 def unlike_rows(
-    X: Array, elliptical: EllipticalTheory, lams: Array, tuning: Array, plan: Plan, by_gcv: float, chosen: float
+    X: RowBlocks, elliptical: EllipticalTheory, lams: Array, tuning: Array, plan: Plan, by_gcv: float, chosen: float
 ) -> tuple[UnlikeRows, list[Row]]:
     """Predict the learning curves at `lams` by elliptical theory, and say what choosing the ridge by GCV would cost.
 
@@ -25,7 +26,7 @@ def unlike_rows(
     """
     predict, raw = elliptical.errors, partial(empirical_elliptical_errors, empirical_covariance(X), elliptical.rows)
     corrected, uncorrected = (_errors(of, lams, tuning, plan) for of in (predict, raw))
-    at_chosen, at_gcv = (loo_squares(X, lam).mean(axis=1) for lam in (chosen, by_gcv))
+    at_chosen, at_gcv = (loo_means(X, lam)[0] for lam in (chosen, by_gcv))
     found = UnlikeRows(
         law=elliptical.rows,
         theory=corrected[0],
@@ -34,9 +35,9 @@ def unlike_rows(
         error=Estimate.of(at_chosen),
         error_at_gcv=Estimate.of(at_gcv),
         cost=Estimate.of(at_gcv - at_chosen),
-        reported_by_gcv=float(elliptical.errors(len(X), np.array([by_gcv]))[1, 0]),
+        reported_by_gcv=float(elliptical.errors(X.n, np.array([by_gcv]))[1, 0]),
     )
-    return found, table.elliptical_rows(predict, raw, lams, tuning, plan, len(X))
+    return found, table.elliptical_rows(predict, raw, lams, tuning, plan, X.n)
 
 
 def _errors(predict: PredictBoth, lams: Array, tuning: Array, plan: Plan) -> Array:

@@ -1,17 +1,15 @@
 """Says why the eigenvalues of noise cannot be computed for a table, and what its owner can do."""
 
-import numpy as np
-
-from figures.analyse.matrix.admissible import UNEQUAL
-from figures.analyse.matrix.data_quality import dependent_columns, equal_columns
+from figures.analyse.matrix.admissible import UNEQUAL, variances_of
+from figures.analyse.matrix.data_quality import correlations, dependent_columns, equal_columns, unit_columns
 from figures.analyse.wording import listed
-from theory.models.arrays import Array
+from simulate.masked import RowBlocks
 
 FEW = 10.0  # rows a column, below which the noise of so few eigenvalues is hard to resolve
 LISTED = 5
 
 
-def without_law(X: Array, names: tuple[str, ...]) -> str:
+def without_law(X: RowBlocks, names: tuple[str, ...]) -> str:
     """Return why there is no spectrum of X (n, d), whose columns vary, with what to do, the likeliest cause first."""
     advice = "; or ".join(_causes(X, names)) or "choose fewer columns, or columns that are more alike"
     return (
@@ -21,23 +19,22 @@ def without_law(X: Array, names: tuple[str, ...]) -> str:
     )
 
 
-def _causes(X: Array, names: tuple[str, ...]) -> list[str]:
-    n, d = X.shape
+def _causes(X: RowBlocks, names: tuple[str, ...]) -> list[str]:
+    n, d = X.n, X.d
     causes = []
-    variances = X.var(axis=0)
+    variances = variances_of(X)
     ratio = float(variances.max() / variances.min())
     if ratio > UNEQUAL:
         causes.append(
             "measure the columns in units of their standard deviations (--standardize), since their variances differ "
             f"by a factor of {ratio:.1g}"
         )
-    centered = X - X.mean(axis=0)
-    units = centered / np.sqrt((centered**2).sum(axis=0))
-    copies, groups = equal_columns(units)
+    units = unit_columns(X)
+    copies, groups = equal_columns(correlations(units), n)
     if copies:
         kept, twice = listed([names[group[0]] for group in groups], LISTED), listed([names[k] for k in copies], LISTED)
         causes.append(f"leave out {twice} (--skip-columns), which repeat {kept}")
-    dependent = [] if copies else dependent_columns(units)
+    dependent = [] if copies else dependent_columns(units.triangle(), n)
     if dependent:
         named = listed([names[k] for k in dependent], LISTED)
         causes.append(f"leave out {named} (--skip-columns), which follow exactly from the other columns")
