@@ -7,7 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.models.blocks import blocks
+
 Numbers = NDArray[np.floating[Any]]  # of single or double precision, which the steps keep
+CACHED = 2**14  # numbers that are worked on together: what is computed on the way to a step stays in the cache
 
 Precision = TypeVar("Precision", bound=np.floating[Any])
 
@@ -22,6 +25,17 @@ def adam_direction(
     `mean` and `power`, zeros before the first step, are the running moments of the gradient and of its square; they are
     brought up to date in place.
     """
+    if mean.size <= CACHED or mean.ndim == 0:
+        return _direction(gradient, mean, power, step)
+    found = np.empty_like(mean)
+    for rows in blocks(len(mean), mean[0].size, most=CACHED):
+        found[rows] = _direction(gradient[rows], mean[rows], power[rows], step)
+    return found
+
+
+def _direction(
+    gradient: NDArray[Precision], mean: NDArray[Precision], power: NDArray[Precision], step: int
+) -> NDArray[Precision]:
     mean += (1 - FIRST) * (gradient - mean)
     power += (1 - SECOND) * (gradient**2 - power)
     return np.asarray(mean / (1 - FIRST**step) / (np.sqrt(power / (1 - SECOND**step)) + EPSILON))

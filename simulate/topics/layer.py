@@ -1,7 +1,8 @@
 """Computes one layer of attention on one-hot tokens without positions, with gradients derived by hand.
 
 A query depends on the token it shows, a key on its token, so that attention is between types of tokens, weighted by
-how often each occurs: the cost of a query is D, whatever the length of its document.
+how often each occurs: the cost of a query is D, whatever the length of its document. Gradients need the logits of
+those tokens alone that a query shows.
 """
 
 from dataclasses import dataclass, fields
@@ -110,8 +111,12 @@ def attend(logits: Array, batch: Batch) -> Array:
 
     It is a softmax with counts: scipy's would give nan in a document without keys.
     """
-    count = batch.keys[batch.document]
-    score = np.where(count > 0, logits.T[batch.shown], -np.inf)
+    return _shares(logits.T[batch.shown], batch.keys[batch.document])
+
+
+def _shares(logits: Array, count: Array) -> Array:
+    """Returns counts times exp of logits (queries, D), normalized in each row; zero in rows without a key."""
+    score = np.where(count > 0, logits, -np.inf)
     top = score.max(axis=1, keepdims=True)
     weight = count * np.exp(score - np.where(np.isfinite(top), top, 0.0))
     total = weight.sum(axis=1, keepdims=True)
@@ -131,7 +136,7 @@ def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
 
 def loss_of(layer: Layer, batch: Batch, loss: Loss) -> float:
     """Computes the same as the public function, for a layer and a batch that were checked before."""
-    return _output_loss(attend(layer.logits, batch) @ layer.value.T + layer.bias, batch.targets, loss)[0]
+    return _output_loss(_Queries(layer, batch).attention @ layer.value.T + layer.bias, batch.targets, loss)[0]
 
 
 @checked
@@ -143,17 +148,42 @@ def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, La
 
 def gradient_of(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
     """Computes the same as the public function, for a layer and a batch that were checked before."""
-    attention = attend(layer.logits, batch)
+    queries = _Queries(layer, batch)
+    attention = queries.attention
     value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch.targets, loss)
     by_attention = by_output @ layer.value
     by_score = attention * (by_attention - (attention * by_attention).sum(axis=1, keepdims=True))
-    by_logits = _summed_by_query(by_score, batch.shown) / np.sqrt(len(layer.key))
+    by_logits = queries.summed(by_score) / np.sqrt(len(layer.key))  # (D, tokens shown) with [key, query]
+    by_query = np.zeros_like(layer.query)
+    by_query[:, queries.shown] = layer.key @ by_logits
     return value, Layer(
-        key=layer.query @ by_logits.T,
-        query=layer.key @ by_logits,
+        key=queries.of_layer @ by_logits.T,
+        query=by_query,
         value=by_output.T @ attention,
         bias=by_output.sum(axis=0),
     )
+
+
+class _Queries:
+    """The queries of a batch with the attention that a layer gives them, from the tokens that they show alone.
+
+    Sampled documents show a few hundred different tokens: with the logits of all D tokens as queries, the time of a
+    step of training would grow as D^3. `shown` (s,) are those tokens, `of_layer` (d_a, s) their columns of W_Q.
+    """
+
+    def __init__(self, layer: Layer, batch: Batch) -> None:
+        self.first = np.flatnonzero(np.diff(batch.shown, prepend=-1))  # rows are sorted by the token they show
+        self.shown = batch.shown[self.first]
+        self.of_layer = layer.query[:, self.shown]
+        logits = layer.key.T @ self.of_layer / np.sqrt(len(layer.key))
+        times = np.diff(self.first, append=len(batch.shown))
+        self.attention = _shares(np.repeat(logits.T, times, axis=0), batch.keys[batch.document])
+
+    def summed(self, by_score: Array) -> Array:
+        """Sums rows of the same query, into (D, s) with [key, query]."""
+        if not len(self.first):
+            return np.zeros((by_score.shape[1], 0))
+        return np.asarray(np.add.reduceat(by_score, self.first, axis=0).T)
 
 
 def _require_match(layer: Layer, batch: Batch) -> None:
@@ -174,12 +204,3 @@ def _output_loss(f: Array, targets: Array, loss: Loss) -> tuple[float, Array]:
     weighted = weight * f
     value = np.vdot(weighted, f) - 2 * np.vdot(targets, f) + weight.sum()
     return float(scale * value), 2 * scale * (weighted - targets)
-
-
-def _summed_by_query(by_score: Array, shown: NDArray[np.int64]) -> Array:
-    """Sums rows that are sorted by their query, into (D, D) with [key, query]."""
-    summed = np.zeros((by_score.shape[1], by_score.shape[1]))
-    if len(shown):
-        first = np.flatnonzero(np.diff(shown, prepend=-1))
-        summed[shown[first]] = np.add.reduceat(by_score, first, axis=0)
-    return summed.T

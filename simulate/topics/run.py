@@ -76,10 +76,13 @@ class Optimizer:
         """Returns new arrays after step `step`, counted from 1."""
         if not self.moments:
             return {name: array - self.rate * gradient[name] for name, array in arrays.items()}
-        return {
-            name: array - self.rate * adam_direction(gradient[name], *self._moments_of(name), step)
-            for name, array in arrays.items()
-        }
+        moved = {}
+        for name, array in arrays.items():
+            new = adam_direction(gradient[name], *self._moments_of(name), step)
+            new *= -self.rate  # in place: the arrays are too large for the cache
+            new += array
+            moved[name] = new
+        return moved
 
     def _moments_of(self, name: str) -> tuple[Array, Array]:
         return self.moments[name + "_1"], self.moments[name + "_2"]
