@@ -311,3 +311,13 @@ def test_the_strongest_pairs_of_a_riboswitch_are_its_stems():
     pairs = {(p.i, p.j) for p in analysis.pairs[:30]}
     stacked = [(p.i + 1, p.j - 1) in pairs or (p.i - 1, p.j + 1) in pairs for p in top]
     assert sum(stacked) >= 16  # by chance one in a hundred; the others stand at bulges, or are tertiary
+
+
+def test_the_shipped_alignment_is_a_sample_of_the_model_beside_it():
+    """Otherwise the true interactions that figures show are those of another model."""
+    from figures.potts.synthetic import ALIGNMENT, LETTERS, N_SEQUENCES, synthetic_model
+    from simulate.potts import sample
+
+    drawn = np.array(list(LETTERS))[sample(synthetic_model(), N_SEQUENCES, seed=0).states]
+    shipped = [line for line in ALIGNMENT.read_text(encoding="ascii").split() if not line.startswith(">")]
+    assert ["".join(row) for row in drawn] == shipped
