@@ -79,7 +79,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         ".mtx, .jsonl, a .txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
-    add("--kind", choices=KINDS, help="what the file holds (default: what its extension says)")
+    add("--kind", choices=KINDS, help="what the file holds (default: what its name says, or else its first lines)")
     add("--seed", type=integer(0), default=0, metavar="N", help="of all random choices (default: 0)")
     add(
         "--jobs",

@@ -22,7 +22,7 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
         raise ValueError(f"{name} must have {columns} columns, one for each coordinate, got {matrix.shape[1]}")
     with np.errstate(over="ignore", invalid="ignore"):  # entries near the largest float are refused below
         power = np.einsum("ij,ij->j", matrix, matrix)  # needs no temporary, and keeps NaN and infinity
-    if not ((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all():
+    if not representable(power):
         _raise_not_finite(name, matrix)
         raise_not_representable(name, matrix)
     return matrix

@@ -8,6 +8,11 @@ from scipy.linalg.blas import dsyr, dsyrk
 from theory.models.arrays import Array
 
 
+def mirrored(lower: Array) -> Array:
+    """Returns the symmetric matrix (d, d) of which the lower triangle is given."""
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+
+
 @dataclass(frozen=True, eq=False)
 class Gram:
     """Second moments of the rows: their number n, and the lower triangle (d, d) of X'X, in Fortran order.
@@ -18,6 +23,13 @@ class Gram:
     n: int
     products: Array | None = field(repr=False)
     held: Array | None = field(repr=False)  # the rows (n, d), for n < d
+
+    @property
+    def trace(self) -> float:
+        """The sum of the squares of all entries."""
+        if self.products is not None:
+            return float(np.trace(self.products))
+        return float(np.vdot(self.held, self.held)) if self.held is not None else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +60,7 @@ class Moments:
     @property
     def covariance(self) -> Array:
         """The symmetric matrix (d, d) of the scatter divided by n - 1."""
-        lower = np.tril(self.scatter, -1)
-        return np.asarray((lower + lower.T + np.diag(np.diagonal(self.scatter))) / (self.n - 1))
+        return mirrored(self.scatter) / (self.n - 1)
 
 
 class Sums:

@@ -203,9 +203,8 @@ class RowBlocks:
             unit = 1 / spread
         known = None
         if found.n >= self.d:
-            scatter = found.scatter if not standardize else found.scatter * unit[:, None] * unit
-            known = Gram(found.n, np.asfortranarray(scatter), None)
-        return self.mapped(lambda _, block: _affine(block, mean, unit, standardize), known)
+            known = Gram(found.n, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
+        return self.mapped(lambda _, block: _affine(block, mean, unit), known)
 
     def columns(self, chosen: Sequence[int]) -> "RowBlocks":
         """Returns the same rows with the chosen columns alone."""
@@ -218,7 +217,8 @@ class RowBlocks:
         """Returns the rows (of all n) for which `chosen` (n,) is true, in their order."""
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, self.in_memory[chosen], known)
-        return RowBlocks(self.d, lambda: _chosen(self, chosen), self.name, known=known)
+        size = int(np.count_nonzero(chosen))
+        return RowBlocks(self.d, lambda: _chosen(self, chosen), self.name, known=known, size=size)
 
 
 def _add_products(products: Array | None, rows: Array) -> Array:
@@ -227,10 +227,9 @@ def _add_products(products: Array | None, rows: Array) -> Array:
     return np.asarray(dsyrk(1.0, rows.T, beta=1.0, c=products, lower=1, overwrite_c=1))
 
 
-def _affine(block: Array, mean: Array, unit: Array, standardize: bool) -> Array:
+def _affine(block: Array, mean: Array, unit: Array) -> Array:
     shifted = block - mean
-    if standardize:
-        shifted *= unit
+    shifted *= unit
     return shifted
 
 

@@ -45,11 +45,7 @@ def as_row_blocks(name: str, data: Any) -> RowBlocks:
         return _of_mapped(name, data)
     if callable(data) and not hasattr(data, "__array__"):
         return _of_function(name, data)
-    if (
-        isinstance(data, list | tuple)
-        and data
-        and all(isinstance(block, np.ndarray) and block.ndim == 2 for block in data)
-    ):
+    if _is_sequence_of_blocks(data):
         return _of_function(name, lambda: iter(data))
     if hasattr(data, "__next__"):
         raise ValueError(

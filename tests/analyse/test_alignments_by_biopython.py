@@ -12,6 +12,7 @@ from figures.analyse.reading.sequences.recognize import alignment_of
 from figures.analyse.reading.sequences.records import records
 from figures.analyse.reading.text_file import text_file
 from figures.analyse.sequences.reference import read_reference, record_names
+from tests.analyse.aligned import text
 
 TITLE = "CLUSTAL W (1.83) multiple sequence alignment\n\n\n"
 CLUSTAL = TITLE + "a    ACGU-ACGU\nb    ACGAAACGA\n     *** **** \n\na    AC\nb    AU\n     *\n"
@@ -38,23 +39,6 @@ FILES = {
     "x.msf": MSF,
     "old.msf": MSF.split("\n", 2)[2],
 }
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes text to a file of that name."""
-
-    def written(name, content):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return written
-
-
-def text(sequences):
-    """The sequences as strings."""
-    return ["".join(sequences.tokens[color] for color in row) for row in sequences.states]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -4,23 +4,7 @@ import pytest
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences import read_sequences
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes text to a file of that name."""
-
-    def written(name, content):
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        return path
-
-    return written
-
-
-def text(sequences):
-    """The sequences as strings."""
-    return ["".join(sequences.tokens[color] for color in row) for row in sequences.states]
+from tests.analyse.aligned import text
 
 
 @pytest.mark.parametrize("mark", list("_.~*"))

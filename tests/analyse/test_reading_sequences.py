@@ -11,23 +11,7 @@ from hypothesis import strategies as st
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.sequences import read_sequences
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Writes text or bytes to a file of that name."""
-
-    def written(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return written
-
-
-def text(sequences):
-    """The sequences as strings."""
-    return ["".join(sequences.tokens[color] for color in row) for row in sequences.states]
+from tests.analyse.aligned import text
 
 
 def said(sequences):

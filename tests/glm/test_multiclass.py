@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import Estimate, stream
 from theory import ConvergenceError, glm
-from theory.glm.multiclass import channel
+from theory.glm.multiclass import channel, nodes
 from theory.glm.multiclass.equations import Classes
 from theory.models import GaussianMixture, Modes, MulticlassMixture
 
@@ -82,7 +82,7 @@ def test_softmax_prox_minimizes():
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4])
 def test_nodes_of_the_normal_law(dimension):
-    z, weights = channel.gaussian_nodes(dimension)
+    z, weights = nodes.gaussian_nodes(dimension)
     sharp = 1e-10 if dimension < 4 else 5e-3
     assert weights.sum() == pytest.approx(1)
     np.testing.assert_allclose(weights @ z, 0, atol=sharp)
@@ -161,7 +161,7 @@ def test_two_classes_satisfy_the_equations_of_many():
     modes = Modes([0.4, 0.6], [[0.5, 0.2], [0.3, 0.9]], np.array([[1, -0.4], [-0.4, 0.8]])[:, :, None] * [0.5, 0.5])
     model = MulticlassMixture(modes=modes, probabilities=(0.3, 0.7), alpha=1.2, lam=0.3, loss="softmax")
     point, basis = glm.solve(model, tol=1e-12), channel.contrasts(2)
-    classes = Classes(model, basis, channel.gaussian_nodes(1))
+    classes = Classes(model, basis, nodes.gaussian_nodes(1))
     x = np.concatenate(
         [(basis @ a @ basis.T).ravel() for a in (point.V, point.q)] + [(basis @ point.r).ravel(), basis @ point.bias]
     )

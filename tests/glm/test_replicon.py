@@ -13,8 +13,9 @@ from simulate.core import Estimate, stream
 from tests.glm.settings import KINDS, draw, teacher_problem
 from theory import glm, masked
 from theory.glm.bayes_optimal import _information
-from theory.glm.multiclass.channel import contrasts, gaussian_nodes
+from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.equations import Classes
+from theory.glm.multiclass.nodes import gaussian_nodes
 from theory.glm.multiclass.stability import replicon
 from theory.models import (
     AR1,

@@ -21,7 +21,6 @@ from figures.analyse.matrix.contrasts import contrasts, ridge_of_contrasts
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.table_rows import table_rows
 from simulate.masked import RowBlocks, fit_path
-from simulate.masked.moments import Gram
 from theory import masked
 from theory.models import Empirical
 from theory.models.arrays import Array
@@ -96,7 +95,8 @@ def data_theory(X: Array | RowBlocks, lams: Array, smallest_n: int) -> DataTheor
     """
     rows = contrasts(table_rows(X))
     n = rows.n
-    trace = float(sum(np.vdot(block, block) for block in rows)) / n if rows.known is None else _trace(rows.known)
+    squares = sum(float(np.vdot(block, block)) for block in rows) if rows.known is None else rows.known.trace
+    trace = squares / n
     low = 0.3 * float(np.min(lams)) * min(1.0, smallest_n / n)  # because mu >= lam n/N
     high = 3 * (float(np.max(lams)) + trace)  # because mu <= kappa <= lam + tr Sigma/n
     mus = np.geomspace(low, high, NODES)
@@ -111,10 +111,6 @@ def data_theory(X: Array | RowBlocks, lams: Array, smallest_n: int) -> DataTheor
         _log_kappa=CubicSpline(log_mu, log_mu - np.log(freedom)),
         _log_error=CubicSpline(log_mu, np.log(path.gcv_error.mean(axis=1))),
     )
-
-
-def _trace(known: Gram) -> float:
-    return float(np.trace(known.products)) / known.n if known.products is not None else 0.0
 
 
 def empirical_covariance(X: Array | RowBlocks) -> Empirical:

@@ -52,10 +52,11 @@ def _training_sets(
 
 
 def _errors(rows: RowBlocks, found: Moments | None, held_out: Array, lams: Array, tuning: Array) -> Array:
-    """Fit these rows, and return their held-out and GCV errors, (2, n_lams + 1)."""
-    in_memory = rows.in_memory
-    mean = in_memory.mean(axis=0) if in_memory is not None else (found or rows.moments).mean
-    n = len(in_memory) if in_memory is not None else (found or rows.moments).n
+    """Fit these rows, whose moments are given unless they are in memory, and return errors (2, n_lams + 1).
+
+    They are the held-out ones and those of GCV.
+    """
+    n, mean = rows.n, rows.all_rows().mean(axis=0) if found is None else found.mean
     path = fit_path(contrasts(rows, found), ridge_of_contrasts(np.concatenate([lams, tuning]), n))
     gcv = path.gcv_error.mean(axis=1) * (n / (n - 1))  # the mean takes one more degree of freedom
     chosen = [*range(len(lams)), len(lams) + int(gcv[len(lams) :].argmin())]

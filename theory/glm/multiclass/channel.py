@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from theory.glm.multiclass.nodes import gaussian_nodes as gaussian_nodes
 from theory.models.arrays import Array
 
 Nodes = tuple[Array, Array]  # z (N, D), weights (N,)

@@ -35,9 +35,9 @@ def with_other_nodes(classes: Classes) -> Classes:
     return replace(classes, nodes=gaussian_nodes(classes.D, classes.rule, other=True), progress=Progress())
 
 
-def solved_with_other_nodes(classes: Classes, x: Array) -> Array | None:
-    """Return the solution of the equations with the other nodes of their rule near x; None if none was found."""
-    update = Logarithmic(with_other_nodes(classes))
+def solved_near(classes: Classes, x: Array) -> Array | None:
+    """Return the solution of the equations near x, the solution with other nodes; None if none was found."""
+    update = Logarithmic(classes)
     start = update.pack(x)
     aim = max(SETTLED * relative_gap(update(start), start), ROUNDING)
     found, residual = polished(update, start, aim)

@@ -11,7 +11,7 @@ from theory.glm.multiclass.channel import ClassAverages, contrasts, symmetric_ro
 from theory.glm.multiclass.decisions import decision_probabilities
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import Rule, gaussian_nodes
-from theory.glm.multiclass.rules import solved_with_other_nodes, with_other_nodes
+from theory.glm.multiclass.rules import solved_near, with_other_nodes
 from theory.glm.multiclass.stability import replicon
 from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
@@ -96,20 +96,20 @@ class MulticlassSaddlePoint(WithReplicon, SolverResult):
 
         The equations are solved once more with other nodes, those of `equation_uncertainty`; it is the largest
         |difference|/(1 + |x|) over all entries x of V, q, r and the bias, and over the training and test loss, and at
-        least `equation_uncertainty`. Products
-        and sparse grids are more accurate than this, since the other nodes are fewer; of Sobol's points it is the
-        spread of two equally accurate sets. 0 where `equation_uncertainty` is, and infinite where the equations with
-        the other nodes have no solution near this one.
+        least `equation_uncertainty`. Products and sparse grids are more accurate than this, since the other nodes are
+        fewer; of Sobol's points it is the spread of two equally accurate sets. 0 where `equation_uncertainty` is, and
+        infinite where the equations with the other nodes have no solution near this one.
         """
         classes = self._classes
         if classes is None:
             return 0.0
-        found = solved_with_other_nodes(classes, self._in_contrasts(classes))
+        others = with_other_nodes(classes)
+        found = solved_near(others, self._in_contrasts(classes))
         if found is None:
             return float("inf")
-        V, q, r, b = with_other_nodes(classes).split(found)
+        V, q, r, b = others.split(found)
         T = classes.basis.T
-        losses = np.array(_losses(with_other_nodes(classes), found))
+        losses = np.array(_losses(others, found))
         pairs = zip(
             (T @ V @ T.T, T @ q @ T.T, T @ r, T @ b, losses),
             (self.V, self.q, self.r, self.bias, np.array([self.train_loss, self.test_loss])),

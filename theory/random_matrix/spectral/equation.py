@@ -8,6 +8,7 @@ the upper half plane, and one at a real nu inside the support; outside it there 
 m = h^2 <t^2>/alpha < 1. Either property certifies a root, however it was found.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -39,17 +40,23 @@ class Branch:
         return np.asarray((self.inside | self.outside) & (self.residual < ACCURATE))
 
 
-def resolvent(
+def solved_blocks(
     ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None, budget: int = 500_000
-) -> tuple[Branch, ComplexArray]:
-    """Find the physical root and tr (S - nu)^-1/d at every nu (points,), in blocks of at most `budget` numbers."""
+) -> Iterator[tuple[ScalarEquation, Branch]]:
+    """Yield the equation and its physical roots at the nu (points,), in blocks of at most `budget` numbers."""
     blocks = in_blocks(nu, ensemble.size, budget)
     starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, budget)
-    parts, traces = [], []
     for points, first in zip(blocks, starts, strict=True):
         equation = ensemble.at(points)
-        parts.append(solve(equation, first))
-        traces.append(trace(equation, parts[-1].h))
+        yield equation, solve(equation, first)
+
+
+def resolvent(ensemble: Ensemble, nu: Numbers, start: ComplexArray | None = None) -> tuple[Branch, ComplexArray]:
+    """Find the physical root and tr (S - nu)^-1/d at every nu (points,)."""
+    parts, traces = [], []
+    for equation, found in solved_blocks(ensemble, nu, start):
+        parts.append(found)
+        traces.append(trace(equation, found.h))
     return joined(parts), np.concatenate(traces)
 
 

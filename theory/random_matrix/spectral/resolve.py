@@ -5,16 +5,14 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
 from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interval, angles
 from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices, Mask
-from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, trace
+from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace
 
 CLOSE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
 SMOOTH = 1e-9  # of the last coefficients of a panel, as a mass
 LIGHT = 1e-13  # mass of a panel that is not halved
 RESOLVED = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
-BUDGET = 500_000  # numbers of a temporary array
 
 
 _Known = tuple[Array, ComplexArray]  # points of a bulk, ascending, with h there
@@ -175,16 +173,11 @@ def _added(known: list[_Known], bulk: Indices, nu: Array, h: ComplexArray) -> li
 
 def _evaluated(ensemble: Ensemble, nu: Array, start: ComplexArray | None) -> tuple[Branch, Array, Array]:
     """Find roots, density and shares at nu (panels, points), the last two in its shape; no density where unsure."""
-    points = nu.ravel()
-    blocks = in_blocks(points, ensemble.size, BUDGET)
-    starts = [None] * len(blocks) if start is None else in_blocks(start, ensemble.size, BUDGET)
-    parts: list[Branch] = []
-    density, share = [], []
-    for block, first in zip(blocks, starts, strict=True):
-        equation = ensemble.at(block)
-        parts.append(solve(equation, first))
-        share.append(share_below(equation, parts[-1]))
-        density.append(np.where(parts[-1].inside, trace(equation, parts[-1].h).imag / np.pi, 0.0))
+    parts, density, share = list[Branch](), [], []
+    for equation, found in solved_blocks(ensemble, nu.ravel(), start):
+        parts.append(found)
+        share.append(share_below(equation, found))
+        density.append(np.where(found.inside, trace(equation, found.h).imag / np.pi, 0.0))
     return joined(parts), np.concatenate(density).reshape(nu.shape), np.concatenate(share).reshape(nu.shape)
 
 

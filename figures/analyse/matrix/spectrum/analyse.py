@@ -24,7 +24,7 @@ from figures.analyse.matrix.spectrum.record import (
 from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from simulate.masked import RowBlocks, fit
-from simulate.masked.moments import Gram
+from simulate.masked.moments import Gram, mirrored
 from theory.models import Diagonal, Isotropic, MaskedRidge
 from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
@@ -88,8 +88,7 @@ def _covariance(rows: RowBlocks) -> Array:
     if rows.in_memory is not None or rows.n < rows.d:
         whole = rows.all_rows()
         return np.asarray(whole.T @ whole / rows.n)
-    lower = rows.second_moments()
-    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+    return mirrored(rows.second_moments())
 
 
 def _permuted(X: RowBlocks, seed: int) -> RowBlocks:

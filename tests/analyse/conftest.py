@@ -1,0 +1,15 @@
+"""What tests of users' files share: a way to write them."""
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes text or bytes to a file of that name."""
+
+    def written(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
