@@ -77,7 +77,8 @@ class Logarithmic(Counted):
         with np.errstate(all="ignore"):
             try:
                 return self.pack(self.classes.image(self.unpack(y)))
-            except np.linalg.LinAlgError:  # an eigendecomposition of entries that are not numbers
+            # Entries may have become no numbers, so that no eigenvalues exist, or all outputs exactly zero.
+            except (np.linalg.LinAlgError, ZeroDivisionError):
                 return np.full_like(y, np.nan)
 
 
