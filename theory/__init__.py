@@ -1,24 +1,28 @@
 """Replica saddle points and random-matrix expressions for masked self-supervised learning.
 
-All subjects are imported here, which costs an eighth of a second beyond numpy and scipy; only the symbolic closed forms
-of `theory.masked.closed_forms` wait for their first use, because sympy takes longer than everything else.
+A subject is loaded when it is first used, by name (`theory.masked`) or by an import (`from theory import masked`), and
+so are the two kinds of errors below. Importing `theory` alone loads neither numpy nor scipy.
 """
 
-from theory import (
-    cumulants,
-    feedforward,
-    glm,
-    masked,
-    models,
-    nets,
-    perceptron,
-    potts,
-    random_matrix,
-    topics,
-    trees,
-)
-from theory.models.errors import MaskedSSLError
-from theory.numerics import ConvergenceError, ReplicaSymmetryError
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from theory import (
+        cumulants,
+        feedforward,
+        glm,
+        masked,
+        models,
+        nets,
+        perceptron,
+        potts,
+        random_matrix,
+        topics,
+        trees,
+    )
+    from theory.models.errors import MaskedSSLError
+    from theory.numerics import ConvergenceError, ReplicaSymmetryError
 
 __all__ = [
     "ConvergenceError",
@@ -36,3 +40,25 @@ __all__ = [
     "topics",
     "trees",
 ]
+
+_ROOM_OF = {
+    "ConvergenceError": "theory.numerics",
+    "MaskedSSLError": "theory.models.errors",
+    "ReplicaSymmetryError": "theory.numerics",
+}
+
+
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load the subject or the error that this module does not hold yet; the next access finds it there."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        room = _ROOM_OF.get(name)
+        found = getattr(import_module(room), name) if room else import_module(f"{__name__}.{name}")
+        return globals().setdefault(name, found)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

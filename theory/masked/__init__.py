@@ -1,7 +1,6 @@
 """Masked self-supervised ridge regression: errors, learning curves, limits, optimum, replica saddle point, masks."""
 
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from theory.masked import high_precision
@@ -57,8 +56,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Load `closed_forms` when it is first used: it imports sympy, which takes a second."""
-    if name == "closed_forms":
-        return import_module("theory.masked.closed_forms")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load `closed_forms` when it is first used: it imports sympy, which takes a second."""
+        if name == "closed_forms":
+            return import_module("theory.masked.closed_forms")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
