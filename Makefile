@@ -92,7 +92,7 @@ verify: $(VENV)/.dask
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
 bench: $(VENV)/.bench $(EXTRAS:%=$(VENV)/.extra-%)
-	@$(PY) -m pytest -q tests/benchmarks --bench --benchmark-quiet
+	@$(PY) -m pytest -q tests/benchmarks --bench
 
 lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy

@@ -240,7 +240,15 @@ def test_names_carry_the_version_of_their_package():
 
 def test_the_table_as_text():
     rows = [
-        row(subject="fits", ours=0.01234, theirs=0.5, goal="4 times", limit="3 times", note="10: 1 s"),
+        row(
+            subject="fits",
+            about="Sums and\ntheir memory.",
+            ours=0.01234,
+            theirs=0.5,
+            goal="4 times",
+            limit="3 times",
+            note="10: 1 s",
+        ),
         row(subject="fits", job="memory", unit="MB", ours=78.04, peer="", theirs=None),
         row(subject="laws", job="density", theirs=None, failure="ImportError: no"),
     ]
@@ -250,6 +258,7 @@ def test_the_table_as_text():
     assert body[2:] == [
         "",
         "Fits",
+        "  Sums and their memory.",
         "sums     12.3 ms  numpy  500 ms   40.5  3 times  4 times  met",
         "    10: 1 s",
         "memory     78 MB                                          no goal",
@@ -260,7 +269,7 @@ def test_the_table_as_text():
         "",
         "3 rows: 1 met, 1 no goal, 1 peer failed",
     ]
-    assert "load 0.10 on 2 cores at the start" in text
+    assert "load: 0.10 on 2 cores at the start" in text
 
 
 def test_the_table_as_csv():

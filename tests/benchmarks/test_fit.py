@@ -1,4 +1,7 @@
-"""All masked regressions of a data matrix: beside a loop over scikit-learn's Ridge and the machine's flop limit."""
+"""All masked ridge regressions, each column of a data matrix from the others: beside scikit-learn, column by column.
+
+The matrix has n rows and d columns. The flop limit is the time of a matrix product with as many operations.
+"""
 
 import numpy as np
 import pytest
@@ -50,14 +53,14 @@ def test_fit(jobs, n, d):
 def test_path_and_choices(jobs, n, d):
     X = data(n, d)
     one = {"ours, one fit": lambda: fit(X, LAM)}
-    jobs.compare(f"path of 50 ridges, n = {n}, d = {d}", lambda: fit_path(X, LAMS), beside=one)
+    jobs.compare(f"fits with 50 penalties, n = {n}, d = {d}", lambda: fit_path(X, LAMS), beside=one)
     jobs.compare(
-        f"ridge chosen by leave-one-out of 50, n = {n}, d = {d}",
+        f"penalty chosen of 50 by leave-one-out, n = {n}, d = {d}",
         lambda: fit_path(X, LAMS).best("loo"),
         beside={"ours, chosen by GCV": lambda: fit_path(X, LAMS).best()},
         goal="1/3 times",
     )
-    jobs.compare(f"fit with its leave-one-out errors, n = {n}, d = {d}", lambda: fit(X, LAM).loo_error, beside=one)
+    jobs.compare(f"a fit and its leave-one-out errors, n = {n}, d = {d}", lambda: fit(X, LAM).loo_error, beside=one)
 
 
 @pytest.mark.parametrize("lam", [LAM, 1e-9])
@@ -69,7 +72,7 @@ def test_peak_memory(jobs, n, d, lam):
         return lambda: fit(X, lam)
 
     allowed = 8e-6 * 4 * d * max(n, d)
-    title = f"memory of a fit, n = {n}, d = {d}, lam = {lam:g}"
+    title = f"peak memory of a fit, n = {n}, d = {d}, lam = {lam:g}"
     jobs.memory(title, Peer(prepared, made=True), goal=f"{allowed:.3g} MB", note="the goal is four matrices")
 
 
@@ -79,7 +82,10 @@ def test_where_the_dual_pays(jobs, n):
     X = data(n, 1000)
     beside = {"ours, the primal problem": lambda: primal(row_blocks(X), LAM)}
     jobs.compare(
-        f"the dual problem, n = {n}, d = 1000", lambda: dual(X, LAM), beside=beside, goal="1 times" if n < 740 else ""
+        f"a fit by the dual problem, n = {n}, d = 1000",
+        lambda: dual(X, LAM),
+        beside=beside,
+        goal="1 times" if n < 740 else "",
     )
 
 
@@ -88,4 +94,4 @@ def test_growth(jobs):
         X = data(2 * d, d)
         return lambda: fit(X, LAM)
 
-    jobs.grows("all masked ridge regressions, by d = n/2", (500, 1000, 2000), make, goal="power 3")
+    jobs.grows("growth of the time of a fit with d = n/2", (500, 1000, 2000), make, goal="power 3")

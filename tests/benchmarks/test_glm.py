@@ -1,4 +1,8 @@
-"""Replica saddle points beside a vectorized state evolution, and against the number of modes."""
+"""Replica saddle points of regressions with p modes, beside a vectorized state evolution in numpy.
+
+A point is one sample ratio alpha; lam is the penalty. Softmax regression of K classes needs averages in K - 1
+dimensions: clusters that are alike have equal shares, angles and spreads, others differ in shares and angles.
+"""
 
 import math
 from dataclasses import replace
@@ -9,6 +13,7 @@ from scipy.special import erfc, expit
 
 from tests.glm.settings import teacher_problem
 from theory import glm
+from theory.models import Modes, MulticlassMixture
 
 SUBJECT = "generalized linear models"
 ALPHAS = np.geomspace(0.2, 5, 30)
@@ -63,7 +68,7 @@ def test_logistic_curve(jobs):
     """30 points at p = 1000, each from a cold start."""
     problem = harmonic(1000)
     jobs.compare(
-        "logistic regression, p = 1000, lam = 0.01, a point",
+        "saddle point of logistic regression, p = 1000, lam = 0.01",
         lambda: points(lambda each: glm.solve(each).q[0], problem),
         {"numpy, vectorized state evolution": lambda: points(state_evolution, problem)},
         per=30.0,
@@ -75,14 +80,20 @@ def test_logistic_curve(jobs):
 @pytest.mark.parametrize("lam", [1e-4, 1e-6])
 def test_small_ridges(jobs, lam):
     problem = harmonic(1000, alpha=1.5, lam=lam)
-    point = jobs.compare(f"logistic regression, p = 1000, lam = {lam:g}", lambda: glm.solve(problem), goal="0.1 s")
-    jobs.number("the same: how often the equations are evaluated", point.iterations, "evaluations")
+    point = jobs.compare(
+        f"saddle point of logistic regression, p = 1000, lam = {lam:g}", lambda: glm.solve(problem), goal="0.1 s"
+    )
+    jobs.number(f"evaluations of the equations in that saddle point, lam = {lam:g}", point.iterations, "evaluations")
 
 
 def test_warm_curve(jobs):
     base = harmonic(1000, lam=1e-4)
     cold = {"ours, 30 cold starts": lambda: points(lambda each: glm.solve(each).q[0], base)}
-    jobs.compare("logistic curve of 30 points, lam = 1e-4", lambda: glm.learning_curve(base, ALPHAS), beside=cold)
+    jobs.compare(
+        "learning curve of logistic regression, 30 points, lam = 1e-4",
+        lambda: glm.learning_curve(base, ALPHAS),
+        beside=cold,
+    )
 
 
 @pytest.mark.parametrize("loss", ["logistic", "square"])
@@ -93,4 +104,26 @@ def test_growth_with_modes(jobs, loss):
         problem = harmonic(p, loss=loss, **options)
         return lambda: glm.solve(problem)
 
-    jobs.grows(f"{loss} loss, by modes", (10**4, 10**5, 10**6), make, goal="power 1.1")
+    jobs.grows(
+        f"growth of the time of a saddle point with p, {loss} loss", (10**4, 10**5, 10**6), make, goal="power 1.1"
+    )
+
+
+def mixture(K, alike):
+    """K clusters of one covariance, with means of about unit length."""
+    rng = np.random.default_rng(K)
+    directions, shares = rng.standard_normal((K, 2 * K)) / math.sqrt(2 * K), 1 + rng.random(K)
+    modes = Modes([1.0], [[0.4]], (np.eye(K) if alike else directions @ directions.T)[:, :, None])
+    probabilities = tuple(np.full(K, 1 / K) if alike else shares / shares.sum())
+    return MulticlassMixture(modes=modes, probabilities=probabilities, alpha=1.0, lam=0.1, loss="softmax")
+
+
+@pytest.mark.parametrize(("K", "alike"), [(5, True), (5, False), (10, True), (10, False)])
+def test_softmax_of_many_classes(jobs, K, alike):
+    which = f"{K} classes, {'all alike' if alike else 'unlike'}, lam = 0.1"
+    glm.solve(replace(mixture(3, alike), alpha=0.5))  # compiles
+    point = jobs.compare(
+        f"saddle point of softmax regression, {which}", lambda: glm.solve(mixture(K, alike)), goal="10 s", rounds=1
+    )
+    title = f"error that the quadrature leaves in it, {which}"
+    jobs.number(title, point.quadrature_error, "relative", goal="1e-4 relative", note=f"nodes: {point.quadrature}")

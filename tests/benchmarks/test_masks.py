@@ -1,4 +1,8 @@
-"""Masking patterns: one point of theory beside the honest simulation that it replaces."""
+"""Masking patterns: one point of theory beside the honest simulation that it replaces.
+
+Data have d coordinates of the named covariance; R is the number of random masks, each of which hides 15 % of them. A
+window hides neighboring coordinates.
+"""
 
 import math
 
@@ -32,7 +36,7 @@ def test_random_masks_from_a_fresh_record(jobs, name, n_masks):
     make = COVARIANCES[name]
     covariance = make()
     jobs.compare(
-        f"random masks, {name}, {number_of(n_masks)}",
+        f"theory of random masks from a new record, {name}, {number_of(n_masks)}",
         lambda: masked.random_masks(make(), ALPHA, LAM, RATE, n_masks),
         beside={"ours, with known eigenvalues": lambda: masked.random_masks(covariance, ALPHA, LAM, RATE, n_masks)},
     )
@@ -54,7 +58,7 @@ def test_curve_over_sample_ratios_beside_its_points(jobs):
     """Dense, infinitely many masks: one spectrum serves all alphas."""
     covariance, alphas = COVARIANCES["scaled AR1 d = 300"](), np.linspace(0.2, 4, 20)
     jobs.compare(
-        f"curve of 20 sample ratios, scaled AR1 d = {D}",
+        f"theory at 20 sample ratios, scaled AR1 d = {D}",
         lambda: masked.mask_curve(covariance, alphas, LAM, RATE),
         beside={"ours, point by point": lambda: [masked.random_masks(covariance, a, LAM, RATE) for a in alphas]},
         rounds=2,
@@ -70,7 +74,7 @@ def test_all_windows(jobs, length, exact_size):
     model = SpanWindows(covariance, ALPHA, LAM, length)
     size = ", exact size" if exact_size else ""
     jobs.compare(
-        f"{D - length + 1} windows of {length}, AR1 d = {D}{size}",
+        f"theory of all {D - length + 1} windows of {length}, AR1 d = {D}{size}",
         lambda: masked.span_windows(covariance, ALPHA, LAM, length, exact_size=exact_size),
         beside={
             "ours, one window": lambda: masked.span_mask(covariance, ALPHA, LAM, range(length), exact_size=exact_size),

@@ -26,7 +26,7 @@ def beside_jax(make):
 def test_steps_on_the_exact_population(jobs, n_layers):
     contexts, stack = enumerated_contexts(four(5, 3, 0.5)), FactoredStack.deterministic(n_layers, 5, 3)
     jobs.compare(
-        f"a step on 405 contexts, N = {n_layers}",
+        f"training step on 405 contexts, N = {n_layers}",
         lambda: train_on_population(stack, contexts, n_steps=STEPS, rate=RATE, record=[STEPS]),
         beside_jax(lambda each: jax_stacks.population_steps(stack, contexts, STEPS, RATE, each)),
         per=float(STEPS),
@@ -39,7 +39,7 @@ def test_epoch_of_sequences(jobs, n_layers):
     rng = np.random.default_rng(0)
     states, stack = rng.integers(10, size=(25_600, 20)), FactoredStack.random(n_layers, 20, 10, 0.8, rng)
     jobs.compare(
-        f"a step of 256 sequences, 20 sites, 10 colors, N = {n_layers}",
+        f"training step of 256 sequences, 20 sites, 10 colors, N = {n_layers}",
         lambda: train_on_sequences(stack, states, states[:10], n_steps=100, rate=RATE, record=[100], rng=rng),
         beside_jax(lambda each: jax_stacks.epoch(stack, states, 256, RATE, each, np.random.default_rng(1))),
         per=100.0,

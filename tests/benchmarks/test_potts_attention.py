@@ -1,9 +1,9 @@
-"""Factored attention with many colors: sums over sequences beside one-hot arrays, and a fit of 10,000 sequences.
+"""Factored attention with couplings A_ij V_ab, fitted to 10,000 sequences of L sites with many colors (letters).
 
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. CPU times are shown, never asserted.
+The peer computes the same loss and gradient from one-hot arrays, as a network does.
 """
 
-import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,15 +12,14 @@ from scipy.special import log_softmax
 from simulate.core import stream
 from simulate.potts import factored_attention, make_dynamics
 from simulate.potts.inference.factored_kernel import FactoredObjective
-from tests.benchmarks.timing import seconds
 from theory.models import PottsModel
 from theory.models.potts import random_graph
 
-pytest.importorskip("pytest_benchmark")
-
+SUBJECT = "Potts models, factored attention"
 SITES, SEQUENCES = 20, 10_000
 
 
+@cache
 def sequences(n_colors, n_sites=SITES):
     """Independent chains of 60 sweeps on a sparse random graph."""
     rng = stream(0, "attention benchmark", n_colors, n_sites)
@@ -50,39 +49,53 @@ def by_one_hot_arrays(states, A, V, h):
     return loss, *gradients
 
 
-def test_gradient_beside_one_hot_arrays(benchmark, show):
-    """L = 20 and 10,000 sequences, at three numbers of colors with the exponent of the growth."""
-    times, theirs, colors = [], [], (30, 60, 120)
-    for C in colors:
-        rng = stream(1, "point", C)
-        A, V, h = rng.standard_normal((SITES, SITES)), rng.standard_normal((C, C)), np.zeros((SITES, C))
-        np.fill_diagonal(A, 0.0)
-        states = rng.integers(C, size=(SEQUENCES, SITES)).astype(np.int32)
-        objective = FactoredObjective(states, np.full(SEQUENCES, 1 / SEQUENCES))
-        assert objective(A, V, h)[0] == pytest.approx(by_one_hot_arrays(states, A, V, h)[0], rel=1e-10)
-        times.append(seconds(lambda o=objective, x=(A, V, h): o(*x), 3, time.process_time))
-        theirs.append(seconds(lambda s=states, x=(A, V, h): by_one_hot_arrays(s, *x), 1, time.process_time))
-    benchmark.pedantic(lambda: None)
-    exponent = float(np.polyfit(np.log(colors), np.log(times), 1)[0])
-    for C, ours, theirs_s in zip(colors, times, theirs, strict=True):
-        show(
-            f"gradient of factored attention, {C} colors",
-            cpu_s=ours,
-            one_hot_cpu_s=theirs_s,
-            times_faster=theirs_s / ours,
-        )
-    show("gradient of factored attention", exponent_in_colors=exponent)
+def point(C):
+    """Random states, and a point (A, V, h) at which the gradient is taken."""
+    rng = stream(1, "point", C)
+    A, V, h = rng.standard_normal((SITES, SITES)), rng.standard_normal((C, C)), np.zeros((SITES, C))
+    np.fill_diagonal(A, 0.0)
+    return rng.integers(C, size=(SEQUENCES, SITES)).astype(np.int32), (A, V, h)
+
+
+def ours_at(C):
+    states, x = point(C)
+    objective = FactoredObjective(states, np.full(SEQUENCES, 1 / SEQUENCES))
+    return lambda: objective(*x)
+
+
+@pytest.mark.parametrize("C", [30, 60, 120])
+def test_gradient_beside_one_hot_arrays(jobs, C):
+    states, x = point(C)
+    jobs.compare(
+        f"loss and gradient, L = {SITES}, {C} colors",
+        ours_at(C),
+        {"numpy, one-hot arrays": lambda: by_one_hot_arrays(states, *x)},
+        off=lambda ours, theirs: max(float(np.max(abs(a - b))) for a, b in zip(ours, theirs, strict=True)),
+        rounds=2,
+        limit="1 times",
+    )
+
+
+def test_growth_of_the_gradient(jobs):
+    title = f"growth of the time of loss and gradient with the colors, L = {SITES}"
+    jobs.grows(title, (30, 60, 120), ours_at, goal="power 2", note="products of matrices take C^2 operations")
 
 
 @pytest.mark.parametrize("n_sites", [20, 50])
-def test_fit_of_sixty_colors(benchmark, show, n_sites):
+def test_fit_of_sixty_colors(jobs, n_sites):
     """To a gradient norm of 1e-5, the default."""
     states = sequences(60, n_sites)
-    start = time.process_time()
-    fit = benchmark.pedantic(lambda: factored_attention(states, 60), rounds=1)
-    show(
-        f"fit of 60 colors, L = {n_sites}, {SEQUENCES} sequences",
-        cpu_s=time.process_time() - start,
-        iterations=fit.iterations,
-        residual=fit.residual,
+    title = f"a fit to a gradient of 1e-5, L = {n_sites}, 60 colors"
+    found = jobs.compare(title, lambda: factored_attention(states, 60), rounds=1, goal="60 s")
+    jobs.number(f"steps of that fit, L = {n_sites}", found.iterations, "steps")
+
+
+def test_fit_on_two_threads(jobs):
+    """Wall time, so that another load of the machine counts."""
+    states = sequences(60)
+    jobs.compare(
+        f"ten steps of a fit on two threads, wall time, L = {SITES}, 60 colors",
+        lambda: factored_attention(states, 60, max_iter=10, check=False, n_threads=2),
+        beside={"ours, one thread": lambda: factored_attention(states, 60, max_iter=10, check=False)},
+        clock="wall",
     )

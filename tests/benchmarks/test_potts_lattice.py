@@ -1,4 +1,7 @@
-"""Heat bath on the square lattice: the compiled kernel beside a checkerboard in numpy; the law is tested elsewhere."""
+"""Heat bath of Potts models on a square lattice: the compiled kernel beside a checkerboard in numpy.
+
+Times are those of the update of one site. That both draw from the right law is tested elsewhere.
+"""
 
 import math
 
@@ -37,7 +40,7 @@ def test_kernel_beside_numpy(jobs, n_colors, n_chains):
     states = rng.integers(n_colors, size=(n_chains, WIDTH * WIDTH)).astype(np.int16)
     generators, betas = rng.integers(2**64, size=(n_chains, 2), dtype=np.uint64), np.full(n_chains, beta)
     jobs.compare(
-        f"an update at the critical point, {n_colors} colors, {n_chains} chains of {WIDTH} x {WIDTH}",
+        f"update of a site at the critical point, {n_colors} colors, {n_chains} chains of {WIDTH} x {WIDTH}",
         lambda: lattice_sweeps(states, generators, betas, WIDTH, WIDTH, n_colors, SWEEPS, 0, n_chains),
         {"numpy, checkerboard": Peer(lambda: checkerboard(n_colors, beta), made=True, times=SWEEPS * n_chains)},
         per=float(SWEEPS * states.size),

@@ -1,7 +1,7 @@
-"""Single-site updates of many Potts chains beside the samplers of adabmDCA (torch, single precision).
+"""Sampling of Potts models with L sites and 21 colors, 1000 chains at once, beside adabmDCA (torch, single precision).
 
-21 colors, 1000 chains. The peer updates one random site of all chains at a time, by the same rule as ours. Products
-J_ij U_ab and sparse graphs are given to it as the written-out tensor that it takes.
+Times of an update are those of one site of one chain. The peer updates one random site of all chains at a time, by the
+same rule as ours. Products J_ij U_ab and sparse graphs are given to it as the written-out tensor that it takes.
 """
 
 from itertools import permutations
@@ -69,7 +69,7 @@ def test_updates(jobs, kind, n_sites, method):
     sampler, rule = METHODS[method]
     goal, limit = GOALS[kind]
     jobs.compare(
-        f"an update, {kind}, {method}, L = {n_sites}",
+        f"update of a site, {kind} couplings, {method.replace('_', ' ')}, L = {n_sites}",
         chains_of(MODELS[kind](n_sites), method=method),
         {f"adabmDCA, {rule} at one site of all chains": Peer(lambda: adabmdca(kind, n_sites, sampler), made=True)},
         per=float(n_sites * N_CHAINS),
@@ -83,7 +83,7 @@ def test_updates(jobs, kind, n_sites, method):
 def test_two_threads_beside_one(jobs, kind, n_sites):
     model = MODELS[kind](n_sites)
     jobs.compare(
-        f"an update on two threads, wall time, {kind}, L = {n_sites}",
+        f"update of a site on two threads, wall time, {kind} couplings, L = {n_sites}",
         chains_of(model, n_threads=2),
         beside={"ours, one thread": chains_of(model)},
         per=float(n_sites * N_CHAINS),
@@ -96,7 +96,11 @@ def test_two_threads_beside_one(jobs, kind, n_sites):
 def test_scores_beside_a_sweep(jobs, kind):
     model = MODELS[kind](200)
     chains = make_dynamics(model, N_CHAINS, np.random.default_rng(0))
-    jobs.compare(f"scores of 1000 chains, {kind}, L = 200", chains.scores, beside={"ours, a sweep": chains_of(model)})
+    jobs.compare(
+        f"scores of all colors of 1000 chains, {kind} couplings, L = 200",
+        chains.scores,
+        beside={"ours, a sweep": chains_of(model)},
+    )
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
@@ -110,7 +114,7 @@ def test_groups_of_many_sites_beside_pairs(jobs, order):
     U = rng.standard_normal((n_colors, n_colors))
     pairs = PottsModel(random_graph(n_sites, 3.0, rng), (U + U.T) / 2)
     jobs.compare(
-        f"an update, groups of {order} sites, L = {n_sites}, {n_colors} colors",
+        f"update of a site in groups of {order}, L = {n_sites}, {n_colors} colors",
         chains_of(model),
         beside={"ours, pairs": chains_of(pairs)},
         per=float(n_sites * N_CHAINS),
@@ -120,4 +124,9 @@ def test_groups_of_many_sites_beside_pairs(jobs, order):
 @pytest.mark.parametrize("kind", MODELS)
 def test_growth_with_sites(jobs, kind):
     goal = "" if kind == "sparse" else "power 2.2"
-    jobs.grows(f"a sweep, {kind}, by sites", (50, 100, 200), lambda n: chains_of(MODELS[kind](n)), goal=goal)
+    jobs.grows(
+        f"growth of the time of a sweep with L, {kind} couplings",
+        (50, 100, 200),
+        lambda n: chains_of(MODELS[kind](n)),
+        goal=goal,
+    )

@@ -1,4 +1,7 @@
-"""Counting similar sequences: bit planes beside a compiled loop over the sites, and two threads beside one."""
+"""Counting similar sequences of an alignment, for their weights: bit planes beside a compiled loop over the L sites.
+
+Times are those of one pair of sequences.
+"""
 
 import numpy as np
 import pytest
@@ -35,7 +38,7 @@ def test_similar_sequences(jobs, L, n_colors):
     states = ancestors[rng.integers(0, len(ancestors), M)]
     states = np.where(rng.random((M, L)) < 0.1, rng.integers(0, n_colors, (M, L)), states).astype(np.uint8)
     jobs.compare(
-        f"a pair of sequences, L = {L}, {n_colors} letters",
+        f"comparison of a pair of sequences, L = {L}, {n_colors} letters",
         lambda: similarity(states).counts,
         {"numba, a loop over the sites": lambda: plain(states, L // 5)},
         per=M * (M - 1) / 2,
@@ -43,7 +46,7 @@ def test_similar_sequences(jobs, L, n_colors):
         limit="1 times",
     )
     jobs.compare(
-        f"the same on two threads, wall time, L = {L}",
+        f"comparison of a pair on two threads, wall time, L = {L}",
         lambda: similarity(states, n_threads=2),
         beside={"ours, one thread": lambda: similarity(states)},
         per=M * (M - 1) / 2,

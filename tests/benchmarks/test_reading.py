@@ -1,17 +1,12 @@
-"""Tables of numbers, 20000 x 400: the reader of users' files beside pandas' C parser on the same file.
-
-Run by `make bench`. Times are shown, never asserted; ratios are of one run.
-"""
+"""Reading tables of numbers: the reader of users' files beside pandas' C parser on the same file."""
 
 import numpy as np
 import pytest
 
 from figures.analyse.reading.matrix import read_matrix
-from tests.benchmarks.timing import seconds
+from tests.benchmarks.machinery.jobs import Peer
 
-pytest.importorskip("pytest_benchmark")
-pandas = pytest.importorskip("pandas")
-
+SUBJECT = "reading tables"
 ROWS, COLUMNS = 20000, 400
 
 
@@ -27,10 +22,25 @@ def tables(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("name", "options"), [("whole.csv", {}), ("gaps.csv", {"drop_rows": True})])
-def test_tables(benchmark, show, tables, name, options):
+def by_pandas(path):
+    import pandas
+
+    return lambda: pandas.read_csv(path).dropna().to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "options"),
+    [
+        ("whole.csv", "a CSV file without gaps", {}),
+        ("gaps.csv", "a CSV file with a gap in each 37th row, these rows left out", {"drop_rows": True}),
+    ],
+)
+def test_tables(jobs, tables, name, title, options):
     """Whole tables are read by numpy's C parser; rows with gaps one by one, with the place of what cannot be used."""
     path = tables / name
-    benchmark.pedantic(read_matrix, args=(path,), kwargs=options, rounds=1)
-    pandas_time = seconds(lambda: pandas.read_csv(path).dropna().to_numpy(), 1)
-    show(f"{name}, {ROWS} x {COLUMNS}", seconds=benchmark.stats.stats.min, pandas=pandas_time)
+    jobs.compare(
+        f"{title}, {ROWS} rows of {COLUMNS} numbers",
+        lambda: read_matrix(path, **options),
+        {"pandas, read_csv with dropna": Peer(lambda: by_pandas(path), made=True)},
+        rounds=2,
+    )

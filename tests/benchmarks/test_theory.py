@@ -1,4 +1,7 @@
-"""Solvers of the masked problem: beside one eigendecomposition, beside each other, and the cost of the import."""
+"""Theory of masked ridge regression on data of d coordinates, beside an eigendecomposition; its import.
+
+A curve has 200 sample ratios alpha, with the errors of every coordinate; lam is the penalty.
+"""
 
 import math
 import os
@@ -84,7 +87,9 @@ def test_curve_of_unlike_rows_beside_gaussian_ones(jobs, law):
         return masked.learning_curve(AR1(math.inf, 0.7), ALPHAS, 0.01, row_scales=rows).mean_test_error
 
     gaussian = {"ours, Gaussian rows": lambda: points(EqualScales())}
-    jobs.compare(f"curve of 200 points, {type(law).__name__}", lambda: points(law), beside=gaussian)
+    jobs.compare(
+        f"curve of 200 points, rows of unlike scale, {type(law).__name__}", lambda: points(law), beside=gaussian
+    )
 
 
 @pytest.mark.parametrize("name", ["isotropic", "diagonal", "blocks", "power law", "ring", "torus"])
@@ -98,7 +103,9 @@ def test_a_million_coordinates(jobs, name):
         "ring": lambda: GaussianFreeField(d, 0.5),
         "torus": lambda: GaussianFreeField(d, 0.5, 2),
     }[name]
-    jobs.compare(f"one point, {name} d = 10^6", lambda: masked.solve(MaskedRidge(make(), 1.0, 0.01)), rounds=2)
+    jobs.compare(
+        f"errors at one sample ratio, {name} d = 10^6", lambda: masked.solve(MaskedRidge(make(), 1.0, 0.01)), rounds=2
+    )
 
 
 @pytest.mark.parametrize("lam", [1e-12, 1e-6, 1e-2, 10.0])
@@ -106,9 +113,11 @@ def test_replica_point(jobs, lam):
     model = MaskedRidge(AR1(math.inf, 0.7), 1.0, lam)
     title = f"replica point, AR1 d = inf, alpha = 1, lam = {lam:g}"
     found = jobs.compare(title, lambda: masked.replica(model))
-    jobs.number(f"iterations of a replica point, lam = {lam:g}", found.iterations, "steps", goal="15 steps")
+    jobs.number(f"steps to that replica point, lam = {lam:g}", found.iterations, "steps", goal="15 steps")
     gap = abs(found.test_error / masked.solve(model).mean_test_error - 1)
-    jobs.number(f"replica point beside the scalar equation, lam = {lam:g}", gap, "relative", goal="1e-10 relative")
+    jobs.number(
+        f"deviation of that point from the scalar equation, lam = {lam:g}", gap, "relative", goal="1e-10 relative"
+    )
 
 
 def test_optimal_ridge(jobs):
@@ -122,7 +131,7 @@ def test_growth_of_a_curve(jobs):
     def make(d):
         return lambda: curve(scaled(d))
 
-    jobs.grows("curve of 200 points, scaled AR1, by d", (200, 400, 800), make, goal="power 3")
+    jobs.grows("growth of the time of a curve with d, scaled AR1", (200, 400, 800), make, goal="power 3")
 
 
 @pytest.mark.parametrize("program", ["import theory", "from theory import models", "from theory import masked"])

@@ -1,4 +1,7 @@
-"""Topics: Gibbs sampling beside the package `lda`, and a training step beside vectorized numpy over positions."""
+"""Topics of documents: Gibbs sampling of LDA beside the package `lda`, and training of an attention layer beside numpy.
+
+Gibbs sampling is told by the time of one token in one sweep.
+"""
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from simulate.topics.run import Run
 from tests.benchmarks.machinery.jobs import Peer
 from theory.models.topics import Masking, TopicModel
 
+SUBJECT = "topics, simulation"
 N_TOPICS, SWEEPS = 20, 30
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 TRAINING = Training(steps=10**6, rate=0.003, loss="squared_mean", concentration=0.1, record_every=10**6)
@@ -31,7 +35,7 @@ def lda_fit():
 def test_gibbs(jobs):
     counts = reuters()
     jobs.compare(
-        f"Gibbs sampling of {N_TOPICS} topics, Reuters corpus, a token",
+        f"Gibbs sampling of a token, {N_TOPICS} topics, Reuters corpus",
         lambda: LdaChain(counts, N_TOPICS, stream(0, "bench"), 0.1, 0.01).advance(SWEEPS),
         {"lda": Peer(lda_fit, made=True)},
         per=float(SWEEPS * counts.sum()),
@@ -46,7 +50,7 @@ def test_growth_of_gibbs(jobs):
         chain = LdaChain(counts, N_TOPICS, stream(1, "bench"), 0.1, 0.01)
         return lambda: chain.advance(3)
 
-    jobs.grows("LDA, 3 sweeps, by documents of 100 tokens", (1000, 4000, 16000), make, goal="power 1.2")
+    jobs.grows("growth of the time of 3 sweeps of LDA with the documents", (1000, 4000, 16000), make, goal="power 1.2")
 
 
 class Step:
@@ -100,13 +104,5 @@ def test_training_step(jobs):
     """Documents, masks, gradients and Adam on both sides."""
     run = Run(MODEL, Masking(), TRAINING, stream(0, "bench"))
     step = Step(stream(0, "positions"), run.layer)
-    title = "training step, T = v = 10, 40 documents of 100 to 150 tokens"
+    title = "training step, 10 topics of 10 words, 40 documents of 100 to 150 tokens"
     jobs.compare(title, run.advance, {"numpy, vectorized": step.advance}, goal="2 times", limit="1 times")
-
-
-def test_growth_of_the_training_step(jobs):
-    def make(size):
-        model = TopicModel(n_topics=size, words_per_topic=size, topics_per_document=2)
-        return Run(model, Masking(), TRAINING, stream(0, "bench")).advance
-
-    jobs.grows("training step, by T = v", (10, 20, 30), make, note="the layer has (T v)^2 weights in each matrix")

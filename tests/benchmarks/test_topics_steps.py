@@ -1,9 +1,8 @@
-"""Training steps of topics at many tokens, beside a vectorized numpy step with the logits of all tokens.
+"""Training steps of an attention layer on topics with many tokens, 40 documents of 100 to 150 positions at a time.
 
-Run by `make bench`, with OPENBLAS_NUM_THREADS=1. CPU times are shown, never asserted.
+The peer is a vectorized numpy step with the logits of all tokens; it is given the documents and masks, which ours
+samples.
 """
-
-import time
 
 import numpy as np
 import pytest
@@ -12,13 +11,10 @@ from simulate.core import stream
 from simulate.topics import Training
 from simulate.topics.layer import attend
 from simulate.topics.run import Run
-from tests.benchmarks.timing import seconds
 from theory.models.topics import Masking, TopicModel
 
-pytest.importorskip("pytest_benchmark")
-
+SUBJECT = "topics, training with many tokens"
 TRAINING = Training(steps=10**6, rate=0.003, loss="squared_mean", concentration=0.1, record_every=10**6)
-SIZES = (20, 32, 50)  # topics, and words of each
 
 
 def numpy_step(layer, batch, moments, step):
@@ -40,24 +36,28 @@ def numpy_step(layer, batch, moments, step):
     return arrays
 
 
-def test_steps_at_many_tokens(benchmark, show):
-    """40 documents of 100 to 150 tokens: ours with sampling and masks, numpy's without. The exponent is in T v."""
-    times, theirs = [], []
-    for size in SIZES:
-        model = TopicModel(n_topics=size, words_per_topic=size, topics_per_document=2)
-        run = Run(model, Masking(), TRAINING, stream(0, "bench"))
-        run.advance()
-        batch, layer = run._batch(), run.layer
-        moments = [(np.zeros_like(array), np.zeros_like(array)) for array in layer.arrays().values()]
-        times.append(seconds(run.advance, 3, time.process_time))
-        theirs.append(seconds(lambda x=(layer, batch, moments, 1): numpy_step(*x), 3, time.process_time))
-        show(
-            f"training step, T = v = {size}",
-            cpu_s=times[-1],
-            numpy_cpu_s=theirs[-1],
-            times_faster=theirs[-1] / times[-1],
-        )
-    benchmark.pedantic(lambda: None)
-    tokens = np.log([size**2 for size in SIZES])
-    ours, peer = (float(np.polyfit(tokens, np.log(each), 1)[0]) for each in (times, theirs))
-    show("training step, growth with T v", exponent=ours, numpy_exponent=peer)
+def run_of(size):
+    model = TopicModel(n_topics=size, words_per_topic=size, topics_per_document=2)
+    return Run(model, Masking(), TRAINING, stream(0, "bench"))
+
+
+@pytest.mark.parametrize("size", [20, 32, 50])
+def test_steps_at_many_tokens(jobs, size):
+    """Ours with the sampling of documents and masks, numpy's without."""
+    run = run_of(size)
+    run.advance()
+    batch, layer = run._batch(), run.layer
+    moments = [(np.zeros_like(array), np.zeros_like(array)) for array in layer.arrays().values()]
+    jobs.compare(
+        f"training step, {size} topics of {size} words",
+        run.advance,
+        {"numpy, all tokens as queries": lambda: numpy_step(layer, batch, moments, 1)},
+        rounds=3,
+        limit="1 times",
+    )
+
+
+def test_growth_of_the_training_step(jobs):
+    title = "growth of the time of a training step with the number of different tokens"
+    note = "a weight matrix has the square of that many entries"
+    jobs.grows(title, (400, 1024, 2500), lambda tokens: run_of(round(tokens**0.5)).advance, goal="power 2.2", note=note)

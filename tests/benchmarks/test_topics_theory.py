@@ -1,4 +1,4 @@
-"""The stage-2 optimum beside scipy's minimizers of the same closed form."""
+"""The optimal attention between 10 topics of 10 words in the second stage of training, beside scipy's minimizers."""
 
 import math
 
@@ -8,6 +8,8 @@ from scipy.optimize import minimize, minimize_scalar
 from tests.topics.routes import MODEL, STANDARD
 from theory import topics
 from theory.topics.stage2_terms import Setting, stage2_terms
+
+SUBJECT = "topics, theory"
 
 
 def by_scipy(mask_weight):
@@ -23,7 +25,7 @@ def by_scipy(mask_weight):
 @pytest.mark.parametrize("mask_weight", [1.0, 0.0, "free"])
 def test_stage2_optimum(jobs, mask_weight):
     jobs.compare(
-        f"stage-2 optimum, T = v = 10, mask weight {mask_weight}",
+        f"optimum of the second stage, mask weight {mask_weight}",
         lambda: topics.stage2_optimum(MODEL, STANDARD, mask_weight=mask_weight).topic_weight,
         {"scipy, on the closed form": lambda: by_scipy(mask_weight)},
         off=lambda ours, theirs: abs(theirs / ours - 1),

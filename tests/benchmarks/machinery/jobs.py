@@ -108,10 +108,11 @@ class _Timed:
 
 @dataclass
 class Jobs:
-    """Collects the rows of the benchmarks of one subject."""
+    """Collects the rows of the benchmarks of one subject; `about` explains its jobs to a reader of the table."""
 
     subject: str
     rows: list[Row] = field(default_factory=list)
+    about: str = ""
 
     def compare(
         self,
@@ -253,7 +254,9 @@ class Jobs:
         def row(peer: str, *, more: str = "", **measured: Any) -> Row:
             told = "; ".join(part for part in (note, more) if part)
             bounds = {"goal": bound(goal, peer), "limit": bound(limit, peer)}
-            made = Row(subject=self.subject, job=job, peer=called(peer), note=told, **bounds, **measured)
+            made = Row(
+                subject=self.subject, about=self.about, job=job, peer=called(peer), note=told, **bounds, **measured
+            )
             _ = made.verdict  # a bound that cannot be read or kept is the job's mistake, and is told there
             return made
 
@@ -261,6 +264,6 @@ class Jobs:
 
 
 def load() -> str:
-    """How busy the machine is: running processes over the last minute, and the cores there are for them."""
+    """How busy the machine is: the mean number of running processes over the last minute, and the cores for them."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{os.getloadavg()[0]:.2f} on {cores} cores"
+    return f"{os.getloadavg()[0]:.2f} busy processes on {cores} cores"

@@ -45,6 +45,7 @@ class Bound:
 class Row:
     """One line of the table.
 
+    The `subject` is the heading under which it stands, and `about` a paragraph that explains the jobs there.
     `ours` and `theirs` are in `unit` ("s", "MB", "power" or a name of what is counted), None where there is none. A
     `failure` is the reason for which the peer has no number, `own_failure` that for which we have none.
     """
@@ -57,6 +58,7 @@ class Row:
     theirs: float | None = None
     limit: str = ""
     goal: str = ""
+    about: str = ""
     failure: str = ""
     own_failure: str = ""
     note: str = ""

@@ -3,6 +3,7 @@
 import csv
 import io
 import platform
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib import metadata
@@ -11,11 +12,19 @@ from tests.benchmarks.machinery.jobs import shown_seconds
 from tests.benchmarks.machinery.rows import VERDICTS, Row
 
 COLUMNS = ("job", "ours", "peer", "peer's", "ratio", "limit", "goal", "verdict")
-EXPLAINED = (
-    "Times are CPU seconds on one thread unless a row says wall time. The ratio is the peer's time (or memory) over\n"
-    "ours: above 1 we are faster. A limit is where a regression begins, a goal is what we want: at least so many\n"
-    "'times', at most of all else. A power is the exponent with which time grows with the size."
-)
+WIDTH = 116
+EXPLAINED = """\
+Each row is one job, done by this project (ours) and in most rows by another program, or by another way to do the same
+(the peer), on the same data and in turn, so that other processes slow down both.
+    ours, peer's   CPU time on one thread of the best of several rounds (s, ms, us, ns), unless the row says wall time,
+                   MB of memory, or names what it counts. `power 2` means that the time grows as size^2 over the sizes
+                   that stand below the row with their times.
+    ratio          the peer's number divided by ours: above 1 we are faster, or need less memory.
+    limit, goal    a limit is where a regression begins, a goal is what is wanted: a ratio of at least so many `times`
+                   (`1/2 times`: at most twice as slow as the peer), or at most so much of anything else.
+    verdict        `met` or `missed` the goal; `regressed`: past the limit; `peer failed`: the bound needs its number;
+                   `failed`: ours did, for the reason below the row; `no goal`: the number is only told.
+The load of the machine matters to wall times, and to a lesser degree to CPU times, since processes share caches."""
 
 
 def measured(value: float | None, unit: str) -> str:
@@ -41,6 +50,12 @@ def remarks(row: Row) -> list[str]:
     return failed + ([row.note] if row.note else [])
 
 
+def explained(about: str) -> list[str]:
+    """The paragraphs about a subject, wrapped and indented."""
+    paragraphs = " ".join(about.split())
+    return textwrap.wrap(paragraphs, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
 def summary(rows: Sequence[Row]) -> str:
     """How many rows there are of each verdict."""
     count = Counter(row.verdict for row in rows)
@@ -62,7 +77,10 @@ def machine() -> str:
 
 
 def text(rows: Sequence[Row], loads: Iterable[str] = ()) -> str:
-    """The whole table, by subject in the order in which they ran, remarks indented below their rows."""
+    """The whole table, by subject in the order in which they ran, remarks indented below their rows.
+
+    What the columns mean stands above it; `loads` says how busy the machine was.
+    """
     lines = [cells(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *lines, strict=True)]
     numbers = {"ours", "peer's", "ratio"}
@@ -75,10 +93,10 @@ def text(rows: Sequence[Row], loads: Iterable[str] = ()) -> str:
     for row, each in zip(rows, lines, strict=True):
         if row.subject != subject:
             subject = row.subject
-            out += ["", subject[0].upper() + subject[1:]]
+            out += ["", subject[0].upper() + subject[1:], *explained(row.about)]
         out.append(line(each).rstrip())
         out += [f"    {remark}" for remark in remarks(row)]
-    return "\n".join([machine(), *(f"load {each}" for each in loads), EXPLAINED, "", *out, "", summary(rows)])
+    return "\n".join([machine(), *(f"load: {each}" for each in loads), "", EXPLAINED, "", *out, "", summary(rows)])
 
 
 def as_csv(rows: Iterable[Row]) -> str:
