@@ -88,6 +88,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         metavar="N",
         help="number of processes; -1, the default, starts one for each core",
     )
+    add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="of the results (default: figures/output)")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [
