@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures.analyse.errors import DataError
 from figures.analyse.memory import available_bytes
 from figures.analyse.wording import WIDTH, duration, paragraphs, printable, size
 
@@ -20,10 +21,19 @@ class Needs:
 
     def text(self, file: Path, width: int = WIDTH) -> str:
         """Write both, beside the memory that is available, for the user."""
-        available = available_bytes()
-        enough = "" if self.memory <= available else ", which is too little"
-        line = (
-            f"{printable(file)}: the analysis would need about {size(self.memory)} of memory ({size(available)} are "
-            f"available{enough}) and about {duration(self.seconds)}. {self.basis}"
-        )
-        return paragraphs([line], width)
+        return paragraphs([f"{printable(file)}: {_said(self, available_bytes())}"], width)
+
+
+def require_affordable(file: Path, needs: Needs, remedy: str) -> None:
+    """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
+    available = available_bytes()
+    if needs.memory > available:
+        raise DataError(file, f"{_said(needs, available)} {remedy}")
+
+
+def _said(needs: Needs, available: float) -> str:
+    enough = "" if needs.memory <= available else ", which is too little"
+    return (
+        f"the analysis would need about {size(needs.memory)} of memory ({size(available)} are available{enough}) and "
+        f"about {duration(needs.seconds)}. {needs.basis}"
+    )

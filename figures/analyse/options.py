@@ -74,7 +74,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     parser.add_argument(
         "file",
         type=_file,
-        help="samples by features (.csv, .tsv, .npy, .npz), aligned sequences (.fasta, .a2m, .a3m, .sto, .aln, .phy, "
+        help="samples by features (.csv, .tsv, .npy, .npz, .parquet), aligned sequences (.fasta, .a2m, .a3m, .sto, .aln, .phy, "
         f".nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, .dat, "
         ".mtx, .jsonl, a .txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )

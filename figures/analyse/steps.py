@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXTENSIONS = {
-    "matrix": (".csv", ".tsv", ".npy", ".npz"),
+    "matrix": (".csv", ".tsv", ".npy", ".npz", ".parquet"),
     "sequences": tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes),
     "text": (".txt", ".ldac", ".jsonl", ".ndjson", ".mtx"),
 }
