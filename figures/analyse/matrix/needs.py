@@ -30,8 +30,9 @@ HELPERS, WORKER = 29e6, 62e6  # two small processes beside the workers, and one 
 # Time in s, and floating point operations of one core in a second.
 START, DRAWING, SPLIT = 4.0, 3.5, 0.1
 SPLITS, OTHERS = 33e9, 20e9
-PASSES = 40  # over all rows, of d operations a number: fits, and what leaves rows out
-TOUCHED = 150e-9  # s for each number of a table in blocks, which all passes read and convert
+PASSES = 30  # over all rows, of d operations a number: fits, and what leaves rows out
+TOUCHED = 200e-9  # s for each number of the table, in all these passes, however few columns there are
+ROTATED = 140e-9  # s for each number in a random rotation of the rows
 PARSED = 45e6  # bytes of a table of text in a second
 
 
@@ -57,15 +58,12 @@ class Sizes:
         """A matrix of d x d numbers."""
         return float(NUMBER * self.d**2)
 
-    def preparing(self) -> float:
-        """Return what is held at most before and after the splits: by the search for redundant columns, by the test
-        whether rows differ in scale, by fits to all rows, or by the spectrum.
-        """
-        looked_at = self.n * self.d**2 <= MOST_FOR_QUALITY
-        has_spectrum = self.n >= LEAST_ROWS and LEAST_COLUMNS <= self.d <= MOST_COLUMNS
-        test = 9 * float(NUMBER * self.tested * self.d) + 4 * self.square
-        quality = 2 * self.rows + 9.5 * self.square if looked_at else 0.0
-        return max(quality, test, 3 * self.rows + (10 if has_spectrum else 6) * self.square)
+    def before(self) -> float:
+        """Return what the search for redundant columns, and the test whether rows differ in scale, hold at most."""
+        quality = 2 * self.rows + 9.5 * self.square if self.n * self.d**2 <= MOST_FOR_QUALITY else 0.0
+        copies = 9 if self.tested == self.n else 10  # of the rows that are tested; some of all rows are one copy more
+        test = copies * float(NUMBER * self.tested * self.d) + 4 * self.square
+        return max(quality, test, 3 * self.rows)
 
     def splitting(self) -> float:
         """Return what one process holds at most while it fits and judges training sets."""
@@ -76,23 +74,28 @@ class Sizes:
         parts = len(self.plan.sizes) if self.in_blocks else 0  # each has its moments
         return 2 * training + 3 * held_out + (gram + parts) * self.square
 
+    def after(self) -> float:
+        """Return what the spectrum of the predictor, and then the figures, hold at most."""
+        if not (self.n >= LEAST_ROWS and LEAST_COLUMNS <= self.d <= MOST_COLUMNS):
+            return max(3 * self.rows, FIGURES)
+        return max(3 * self.rows + 14 * self.square, FIGURES + 13 * self.square)
+
     def memory(self, workers: int) -> float:
         """Return the most memory that all processes hold together; without `workers` the splits are done by one."""
-        always = LIBRARIES + RESULTS + self.held
-        kept = 4 * self.square  # the covariance and what is predicted with it, while splits are measured
+        kept = 4 * self.square  # the covariance, and what is predicted with it
         # Workers share one copy of the matrix, and stay until the end.
-        idle = HELPERS + self.held + workers * WORKER if workers else 0.0
-        splits = kept + idle + max(workers, 1) * self.splitting()
-        return always + max(splits, self.preparing(), idle + 3 * self.rows, idle + FIGURES)
+        shared = HELPERS + self.held + workers * WORKER if workers else 0.0
+        splits = kept + shared + max(workers, 1) * self.splitting()
+        after = kept + shared + 2 * workers * self.square + self.after()
+        return LIBRARIES + RESULTS + self.held + max(self.before(), splits, after)
 
     def seconds(self, curves: int, workers: int) -> float:
         """Return the time of all steps but reading; workers share the splits."""
         n, d = float(self.n), float(self.d)
-        passes = PASSES * n * d * d + 60 * min(n, d) * d * d
-        test = (ROTATIONS + 1) * 8.0 * self.tested * d * d
-        blocks = n * d * TOUCHED if self.in_blocks else 0.0
-        split = SPLIT + self.plan.work(self.d, curves) / SPLITS + blocks / 10
-        return START + DRAWING + blocks + (passes + test) / OTHERS + split * self.plan.repeats / max(workers, 1)
+        passes = (PASSES * n + 60 * min(n, d)) * d**2 / OTHERS + n * d * TOUCHED
+        test = (ROTATIONS + 1) * self.tested * d * ROTATED
+        split = SPLIT + self.plan.work(self.d, curves) / SPLITS + (n * d * TOUCHED / 10 if self.in_blocks else 0.0)
+        return START + DRAWING + passes + test + split * self.plan.repeats / max(workers, 1)
 
 
 def matrix_needs(options: argparse.Namespace) -> Needs:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import GZIP_MAGIC, open_binary
 from figures.analyse.reading.tables.columns import numbered, selected
 from figures.analyse.wording import shown
-from simulate.masked import RowBlocks
 from theory.models.arrays import Array
+
+if TYPE_CHECKING:
+    from simulate.masked import RowBlocks
 
 MAGIC = b"\x93NUMPY"
 ARCHIVE = b"PK"  # how .npz files begin

@@ -1,7 +1,6 @@
 """Matrices whose numbers stay in the file: blocks of rows, each read when it is needed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,15 @@ from theory.models.arrays import Array
 def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
     """Return the `chosen` columns of an array that is mapped from a file, as blocks of rows."""
     rows = row_blocks(mapped)
-    return rows if len(chosen) == rows.d else rows.columns(chosen)
-
-
-def rows_of(blocks: Callable[[], Iterator[Array]], n: int) -> RowBlocks:
-    """Return `n` rows that come in blocks, each time anew that the function is called."""
-    return replace(row_blocks(blocks), size=n)
+    if len(chosen) == rows.d:
+        return rows
+    kept = np.asarray(chosen, dtype=np.int64)
+    return RowBlocks(
+        len(kept),
+        lambda: (block[:, kept] for block in rows.blocks()),
+        size=rows.n,
+        select=lambda numbers: np.asarray(mapped[numbers])[:, kept],
+    )
 
 
 def extremes(rows: RowBlocks) -> tuple[float, float]:
@@ -58,4 +60,4 @@ def without_gaps(rows: RowBlocks, whole: NDArray[np.bool_]) -> RowBlocks:
             yield block[whole[start : start + len(block)]]
             start += len(block)
 
-    return rows_of(blocks, int(whole.sum()))
+    return RowBlocks(rows.d, blocks, size=int(whole.sum()))

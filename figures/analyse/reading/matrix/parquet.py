@@ -8,11 +8,12 @@ import numpy as np
 
 from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS, require_memory
-from figures.analyse.reading.matrix.from_disk import rows_of
+from figures.analyse.reading.matrix.arrays import FEWER
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import open_binary
 from figures.analyse.reading.tables.columns import place_of_column, selected
 from figures.analyse.wording import counted
+from simulate.masked import RowBlocks
 from simulate.masked.row_blocks import block_rows
 from theory.models.arrays import Array
 
@@ -34,16 +35,18 @@ def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | 
         for batch in file.iter_batches(batch_size=block_rows(len(picked)), columns=picked):
             yield np.column_stack([_numbers(column) for column in batch.columns])
 
-    try:
-        values: Any = rows_of(blocks, rows) if rows else np.empty((0, len(chosen)))
-        if rows * len(chosen) <= MOST_CELLS:
-            require_memory(path, f"reading {rows} x {len(chosen)} numbers", 2 * NUMBER * rows * len(chosen), "take less")
-            values = np.concatenate([values] if not rows else list(blocks()))
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+    values: Array | RowBlocks = RowBlocks(len(picked), blocks, size=rows)
+    if rows * len(picked) <= MOST_CELLS:
+        require_memory(path, f"reading {rows} x {len(picked)} numbers", 2 * NUMBER * rows * len(picked), FEWER)
+        try:
+            values = np.concatenate([np.empty((0, len(picked))), *blocks()])
+        except (OSError, ValueError) as error:
+            raise _damaged(path, error) from None
     notes = ["Parquet file"]
     if INDEX in picked:
-        notes.append(f"{INDEX!r} is the index that pandas wrote: if it is no measurement leave it out with --skip-columns {INDEX}")
+        notes.append(
+            f"{INDEX!r} is the index that pandas wrote; if it is no measurement leave it out: --skip-columns {INDEX}"
+        )
     return Matrix(path, values, tuple(picked), tuple(notes), positions=tuple(chosen))
 
 

@@ -70,7 +70,7 @@ def _without_gaps(matrix: Matrix) -> Matrix:
     whole = finite_rows(values) if isinstance(values, RowBlocks) else np.array(np.isfinite(values).all(axis=1))
     if whole.all():
         return matrix
-    rows = np.flatnonzero(whole) + matrix.first_row
+    rows = tuple((np.flatnonzero(whole) + matrix.first_row).tolist())
     note = f"{int((~whole).sum())} of {counted(len(whole), 'row')} left out: they have numbers that are not finite"
     kept = without_gaps(values, whole) if isinstance(values, RowBlocks) else values[whole]
     return replace(matrix, values=kept, notes=(*matrix.notes, note), rows=rows)

@@ -1,6 +1,5 @@
 """Holds a matrix that was read, and what was noticed on the way."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +22,10 @@ class Matrix:
     notes: tuple[str, ...] = ()
     first_row: int = 1  # in the file
     positions: tuple[int, ...] = ()  # of the columns in the file, from 0; () where they are all there
-    rows: Sequence[int] = ()  # lines of the file, where the rows do not just follow each other
+    rows: tuple[int, ...] = ()  # lines of the file, where the rows do not just follow each other
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file, counted from 1 as a spreadsheet does."""
         position = self.positions[column] if self.positions else column
-        line = self.rows[row] if len(self.rows) else self.first_row + row
+        line = self.rows[row] if self.rows else self.first_row + row
         return f"row {line}, {place_of_column(position, self.names[column])}"
