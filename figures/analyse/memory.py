@@ -6,8 +6,7 @@ from pathlib import Path
 from figures.analyse.errors import DataError
 from figures.analyse.wording import size
 
-MATRIX_COPIES = 4  # of the matrix in its analysis: as read, centered, in a fit, and a temporary one
-SQUARES = 6  # d x d matrices: covariance, its eigenvectors and loadings, predictor, workspace
+MOST_CELLS = 2e7  # of a table that is analyzed all at once: 160 MB
 
 
 def shortage(what: str, needed: float) -> str | None:
@@ -23,13 +22,6 @@ def require_memory(path: Path, what: str, needed: float, remedy: str) -> None:
     short = shortage(what, needed)
     if short is not None:
         raise DataError(path, f"{short}; {remedy}")
-
-
-def require_matrix_memory(path: Path, rows: int, columns: int) -> None:
-    """Raise a DataError where analyzing a (rows, columns) matrix would need more memory than there is."""
-    needed = 8 * (MATRIX_COPIES * rows * columns + SQUARES * columns**2)
-    remedy = "take fewer rows, or fewer columns with --columns"
-    require_memory(path, f"analyzing {rows} x {columns} numbers", needed, remedy)
 
 
 def available_bytes() -> int:

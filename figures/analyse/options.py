@@ -74,9 +74,9 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     parser.add_argument(
         "file",
         type=_file,
-        help="samples by features (.csv, .tsv, .npy, .npz), aligned sequences (.fasta, .a2m, .a3m, .sto, .aln, .phy, "
-        f".nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, .dat, "
-        ".mtx, .jsonl, a .txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
+        help="samples by features (.csv, .tsv, .npy, .npz, .parquet), aligned sequences (.fasta, .a2m, .a3m, .sto, "
+        f".aln, .phy, .nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, "
+        ".dat, .mtx, .jsonl, a .txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
     add("--kind", choices=KINDS, help="what the file holds (default: what its name says, or else its first lines)")
@@ -88,6 +88,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         metavar="N",
         help="number of processes; -1, the default, starts one for each core",
     )
+    add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
     add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="of the results (default: figures/output)")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from figures.analyse.errors import as_typed
+from figures.analyse.errors import OptionError, as_typed
+from figures.analyse.needs import Needs
 from figures.analyse.reading.opening import extension, plain_name
 from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.results import write_results
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXTENSIONS = {
-    "matrix": (".csv", ".tsv", ".npy", ".npz"),
+    "matrix": (".csv", ".tsv", ".npy", ".npz", ".parquet"),
     "sequences": tuple(suffix for suffixes in FORMATS.values() for suffix in suffixes),
     "text": (".txt", ".ldac", ".jsonl", ".ndjson", ".mtx"),
 }
@@ -55,12 +56,18 @@ class Steps(Generic[Data, Analysis]):
     title: Callable[[Analysis], str]  # what was analyzed, and its size, without the name of the file
     report: Callable[[Analysis, str], str]
     results: Callable[[Analysis, str], list[TableAndFigure]]
+    needs: Callable[[argparse.Namespace], Needs] | None = None  # memory and time, from as little of the file as will do
 
     def run(self, options: argparse.Namespace) -> None:
-        """Read, analyze, report and write.
+        """Read, analyze, report and write; where the user asks for an estimate say what that would need, and stop.
 
         DataError or OptionError where the file or an option cannot be used.
         """
+        if options.estimate:
+            if self.needs is None:
+                raise OptionError(f"--estimate is not known for {self.kind}")
+            print(self.needs(options).text(options.file))
+            return
         data = self.read(options)
         file = printable(options.file)
         print(*(f"{file}: {note}" for note in self.notes(data)), sep="\n")

@@ -2,11 +2,12 @@
 
 import argparse
 
-from figures.analyse.errors import DataError
+from figures.analyse.errors import DataError, as_typed
 from figures.analyse.matrix.admissible import constant_columns, constant_text, scale_choice
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
+from figures.analyse.matrix.needs import matrix_needs, require_memory_for
 from figures.analyse.matrix.record import MatrixAnalysis
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import spectrum_experiment, spectrum_rows
@@ -19,6 +20,7 @@ from figures.analyse.wording import printable
 
 def _read(options: argparse.Namespace) -> Matrix:
     """Return the matrix; constant columns are refused here, where the message can name the option that drops them."""
+    require_memory_for(options)
     matrix = read_matrix(
         options.file,
         header=options.header,
@@ -29,7 +31,10 @@ def _read(options: argparse.Namespace) -> Matrix:
         missing=options.missing,
         decimal=options.decimal,
     )
-    constant = constant_columns(matrix.values)
+    try:
+        constant = constant_columns(matrix.values)
+    except ValueError as error:  # of columns too large or too small to compute with, found in blocks of rows
+        raise as_typed(options.file, error, options) from None
     if constant and not options.drop_constant:
         found = constant_text(matrix.names, constant)
         raise DataError(
@@ -78,4 +83,5 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n} rows, {analysis.d} columns",
     report=lambda analysis, title: report(analysis, f"Masked regression of {title}"),
     results=_results,
+    needs=matrix_needs,
 )

@@ -26,6 +26,10 @@ class Plan:
     repeats: int
     notes: tuple[str, ...] = field(default=())
 
+    def work(self, d: int, curves: int) -> float:
+        """Count the floating point operations of one split of d columns, at so many ridges."""
+        return sum(_work(size, d, self.n_test, curves) for size in self.sizes)
+
 
 def make_plan(
     n: int, d: int, curves: int, *, test_fraction: float, sizes: Sequence[int] | None, repeats: int | None
@@ -56,8 +60,7 @@ def _sizes(largest: int, d: int) -> tuple[int, ...]:
 
 
 def _affordable(plan: Plan, d: int, curves: int) -> Plan:
-    work = sum(_work(size, d, plan.n_test, curves) for size in plan.sizes)
-    repeats = int(np.clip(BUDGET / work, FEWEST_REPEATS, plan.repeats))
+    repeats = int(np.clip(BUDGET / plan.work(d, curves), FEWEST_REPEATS, plan.repeats))
     if repeats == plan.repeats:
         return plan
     note = f"{repeats} random splits instead of {plan.repeats}, to save time"

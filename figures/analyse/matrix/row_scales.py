@@ -22,10 +22,10 @@ def heterogeneity(X: RowBlocks, lam: float, seed: int) -> tuple[RowHeterogeneity
     why even so many were too much.
     """
     n, d = X.n, X.d
-    most = _affordable_rows(d)
-    if n <= most:
+    most = rows_of_test(n, d)
+    if n == most:
         return row_heterogeneity(X.centered(), lam, stream(seed, "rotations")), None
-    if most < FEWEST_PER_COLUMN * d:
+    if most == 0:
         return (
             "Whether the rows differ in scale was not tested: it would take minutes for a matrix of this size. If they "
             "do, generalized cross-validation reports too small an error"
@@ -33,6 +33,12 @@ def heterogeneity(X: RowBlocks, lam: float, seed: int) -> tuple[RowHeterogeneity
     some = X.take(np.sort(stream(seed, "rows of the test").permutation(n)[:most]))
     found = row_heterogeneity(some - some.mean(axis=0), lam, stream(seed, "rotations"))
     return found, f"whether the rows differ in scale was tested on {most} of the {n} rows, chosen at random"
+
+
+def rows_of_test(n: int, d: int) -> int:
+    """Return on how many of n rows of d numbers the test is done; 0 where so few say nothing."""
+    most = _affordable_rows(d)
+    return n if n <= most else most if most >= FEWEST_PER_COLUMN * d else 0
 
 
 def _affordable_rows(d: int) -> int:

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from figures.analyse.memory import MOST_CELLS
 from simulate.masked import RowBlocks, row_blocks
 
-MOST_CELLS = 2e7  # of a table that is analyzed all at once: 160 MB
+__all__ = ["MOST_CELLS", "in_blocks", "table_rows"]
 
 
 def table_rows(X: Any) -> RowBlocks:

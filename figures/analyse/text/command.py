@@ -7,12 +7,14 @@ from figures.analyse.reading.text import Corpus, read_corpus, read_vectors
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.text.analyse import analyse_corpus
 from figures.analyse.text.figure import as_experiment
+from figures.analyse.text.needs import require_memory_for, text_needs
 from figures.analyse.text.record import TextAnalysis
 from figures.analyse.text.report import report
 from figures.analyse.text.table import contrast_frame, topics_frame
 
 
 def _read(options: argparse.Namespace) -> Corpus:
+    require_memory_for(options)
     return read_corpus(
         options.file,
         encoding=options.encoding,
@@ -55,4 +57,5 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n_documents} documents, {analysis.n_words} words",
     report=lambda analysis, title: report(analysis, f"Topics of {title}"),
     results=_results,
+    needs=text_needs,
 )

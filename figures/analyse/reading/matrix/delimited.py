@@ -9,7 +9,8 @@ from typing import TextIO
 import numpy as np
 
 from figures.analyse.errors import DataError
-from figures.analyse.memory import require_matrix_memory
+from figures.analyse.memory import require_memory
+from figures.analyse.reading.matrix.arrays import FEWER
 from figures.analyse.reading.matrix.cell_by_cell import Reading, read_cell_by_cell
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import announce, uncompressed_size
@@ -47,7 +48,8 @@ def read_delimited(
 def _read(file: TextFile, header: Header, columns: str | None, skip: str | None, how: Reading) -> Matrix:
     layout = find_layout(file, header, numeric=True, decimal=how.decimal)
     chosen = selected(file.path, layout.names, columns, skip)
-    require_matrix_memory(file.path, int(uncompressed_size(file.path) / layout.bytes_per_row), len(chosen))
+    cells = int(uncompressed_size(file.path) / layout.bytes_per_row) * len(chosen)
+    require_memory(file.path, f"reading about {cells} numbers", 8 * cells, FEWER)
     values = None if how.missing or how.decimal != "." else _at_once(file, layout, chosen)
     rows, notes = list[int](), list[str]()
     if values is None:

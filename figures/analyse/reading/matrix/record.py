@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from figures.analyse.reading.tables.columns import place_of_column
+from simulate.masked import RowBlocks
 from theory.models.arrays import Array
 
 
@@ -11,11 +12,12 @@ from theory.models.arrays import Array
 class Matrix:
     """A matrix that was read: finite numbers (n, d) with n >= 3 samples and d >= 2 named columns.
 
+    `values` are an array where the numbers were read, and blocks of rows where they stay in the file until needed.
     `notes` are sentences for the user.
     """
 
     path: Path
-    values: Array
+    values: Array | RowBlocks
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
     first_row: int = 1  # in the file

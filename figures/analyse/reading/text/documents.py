@@ -16,8 +16,8 @@ EMPTY = ("NaN", "NA", "N/A", "null", "None")  # programs write these for a cell 
 LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
 
 
-def folder_documents(path: Path, encoding: str | None) -> Named:
-    """Yield every .txt file in the folder and below, by name."""
+def text_files(path: Path) -> list[Path]:
+    """List every .txt file in the folder and below, by name. DataError where there is none."""
     files = sorted(
         file
         for file in path.rglob("*")
@@ -25,7 +25,12 @@ def folder_documents(path: Path, encoding: str | None) -> Named:
     )
     if not files:
         raise DataError(path, "holds no .txt file; each document is one")
-    for file in files:
+    return files
+
+
+def folder_documents(path: Path, encoding: str | None) -> Named:
+    """Yield every .txt file in the folder and below, by name."""
+    for file in text_files(path):
         yield str(file.relative_to(path)), decoded(file, encoding)
 
 

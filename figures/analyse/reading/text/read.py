@@ -52,7 +52,7 @@ def read_corpus(
         raise DataError(path, "holds the words of a corpus; name the .ldac file beside it")
     if text_column is not None and suffix not in (".csv", ".tsv", *JSON_LINES):
         raise DataError(path, "--text-column is for .csv, .tsv, .jsonl and .ndjson")
-    form = _form(path, suffix)
+    form = form_of_corpus(path)
     if form is not None:
         documents, words, how = read_counted(path, form, encoding)
         notes, more = [how], list[str]()
@@ -61,8 +61,8 @@ def read_corpus(
         documents, words, more = _counted(named)
         notes = [f"{how}; words are runs of letters, in lower case"]
     documents, dropped = require_words(path, documents, drop_empty)
-    stop, said = _stop_words(path, stop_words, form is not None)
-    least = min_documents or max(1, min(MIN_DOCUMENTS, len(documents) // 10))
+    stop, said = stop_words_of(path, stop_words, form is not None)
+    least = min_documents or fewest_documents(len(documents))
     return pruned(
         path,
         documents,
@@ -74,14 +74,20 @@ def read_corpus(
     )
 
 
+def fewest_documents(n: int) -> int:
+    """Return in how many of n documents a word must be to be counted, by default."""
+    return max(1, min(MIN_DOCUMENTS, n // 10))
+
+
 def _suffix(path: Path) -> str:
     if path.is_dir():
         return ""
     return extension(path) or ".txt"
 
 
-def _form(path: Path, suffix: str) -> Form | None:
+def form_of_corpus(path: Path) -> Form | None:
     """Say in which form the documents come counted; None for text."""
+    suffix = _suffix(path)
     if suffix == ".ldac":
         return "ldac"
     return None if path.is_dir() or suffix in (".csv", ".tsv", *JSON_LINES) else form_of(path)
@@ -116,7 +122,8 @@ def _counted(documents: Named) -> tuple[list[Counted], list[str], list[str]]:
     return found, list(numbers), [note]
 
 
-def _stop_words(path: Path, choice: str, come_counted: bool) -> tuple[frozenset[str], list[str]]:
+def stop_words_of(path: Path, choice: str, come_counted: bool) -> tuple[frozenset[str], list[str]]:
+    """Return the words that are not counted, by the choice of the user, and a note on them."""
     if choice == "auto":
         choice = "none" if come_counted else "english"
     if choice == "none":

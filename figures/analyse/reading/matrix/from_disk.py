@@ -1,0 +1,63 @@
+"""Matrices whose numbers stay in the file: blocks of rows, each read when it is needed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.masked import RowBlocks, row_blocks
+from theory.models.arrays import Array
+
+
+def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
+    """Return the `chosen` columns of an array that is mapped from a file, as blocks of rows."""
+    rows = row_blocks(mapped)
+    if len(chosen) == rows.d:
+        return rows
+    kept = np.asarray(chosen, dtype=np.int64)
+    return RowBlocks(
+        len(kept),
+        lambda: (block[:, kept] for block in rows.blocks()),
+        size=rows.n,
+        select=lambda numbers: np.asarray(mapped[numbers])[:, kept],
+    )
+
+
+def extremes(rows: RowBlocks) -> tuple[float, float]:
+    """Return the smallest and the largest entry; both are NaN if an entry is."""
+    found = [(block.min(), block.max()) for block in rows.blocks() if len(block)]
+    lowest, highest = np.array(found, dtype=np.float64).T
+    return float(lowest.min()), float(highest.max())
+
+
+def entries_where(rows: RowBlocks, bad: Callable[[Array], NDArray[np.bool_]]) -> tuple[int, int, float, int]:
+    """Return row, column and value of the first entry that is `bad`, and how many entries are."""
+    first, count, start = None, 0, 0
+    for block in rows.blocks():
+        wrong = bad(np.asarray(block))
+        count += int(wrong.sum())
+        if first is None and wrong.any():
+            row, column = (int(index) for index in np.argwhere(wrong)[0])
+            first = (start + row, column, float(block[row, column]))
+        start += len(block)
+    if first is None:
+        raise AssertionError("no entry is as the caller has found one")
+    return *first, count
+
+
+def finite_rows(rows: RowBlocks) -> NDArray[np.bool_]:
+    """Return for each row whether all its numbers are finite, (n,)."""
+    return np.concatenate([np.isfinite(block).all(axis=1) for block in rows.blocks()])
+
+
+def without_gaps(rows: RowBlocks, whole: NDArray[np.bool_]) -> RowBlocks:
+    """Return the rows that are `whole`, all others passed by in each block."""
+
+    def blocks() -> Iterator[Array]:
+        start = 0
+        for block in rows.blocks():
+            yield block[whole[start : start + len(block)]]
+            start += len(block)
+
+    return RowBlocks(rows.d, blocks, size=int(whole.sum()))

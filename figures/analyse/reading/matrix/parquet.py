@@ -1,0 +1,109 @@
+"""Reads Parquet files by pyarrow: small ones at once, large ones block by block when they are needed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from figures.analyse.errors import DataError
+from figures.analyse.memory import MOST_CELLS, require_memory
+from figures.analyse.reading.matrix.arrays import FEWER
+from figures.analyse.reading.matrix.record import Matrix
+from figures.analyse.reading.opening import open_binary
+from figures.analyse.reading.tables.columns import place_of_column, selected
+from figures.analyse.wording import counted
+from simulate.masked import RowBlocks
+from simulate.masked.row_blocks import block_rows
+from theory.models.arrays import Array
+
+MAGIC = b"PAR1"
+INDEX = "__index_level_0__"  # what pandas calls the index of a table when it writes it
+NUMBER = 8  # bytes
+
+
+def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | None = None) -> Matrix:
+    """Return the chosen columns of a Parquet file, with NaN in cells that are missing.
+
+    DataError where pyarrow is not installed, for columns that hold no numbers, and for files that are damaged.
+    """
+    names, rows, chosen = parquet_columns(path, columns, skip_columns)
+    picked = [names[k] for k in chosen]
+
+    def blocks() -> Iterator[Array]:
+        file = _opened(path)
+        for batch in file.iter_batches(batch_size=block_rows(len(picked)), columns=picked):
+            yield np.column_stack([_numbers(column) for column in batch.columns])
+
+    values: Array | RowBlocks = RowBlocks(len(picked), blocks, size=rows)
+    if rows * len(picked) <= MOST_CELLS:
+        require_memory(path, f"reading {rows} x {len(picked)} numbers", 2 * NUMBER * rows * len(picked), FEWER)
+        try:
+            values = np.concatenate([np.empty((0, len(picked))), *blocks()])
+        except (OSError, ValueError) as error:
+            raise _damaged(path, error) from None
+    notes = ["Parquet file"]
+    if INDEX in picked:
+        notes.append(
+            f"{INDEX!r} is the index that pandas wrote; if it is no measurement leave it out: --skip-columns {INDEX}"
+        )
+    return Matrix(path, values, tuple(picked), tuple(notes), positions=tuple(chosen))
+
+
+def parquet_columns(path: Path, columns: str | None, skip: str | None) -> tuple[tuple[str, ...], int, list[int]]:
+    """Return the names of all columns, the number of rows, and the positions of the chosen columns, from the end.
+
+    Only the description at the end of the file is read. The DataErrors are those of `read_parquet`.
+    """
+    with open_binary(path) as content:
+        if content.read(len(MAGIC)) != MAGIC:
+            raise DataError(path, "is no Parquet file (it does not begin as one)")
+    file = _opened(path)
+    schema = file.schema_arrow
+    names = tuple(schema.names)
+    if not names:
+        raise DataError(path, "holds no column")
+    chosen = selected(path, names, columns, skip)
+    _require_numbers(path, names, schema, chosen)
+    return names, int(file.metadata.num_rows), chosen
+
+
+def _require_numbers(path: Path, names: Sequence[str], schema: Any, chosen: Sequence[int]) -> None:
+    from pyarrow import types
+
+    allowed = (types.is_integer, types.is_floating, types.is_boolean)
+    foreign = [k for k in chosen if not any(is_one(schema.field(k).type) for is_one in allowed)]
+    if foreign:
+        first = f"{place_of_column(foreign[0], names[foreign[0]])} holds {schema.field(foreign[0]).type}"
+        listed = ",".join(str(k + 1) for k in foreign[:20]) + (",..." if len(foreign) > 20 else "")
+        raise DataError(
+            path,
+            f"{counted(len(foreign), 'column')} without numbers: {first}; leave out what is no number with "
+            f"--skip-columns {listed}",
+        )
+
+
+def _numbers(column: Any) -> Array:
+    """Return the numbers of one column, with NaN where one is missing."""
+    from pyarrow import float64
+
+    return np.asarray(column.cast(float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _opened(path: Path) -> Any:
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise DataError(
+            path,
+            "is a Parquet file, which is read by pyarrow, and that is not installed (pip install pyarrow); or save the "
+            "table as .npy or .csv where pyarrow is: pandas.read_parquet(FILE).to_csv('table.csv', index=False)",
+        ) from None
+    try:
+        return ParquetFile(path)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    return DataError(path, f"is damaged or cut off ({error}); save or copy it again")
