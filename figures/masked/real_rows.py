@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from figures.analyse.matrix import analyse_matrix
 from figures.core import Context, Curve, Experiment, Panel, Row
+from figures.core.extras import missing_extra
 from simulate.core import Task
 from theory.models.arrays import Array
 
@@ -20,10 +20,6 @@ LAMS = (0.01, 0.1)  # the columns have the variance 1
 TABLES = {"breast cancer": "load_breast_cancer", "wine": "load_wine"}
 ERROR, REPORTED = "held-out rows", "GCV of the training rows"
 SHOWN = {"breast cancer": (ERROR, REPORTED), "wine": (ERROR,)}
-
-
-def missing() -> str | None:
-    return None if find_spec("sklearn") else "scikit-learn, which ships the tables, is not installed"
 
 
 def table(name: str) -> Array:
@@ -74,7 +70,7 @@ EXPERIMENT = Experiment(
     ),
     draw=legend,
     figsize=(9.6, 3.1),
-    skip=missing,
+    skip=partial(missing_extra, "figures", "sklearn"),
     xlabel="training rows $n$",
     xscale="log",
     yscale="log",

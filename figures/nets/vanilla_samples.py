@@ -1,11 +1,12 @@
 """How many samples a factored layer, a stack of two layers and an ordinary encoder need to learn a pair model."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Row, row
+from figures.core.extras import missing_extra
 from figures.nets.bars import bars
 from simulate.core import Estimate, Task, stream
 from simulate.nets import (
@@ -16,7 +17,7 @@ from simulate.nets import (
     train_encoder_on_population,
     train_on_population,
 )
-from simulate.nets.network import missing_packages
+from simulate.nets.network import PACKAGES
 from theory.models import FactoredStack, PottsModel, VanillaEncoder
 from theory.potts import enumerate_states, excess_loss_coefficient
 
@@ -121,7 +122,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     figsize=(4.6, 3.4),
-    skip=missing_packages,
+    skip=partial(missing_extra, "nets", *PACKAGES),
     caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "
     f"Means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
     f"{ASYMPTOTIC}), with {bars(SETS[ENCODER])}. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "

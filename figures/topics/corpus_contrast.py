@@ -6,6 +6,7 @@ from pathlib import Path
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.text import FIGSIZE, analyse_corpus, decorate, panels
 from figures.core import Context, Experiment, Row
+from figures.core.extras import missing_extra
 
 
 def compute(context: Context) -> list[Row]:
@@ -19,7 +20,7 @@ def compute(context: Context) -> list[Row]:
 
 def missing() -> str | None:
     """Says why the experiment is skipped, or None where it can run."""
-    return None if find_spec("lda") else "the package lda, which ships the news, is not installed (the extra `text`)"
+    return missing_extra("text", "lda")
 
 
 EXPERIMENT = Experiment(
