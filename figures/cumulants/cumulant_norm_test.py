@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     figsize=(9.0, 2.6),
     caption="The statistic T4 sums a polynomial of degree 4 in each squared norm; H0 is rejected below -1.645 of its "
     "exact standard deviations under H0. Markers: 2400 (d = 10) and 600 (d = 20) data sets of each hypothesis at "
-    "default quality, with two standard errors, binomial for shares. Left: lines exact for every d. Middle and "
+    "default quality, with error bars, binomial for shares. Left: lines exact for every d. Middle and "
     "right: lines with the first correction for the exact skewness under each law, and the Gaussian limit of "
     "large d. At small kappa the statistic is skewed: false alarms are rarer than 0.05 and powers smaller than in "
     f"the limit. There the mean is judged, and the shares only where the skewness is below {LARGEST_SKEWNESS}. A "

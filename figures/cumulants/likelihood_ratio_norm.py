@@ -79,7 +79,7 @@ EXPERIMENT = Experiment(
     "detection is impossible: no test has both errors tending to zero. Above it the norm diverges exponentially, "
     "and this divergence alone proves nothing. Right: the formula of the left panel against simulation in tiny "
     "dimensions. Markers: the mean under H1 of the likelihood ratio itself, a sum over all 2^d spikes, of 100000 "
-    "data sets at default quality; two standard errors from their scatter.",
+    "data sets at default quality; error bars from their scatter.",
     papers={
         "arXiv:2312.14922 (norm)": "The exact norm with the published scale n of order d, below which detection is "
         "impossible.",

@@ -117,7 +117,7 @@ EXPERIMENT = Experiment(
     figsize=(10.5, 2.9),
     draw=draw,
     caption=f"Lines: fixed points of the maps of infinitely wide layers. Markers: drawn networks of {WIDTH} neurons a "
-    f"layer, {PAIRS} pairs of inputs, 16 networks, two standard errors. Left: layers over which a change of the "
+    f"layer, {PAIRS} pairs of inputs, 16 networks, with error bars. Left: layers over which a change of the "
     "correlation of two inputs decays by e. With sign neurons it stays below 1/log(pi/2) = 2.214 whatever the "
     "initialization: there is no critical point. With tanh it diverges as the means become +1 or -1 and biases vanish, "
     "where weights are no longer random. Middle: the same for the mean square of gradients, by backpropagation through "

@@ -126,15 +126,15 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(10.5, 3.2),
     draw=draw,
-    caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, two standard "
-    "errors; the ridge is that which is best for the other 15 draws. Few samples or few features are simulated with n "
-    "and all dimensions enlarged by the factor d/400. Left: the risk with the features of each depth, of which k are "
-    "left that hold the power s of the target; the points of one n share their samples. Deep freezing wins with few "
-    "samples, none with many; crosses and vertical lines: the sizes at which the best depth changes. Middle: the risk "
-    "of the deeper of two depths minus that of the shallower on the same samples, over the latter, around the size at "
-    "which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from those of a source with "
-    "overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
-    "in between.",
+    caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, with "
+    "error bars; the ridge is that which is best for the other 15 draws. Few samples or few features are simulated "
+    "with n and all dimensions enlarged by the factor d/400. Left: the risk with the features of each depth, of "
+    "which k are left that hold the power s of the target; the points of one n share their samples. Deep freezing "
+    "wins with few samples, none with many; crosses and vertical lines: the sizes at which the best depth changes. "
+    "Middle: the risk of the deeper of two depths minus that of the shallower on the same samples, over the latter, "
+    "around the size at which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from "
+    "those of a source with overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho "
+    "= 0.7 freezing is better in between.",
     papers={
         "arXiv:2303.01429": "The published question on a model that can be solved: freeze deep with few samples, "
         "nothing with many.",

@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others "
     "(right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means over 5 "
-    "models, each with its own prediction, with bars of two standard errors; models have 31 and 61 sites (16 and 31 "
+    "models, each with its own prediction, with error bars; models have 31 and 61 sites (16 and 31 "
     "with colors) and 8 training sets for each site. Dense models are extrapolated in 1/N; sparse ones are shown at "
     "the larger size. The gray band is 0.5 %. The moments are measured on 6000 states, which moves the predictions "
     "by about 0.1 %. Dense spins and dense three-color models agree with the mixture in the limit, up to 0.9 of the "

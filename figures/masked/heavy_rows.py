@@ -61,9 +61,9 @@ EXPERIMENT = Experiment(
     xlabel="heterogeneity of the rows $h$",
     figsize=(10.0, 2.9),
     caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, 1 for "
-    "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = 100 and 200, "
-    "extrapolated in 1/d, with bars of two standard errors. Left: the peak falls, as if the ridge were larger. "
-    "Middle: the squared overlap of the leading direction with a delocalized spike on two variances (0.3 on 80 "
-    "%, 4 on 20 % of the coordinates), for masked regression at ridge 0.05 and three kinds of PCA. Right: the "
-    "thresholds of the same four methods, all of which rise with h.",
+    "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. Left: the peak falls, as if the ridge were larger. Middle: the squared "
+    "overlap of the leading direction with a delocalized spike on two variances (0.3 on 80 %, 4 on 20 % of the "
+    "coordinates), for masked regression at ridge 0.05 and three kinds of PCA. Right: the thresholds of the same "
+    "four methods, all of which rise with h.",
 )

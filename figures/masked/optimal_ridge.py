@@ -65,7 +65,7 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     yscale="log",
     caption="Left: the test error against the ridge. Lines are the theory in the limit d = infinity, markers are "
-    "simulations at d = 100 and 200, extrapolated in 1/d, with bars of two standard errors, and stars mark the least "
-    "error, found as a root of the exact derivative. Right: with the best ridge at every sample ratio (theory only) "
-    "the error falls monotonically as samples are added, and the peak at n = d is gone.",
+    "simulations at d = {sizes}, extrapolated in 1/d, with error bars, and stars mark the least error, found as a "
+    "root of the exact derivative. Right: with the best ridge at every sample ratio (theory only) the error falls "
+    "monotonically as samples are added, and the peak at n = d is gone.",
 )

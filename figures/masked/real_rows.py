@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="Every column of a table is predicted from the others by masked ridge regression at two ridges. Left and "
-    "right: markers are mean squared errors on held-out rows, with bars of two standard errors over 40 random splits. "
+    "right: markers are mean squared errors on held-out rows, with error bars over 40 random splits. "
     "Middle: what generalized cross-validation of the same fits reports. Solid lines are Gaussian theory, "
     "dash-dotted ones the theory of rows of different scale, and neither has a parameter that was fitted to the "
     "markers: the covariance and the law of the scales come from all rows of the table, the held-out ones among them. "

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Row, row
 from figures.core.extras import missing_extra
-from figures.nets.bars import bars
 from figures.nets.four_body import C, L, four_body_model
 from simulate.core import Estimate, Task
 from simulate.nets import Clone, clone, train_encoder_on_sequences
@@ -89,7 +88,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"One block of width {WIDTH}, trained on {SAMPLES} sequences; points: mean losses over {STARTS} starts "
-    f"(of the weights and of the batches, on the same data), with {bars(STARTS)}, on {TEST} held-out sequences and "
+    f"(of the weights and of the batches, on the same data), with error bars, on {TEST} held-out sequences and "
     "as many of each clone. Lines: the loss of the true conditional distributions on the original and on the law of "
     "each clone, where a perfect learner ends. What is learned beyond the order of a clone is wrong on it: there the "
     "loss leaves the curve of the original, here the later the higher the order is, and rises.",

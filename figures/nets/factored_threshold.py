@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from simulate.core import Estimate, Task, stream
 from simulate.nets import spectral_estimate
 from simulate.potts import make_dynamics
@@ -84,7 +83,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(9.0, 2.6),
     caption=f"Top singular pair of the rearranged covariance of M independent samples: means over {PAIRS} pairs of J "
-    f"and U, with {bars(PAIRS)}. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
+    f"and U, with error bars. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
     "columns "
     "and the signal of linear response; no number is fitted. M_c is about C over the variance v of a true "
     "logit, whatever L; all couplings together would need about LC/2 times as many samples. Below M_c the "

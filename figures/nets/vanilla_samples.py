@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Row, row
 from figures.core.extras import missing_extra
-from figures.nets.bars import bars
 from simulate.core import Estimate, Task, stream
 from simulate.nets import (
     MaskedContexts,
@@ -125,7 +124,7 @@ EXPERIMENT = Experiment(
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "
     f"Means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
-    f"{ASYMPTOTIC}), with {bars(SETS[ENCODER])}. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "
+    f"{ASYMPTOTIC}), with error bars. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "
     "starts the one counts whose training loss ends lowest, since some end in worse minima; the encoder has one "
     f"block of width 16 with 2 heads (rate {ENCODER_RATE}). The best stop is the least test loss along the run, "
     "chosen on the exact population itself, which no user can do. Lines: tr(H^+ K)/(2 L M), the law for large M of "

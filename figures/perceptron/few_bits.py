@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
     "binary solutions of which any two differ in the given fraction of weights, up to the distance of typical "
     "solutions; markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and "
     "extrapolated linearly. There are exponentially many groups of close solutions, though close ones are rarer, and "
-    "groups of five more so. Bars: two standard errors over 16 replicates.",
+    "groups of five more so.",
     papers={
         "arXiv:1602.04129": "A few levels come near the capacity of real weights, as published; capacities of two and"
         " three levels and of {0, 1} are the known ones. Which figure corresponds was not looked up.",

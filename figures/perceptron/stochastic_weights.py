@@ -85,11 +85,11 @@ EXPERIMENT = Experiment(
     caption="Left and middle: the fraction of patterns that the binary weights sign(m) misclassify, and the overlap of "
     "two samples, where the means m have the Gibbs weight exp(-beta L) at a fixed norm. Lines are the "
     "replica-symmetric theory, which is stable on all of them; markers are Monte Carlo averages over twelve sets of "
-    "patterns (48 at paper quality), with bars of two standard errors; at 80 weights no correction for their number is "
+    "patterns (48 at paper quality), with error bars; at 80 weights no correction for their number is "
     "seen. A larger norm makes the signs better by orders of magnitude, although beta is finite. Right: gradient "
     "descent on the same loss with a free norm, an experiment without a theory line: the share of sixteen runs (64 at "
     "paper quality) of at most 1500 epochs after which the signs of m classify all patterns correctly, with binomial "
-    "bars of two standard errors. The larger size fails from a smaller number of patterns on.",
+    "error bars. The larger size fails from a smaller number of patterns on.",
     papers={
         "arXiv:1710.09825": "Error of the signs against the norm at several temperatures, and descent that solves up "
         "to about 0.6 patterns a weight; sizes and temperatures are our own.",

@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="Markers are fits to M independent samples, with the masked loss and the error of the couplings "
-    "computed exactly on the population; bars are two standard errors over 200 sets of samples. Lines are the exact "
+    "computed exactly on the population; error bars are over 200 sets of samples. Lines are the exact "
     "laws for large M: the excess loss is tr(H^+ K)/(2 L M), where H is the Hessian of the loss, H^+ its "
     "pseudoinverse and K the covariance of its gradient, and the error is the square root of the trace of the "
     "covariance of the parameters. The factored fit has fewer parameters and a smaller excess. z is judged for M >= "

@@ -67,8 +67,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(4.6, 3.2),
     draw=draw,
-    caption="Markers are the loss of held-out sequences during training from random weights, with bars of two "
-    f"standard errors over trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare "
-    "with: that of the true conditional probabilities on the same held-out sequences, below which no model can get "
-    "except by chance; that of sites modeled as independent; and that of equal probabilities, ln C.",
+    caption="Markers are the loss of held-out sequences during training from random weights, with error bars over "
+    f"trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare with: that of the true "
+    "conditional probabilities on the same held-out sequences, below which no model can get except by chance; that "
+    "of sites modeled as independent; and that of equal probabilities, ln C.",
 )

@@ -130,7 +130,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="The first four panels show the squared error of the one-hot vector of a masked site, predicted from "
     "the u = (L-1)(C-1) contrasts of the other sites. Lines are the theory for Gaussian data of the same covariance; "
-    "markers are ridge regressions of Potts data, with bars of two standard errors over 24 samples. From the left: L "
+    "markers are ridge regressions of Potts data, with error bars over 24 samples. From the left: L "
     "= 81 sites and C = 3 colors with all pairs coupled; a ring with a random matching, beta = 0.9; a ring, beta = "
     "1.5; and a ring of 40 sites with six colors, beta = 2.5. The covariances of both rings are exact; the others "
     "are measured on 120,000 states, which biases the ridgeless theory by 0.1 %. The ridge lambda' counts for each "

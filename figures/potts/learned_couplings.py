@@ -68,6 +68,6 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption=f"Left: the true couplings between sites below the diagonal, and those learned from {SAMPLES} sequences "
     "above it. Right: the learned couplings between colors against the true ones, in the gauge in which rows and "
-    "columns sum to zero, with bars of two standard errors over samples; the line is equality. Only the product of "
+    "columns sum to zero, with error bars over samples; the line is equality. Only the product of "
     "the two is determined by the data, so that one factor c is chosen to match their scales.",
 )

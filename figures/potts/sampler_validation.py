@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
             ylabel="probability",
         ),
     ),
-    caption="Left: the energy per site. Markers are heat-bath samples, with bars of two standard errors over "
+    caption="Left: the energy per site. Markers are heat-bath samples, with error bars over "
     "independent chains (tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums "
     "over occupation numbers for the Curie-Weiss model, and enumeration for the pair model. Right: the distribution "
     f"of the share of the most frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical "

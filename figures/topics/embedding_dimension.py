@@ -37,5 +37,5 @@ EXPERIMENT = Experiment(
     "document, and (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares "
     "that show the true word and a random word. The line is the theory (T - 1 - d) zeta: every missing dimension "
     "costs the same loss zeta, and T - 1 dimensions suffice. Markers are the loss minimized numerically over all "
-    "entries of the embedding, the mean of five random starts with bars of two standard errors.",
+    "entries of the embedding, the mean of five random starts with error bars.",
 )

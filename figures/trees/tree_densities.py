@@ -124,8 +124,8 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption="Left: the distance of shares and means over all numbers up to N from their exact limits, which products "
     "and sums over all primes give. The numbers are all counted: there is no chance in them, no error bar and no z. "
-    f"Right: the same in {WINDOWS} windows at random places below 10^12, as relative differences with bars of two "
-    "standard errors; the line at zero is exact. The exact limits are met in both, up to N about as well as N^-1/2 or "
+    f"Right: the same in {WINDOWS} windows at random places below 10^12, as relative differences with error bars; "
+    "the line at zero is exact. The exact limits are met in both, up to N about as well as N^-1/2 or "
     "better.",
     papers={
         "arXiv:2512.01870": "Counts agree with the exact densities to what finitely many numbers allow.",

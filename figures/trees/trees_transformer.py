@@ -88,7 +88,7 @@ EXPERIMENT = Experiment(
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"Masked loss of one block of width {WIDTH} on windows of {LENGTH} words with one hidden, at random "
     "places of the numbers up to 10^6; tested on the last fifth, which is not trained on. Two starts with own "
-    "windows, bars of two standard errors. Lines: losses on the same numbers of predictors that count neighbors in "
+    "windows, error bars. Lines: losses on the same numbers of predictors that count neighbors in "
     "the first four fifths, and of oracles that know n modulo M. The encoder first stays at the loss of no context, "
     "passes all neighbors, and slows down near M = 4: from the window it infers where the multiples of 4 stand. It "
     "then falls below M = 12 too, so that it uses more than the remainders modulo 4 and 3. At the ends of a window "
