@@ -164,8 +164,7 @@ class _Work:
                 for estimate in [Estimate.of(measured[:, k])]
             ]
             name = " ".join(part for part in (self.panel, self.label, f"d = {d}") if part)
-            together = judged and any(point["z"] is not None for point in points)
-            yield from judged_together(name, points, measured[:, shown]) if together else points
+            yield from judged_together(name, points, measured[:, shown]) if points else ()
 
 
 def _indices(grid: Grid | None, d: int) -> list[int]:

@@ -97,7 +97,7 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     """Draws theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
-    value = rows["theory"].where(rows["theory"].notna(), rows["simulation"])  # a single number may be measured
+    value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]
     line = exact[exact["size"].isna()].sort_values("x")
     if len(line):

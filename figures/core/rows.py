@@ -79,11 +79,11 @@ def row(
 
 
 def judged_together(name: str, rows: Sequence[Row], values: ArrayLike) -> list[Row]:
-    """Marks rows that share samples as the group `name`, and adds one row with the score of all of them together.
+    """Marks these rows, which share samples, as the group `name`, and returns them and a row with their joint score.
 
     `values`, (n, p), holds the n replicates of the numbers in the p rows, whose means they show. Only rows with a z
-    are judged, alone or together; the summary of a table counts the added row instead of them. ValueError for another
-    shape, or for rows of which none is judged.
+    are judged, alone or together; the summary of a table counts the added row instead of them. Where none has a z,
+    nothing is marked and no row is added. ValueError for another shape.
 
     >>> rng = np.random.default_rng(1)
     >>> values = 5 + rng.standard_normal((20, 1)) + 0.1 * rng.standard_normal((20, 3))
@@ -97,9 +97,10 @@ def judged_together(name: str, rows: Sequence[Row], values: ArrayLike) -> list[R
         raise ValueError(f"values must have one column for each of the {len(rows)} rows, got shape {sample.shape}")
     judged = [k for k, entry in enumerate(rows) if entry["z"] is not None]
     if not judged:
-        raise ValueError(f"rows of the group {name!r} must have a z that can be judged together")
+        return list(rows)
     score = joint_score(sample[:, judged] - np.array([rows[k]["theory"] for k in judged]))
     first = rows[judged[0]]
     joint = {**row(name, math.nan, panel=first["panel"], d=first["size"]), "kind": JOINT, "z": score, "group": name}
-    marked = [{**entry, "group": name if entry["z"] is not None else ""} for entry in rows]
-    return [*marked, joint | {"replicates": len(sample)}]
+    for k in judged:
+        rows[k]["group"] = name
+    return [*rows, joint | {"replicates": len(sample)}]

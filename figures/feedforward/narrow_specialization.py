@@ -113,6 +113,7 @@ EXPERIMENT = Experiment(
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     figsize=(7.0, 2.9),
     draw=draw,
+    unjudged="the theory is of many inputs",
     caption="Lines: the stable states of the theory for 1 << K << N. Where two coexist the free entropy chooses: with "
     "erf, whose second Hermite coefficient vanishes, the specialized state appears at the spinodal and wins from the "
     "transition on; ReLU units specialize continuously at the onset. Markers: students sampled by Hamiltonian Monte "

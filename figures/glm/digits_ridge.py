@@ -64,6 +64,7 @@ EXPERIMENT = Experiment(
     xlabel=r"images per pixel $\alpha = n/p$",
     xscale="log",
     skip=missing,
+    unjudged="pixels are not Gaussian",
     caption="A ridge regression on the pixels tells odd from even digits. Lines are the Gaussian covariate model "
     "with the means and covariances of all 1797 images; markers are fits of n images drawn with replacement and "
     "tested on all of them, with error bars over the draws, so that both describe the same "

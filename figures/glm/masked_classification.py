@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Curve, Experiment, Panel, Row, row
+from figures.core import Context, Curve, Experiment, Panel, Row, judged_together, row
 from figures.glm.masked_classification_data import spin_glass_fits
 from simulate.core import Estimate, Task, extrapolate
 from theory import glm
@@ -43,7 +43,8 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for beta in measured.betas:
         rows += losses(context, measured, beta) + transition(context, measured, beta)
-    return rows + excesses(context, measured) + scan(context, measured)
+    rows += excesses(context, measured) + scan(context, measured)
+    return rows + measured.joint_rows()
 
 
 def best_at(context: Context) -> dict[float, float]:
@@ -78,17 +79,29 @@ class Measured:
             for r in self.replicates
         ]
         self.found = context.sweep(tasks)
+        self.judged: dict[float, list[tuple[Row, Array]]] = {beta: [] for beta in self.betas}
 
     def rows(self, curve: str, x: float, panel: str, problem: Problem, column: int, judged: bool = True) -> list[Row]:
         """Returns the rows of both sizes and of their extrapolation, against the theory of infinitely many spins."""
         beta, alpha, lam = problem
         place, predicted = self.problems[beta].index((alpha, lam)), predictions(*problem)[column]
-        small, large = (
-            Estimate.of([np.asarray(self.found[f"{beta}/{p}/{r}"])[place, column] for r in self.replicates])
+        values = [
+            np.array([np.asarray(self.found[f"{beta}/{p}/{r}"])[place, column] for r in self.replicates])
             for p in (self.p, 2 * self.p)
-        )
+        ]
+        small, large = map(Estimate.of, values)
         sizes = ((self.p, small, False), (2 * self.p, large, False), (math.inf, extrapolate(small, large), judged))
-        return [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
+        rows = [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
+        self.judged[beta].append((rows[-1], 2 * values[1] - values[0]))
+        return rows
+
+    def joint_rows(self) -> list[Row]:
+        """Judges all fits at one temperature together, because they are fits to the same samples."""
+        found = []
+        for beta, members in self.judged.items():
+            made, values = [each for each, _ in members], np.transpose([own for _, own in members])
+            found += judged_together(f"beta = {beta}", made, values)[len(made) :]
+        return found
 
 
 @lru_cache(maxsize=256)

@@ -131,6 +131,7 @@ DECLARED = Experiment(
     judged=lambda model: False,
     ylabel="test error (share of wrong signs)",
     ylim=(0.1, 0.42),
+    unjudged="the theory of trained features is approximate",
     caption="A first layer (90 x 120) is trained by gradient descent on 1200 source samples, or left as drawn; then "
     "it is frozen, and only its readout is learned on the target task (latent dimension 60). All numbers are means "
     "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "

@@ -54,6 +54,7 @@ EXPERIMENT = Experiment(
             replicate=NONE,
             line=np.geomspace(0.1, 10, 41),
             points=(),
+            table_points=(0.5, 1.0, 2.0, 5.0),
             xlabel=r"sample ratio $\alpha = n/d$",
             xscale="log",
         ),

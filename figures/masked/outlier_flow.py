@@ -45,6 +45,7 @@ EXPERIMENT = Experiment(
     points=(0.5, 2.0, 8.0, 32.0),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
+    unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
     caption="The largest eigenvalue of the fitted masked predictor A (left) and of the sample covariance C (right) "
     "against the number of samples. The noise has variance 0.3 on 80 % of the coordinates and 4 on the others, and "
     "the spike of strength theta is spread over all coordinates. Lines are the theory in the limit d = infinity, "

@@ -101,6 +101,7 @@ EXPERIMENT = Experiment(
     ylabel="density",
     figsize=(8.0, 3.2),
     draw=draw,
+    unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
     caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "
     f"lambda = {LAM}; markers are histograms of the eigenvalues of predictors fitted to samples with d = 150, with "
     "error bars. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a "

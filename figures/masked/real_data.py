@@ -19,6 +19,7 @@ EXPERIMENT = Experiment(
     draw=decorate,
     figsize=FIGSIZE,
     skip=missing,
+    unjudged="pixels are not Gaussian, and random splits share images, so that their scatter is not all of the error",
     caption="The vertical axes are the mean squared error, in gray levels squared, of a pixel that is predicted "
     "from the other 60 by masked ridge regression. Left: markers are errors on held-out images, with error bars "
     "over random splits; lines are Gaussian theory with the covariance of the data, corrected for the sampling "

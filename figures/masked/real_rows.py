@@ -74,6 +74,7 @@ EXPERIMENT = Experiment(
     xlabel="training rows $n$",
     xscale="log",
     yscale="log",
+    unjudged="the rows are not Gaussian, and random splits share rows, so that their scatter is not all of the error",
     caption="Every column of a table is predicted from the others by masked ridge regression at two ridges. Left and "
     "right: markers are mean squared errors on held-out rows, with error bars over 40 random splits. "
     "Middle: what generalized cross-validation of the same fits reports. Solid lines are Gaussian theory, "

@@ -67,6 +67,7 @@ EXPERIMENT = Experiment(
     ylabel=r"overlap $(u \cdot v)^2$",
     ylim=(-0.02, 1),
     draw=draw,
+    unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
     caption="The overlap is the squared cosine between the spike u and the leading direction v that a method finds. "
     "Lines are the theory in the limit d = infinity; markers are fits at d = {sizes}, extrapolated in 1/d, with "
     "error bars, and z is judged only where the strength exceeds 1.3 times its threshold. Left, independent noise "

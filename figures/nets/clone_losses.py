@@ -87,6 +87,7 @@ EXPERIMENT = Experiment(
     figsize=(4.6, 3.2),
     draw=draw,
     skip=partial(missing_extra, "nets", *PACKAGES),
+    unjudged="the lines are where a perfect learner would end",
     caption=f"One block of width {WIDTH}, trained on {SAMPLES} sequences; points: mean losses over {STARTS} starts "
     f"(of the weights and of the batches, on the same data), with error bars, on {TEST} held-out sequences and "
     "as many of each clone. Lines: the loss of the true conditional distributions on the original and on the law of "

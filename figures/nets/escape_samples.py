@@ -116,6 +116,7 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     figsize=(6.2, 2.6),
+    unjudged="the lines are fitted to these gains or are those of the population",
     caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
     f"for M independent uniform sequences; means over {SETS} sets, with error bars; lines: its value for the "
     "population, and c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from "

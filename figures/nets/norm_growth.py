@@ -85,6 +85,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(11.0, 2.6),
     draw=draw,
+    unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; geometric "
     "ones for displacements, whose ratios differ by factors between starts. Line: 2^(N-l), exact for squared norms "
     "under gradient flow. Steps of finite size add rate^2 |gradient|^2 to each squared norm; without it the ratio is "

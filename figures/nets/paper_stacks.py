@@ -101,6 +101,7 @@ EXPERIMENT = Experiment(
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     figsize=(7.4, 3.0),
+    unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE:g} (at paper quality four times as many), with "
     f"error bars; 100 steps are one epoch. "
     "Sites, colors, samples and batch are those of arXiv:2410.19637, Fig. 2; the law of its couplings, its "

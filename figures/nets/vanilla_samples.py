@@ -122,6 +122,7 @@ EXPERIMENT = Experiment(
     yscale="log",
     figsize=(4.6, 3.4),
     skip=partial(missing_extra, "nets", *PACKAGES),
+    unjudged="the law is of many samples, and is judged from 3000 on",
     caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "
     f"Means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
     f"{ASYMPTOTIC}), with error bars. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "

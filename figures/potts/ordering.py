@@ -76,6 +76,7 @@ EXPERIMENT = Experiment(
         Panel(title=MONITOR, curves={}, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
         Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
+    unjudged="the theory is of Gaussian data, and how far Potts data are from it is what is shown",
     caption="Every site is predicted from the others with 2.5 samples for each of the 126 unknowns; the ridge "
     "lambda' counts for each unknown. Left: the error relative to the theory for Gaussian data of the same "
     "covariance, which was measured on 80,000 states; markers are means over 24 samples of independent chains, with "

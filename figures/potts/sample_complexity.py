@@ -61,6 +61,7 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
+    unjudged="the law is of unpenalized fits to many samples, which the fits with a ridge need not obey",
     caption="Left: the masked loss of held-out sequences above that of the true conditional probabilities. Right: "
     "the error of the couplings, which does not depend on the gauge. Markers compare a factored fit without any "
     "tuning with a full symmetric fit at the best of three ridges for each point, with error bars. "

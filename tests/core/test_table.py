@@ -98,8 +98,8 @@ def test_a_group_counts_once_and_is_marked():
     assert lines[8].startswith("a: all rows of one set")
     with pytest.raises(ValueError, match=r"one column for each of the 3 rows, got shape \(40, 2\)"):
         judged_together("g", rows, values[:, :2])
-    with pytest.raises(ValueError, match="rows of the group 'g' must have a z"):
-        judged_together("g", [unjudged], values[:, :1])
+    assert judged_together("g", [unjudged], values[:, :1]) == [unjudged]
+    assert unjudged["group"] == ""
 
 
 def test_what_is_not_judged_says_why_and_how_far_off_it_is():
