@@ -65,6 +65,7 @@ EXPERIMENT = Experiment(
     ylabel="test accuracy",
     xscale="log",
     ylim=(0.48, 0.76),
+    unjudged="there is no theory of the two learners",
     caption="Telling samples with a spike of signs from Gaussian ones of the same mean and covariance. Line and "
     "circle: one who knows the spike, exact and measured. Network: two layers with 5 d ReLU units, all weights trained "
     f"by Adam. Random features: {WIDTH} d ReLU units with a random first layer, fitted with the best ridge. Markers "
