@@ -50,7 +50,7 @@ def growing(tau: int) -> Curve:
     return Curve(
         model=partial(model, tau=tau),
         line=numbers(tau),
-        table_points=[T for T in (10, 100, 1000) if T > tau],
+        table_points=[T for T in (10, 100, 1000) if tau < T],
         color=TAUS.index(tau),
         style=STYLES[TAUS.index(tau)],
     )
