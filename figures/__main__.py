@@ -69,17 +69,29 @@ def _run(options: argparse.Namespace) -> None:
 
 def _update(options: argparse.Namespace) -> None:
     """Makes what is out of date, and nothing else: tables one after the other on all cores, then pictures at once."""
-    chosen = _chosen(options)
-    whole = list(_with_tables(chosen, options))
+    skipped: list[Skipped] = []
+    whole = list(_with_tables(_chosen(options), options, skipped=skipped))
     old = [outputs for outputs in whole if not outputs.has_fresh_pictures()]
     with contextlib.closing(run_tasks([Task(o.path.stem, draw, (o,)) for o in old], options.jobs)) as outcomes:
         for outcome in outcomes:
             if outcome.failure is not None:
                 raise TaskError(f"{outcome.key} cannot be drawn:\n{outcome.failure}")
     if options.all:
-        print(f"{len(whole)} figures (PDF, PNG) and their tables (CSV) are in {_shown(options.output)}/")
-    else:
-        print(*(file for outputs in whole for file in (outputs.table, *outputs.pictures)), sep="\n")
+        print(_said(len(whole), options.output, skipped))
+        return
+    for reason in skipped:
+        print(reason, file=sys.stderr)
+    if whole:
+        print(*(file for outputs in whole for file in (outputs.table, *outputs.drawn)), sep="\n")
+
+
+def _said(made: int, folder: Path, skipped: list[Skipped]) -> str:
+    """Returns the last line of `update --all`: how many figures there are, and why others are not."""
+    reasons = "; ".join(f"{one.name} because {one.reason}" for one in skipped)
+    return (
+        f"{made} made (figure as PDF and PNG, table as CSV, caption as MD: {_shown(folder)}/), {len(skipped)} skipped"
+        f"{': ' if skipped else ''}{reasons}"
+    )
 
 
 def _draw(options: argparse.Namespace) -> None:
@@ -88,6 +100,7 @@ def _draw(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
+    from figures.core.captions import caption_of
     from figures.core.report import render_table
     from figures.core.table import read_csv
 
@@ -95,8 +108,10 @@ def _table(options: argparse.Namespace) -> None:
     shown = _with_tables(_chosen(options), options, only_missing=not options.fresh)
     for number, outputs in enumerate(shown):
         experiment, name = load(outputs.path), outputs.path.stem
-        title = f"{name}: {experiment.title}" + (f". {experiment.caption}" if experiment.caption else "")
-        print(("\n" if number else "") + render_table(read_csv(outputs.table), title, options.format))
+        rows = read_csv(outputs.table)
+        caption = caption_of(experiment, rows)
+        title = f"{name}: {experiment.title}" + (f". {caption}" if caption else "")
+        print(("\n" if number else "") + render_table(rows, title, options.format, experiment))
 
 
 def _gallery(options: argparse.Namespace) -> None:
@@ -117,10 +132,13 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
     return [path_of(name) for name in options.names]
 
 
-def _with_tables(paths: list[Path], options: argparse.Namespace, only_missing: bool = False) -> Iterator[Outputs]:
+def _with_tables(
+    paths: list[Path], options: argparse.Namespace, only_missing: bool = False, skipped: list[Skipped] | None = None
+) -> Iterator[Outputs]:
     """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
 
-    `only_missing` keeps a whole table that is out of date, and says so. What must be skipped says why.
+    `only_missing` keeps a whole table that is out of date, and says so. What must be skipped is added to `skipped`, or
+    says why on stderr.
     """
     tree = SourceTree()
     found = [Outputs(path, options.output, tree) for path in paths]
@@ -136,7 +154,10 @@ def _with_tables(paths: list[Path], options: argparse.Namespace, only_missing: b
             try:
                 run(outputs, context, force=force)
             except Skipped as reason:
-                print(reason, file=sys.stderr)
+                if skipped is None:
+                    print(reason, file=sys.stderr)
+                else:
+                    skipped.append(reason)
                 continue
         yield outputs
 

@@ -2,6 +2,6 @@
 
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Panel
-from figures.core.rows import Row, row
+from figures.core.rows import Row, judged_together, row
 
-__all__ = ["NONE", "Context", "Curve", "Experiment", "Panel", "Row", "row"]
+__all__ = ["NONE", "Context", "Curve", "Experiment", "Panel", "Row", "judged_together", "row"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
-from figures.core.rows import Row, row
+from figures.core.rows import Row, judged_together, row
 from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
@@ -68,6 +68,11 @@ class _Work:
         """Returns the values of x that are simulated; one alone where x is the coordinate."""
         return [0.0] if self.curve.by_coordinate else self.context.thin(_grid(self.curve.points))
 
+    def line(self) -> list[float]:
+        """Returns the values of x of the line of theory, those that the printed table shows among them."""
+        drawn, listed = self.context.thin(_grid(self.curve.line), 8), self.curve.table_points or ()
+        return sorted({*drawn, *self.context.thin(listed, 1)}) if len(listed) else drawn
+
     def group(self, x: float, d: int) -> list[Task]:
         """Returns the tasks of the replicates of one point; none for a curve of theory only."""
         names = (self.panel, self.label, x)
@@ -121,14 +126,14 @@ class _Work:
             yield from self._coordinates(values)
             return
         line_size = math.inf if self.curve.extrapolate else self.sizes[-1]
-        for x in self.context.thin(_grid(self.curve.line), 8):
+        for x in self.line():
             yield make(x, theory=self.theory(self.curve.at(x), line_size))
         for x in self.points():
             model = self.curve.at(x)
             if self.replicate is None:
                 yield make(x, theory=self.theory(model, line_size), d=line_size)
                 continue
-            meant = self.experiment.judged is None or self.experiment.judged(model)
+            meant = self.is_judged(model)
             estimates = {d: Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes}
             for d, estimate in estimates.items():
                 judged = meant and not self.curve.extrapolate
@@ -136,6 +141,11 @@ class _Work:
             if self.curve.extrapolate:
                 limit = extrapolate(*estimates.values())
                 yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit, judged=meant)
+
+    def is_judged(self, model: Any) -> bool:
+        """Says whether z means anything for the model."""
+        chosen = self.experiment.judged
+        return not self.curve.unjudged if chosen is None else bool(chosen(model))
 
     def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
         """Yields the rows of a curve along the coordinates: theory and replicates are arrays (d,)."""
@@ -146,9 +156,15 @@ class _Work:
             measured = np.array([values[task.key] for task in self.group(0.0, d)])
             for k in _indices(self.curve.line, d):
                 yield row(self.label, k, panel=self.panel, theory=predicted[k])
-            for k in _indices(self.curve.points, d) if len(measured) else ():
-                estimate = Estimate.of(measured[:, k])
-                yield row(self.label, k, panel=self.panel, theory=predicted[k], d=d, estimate=estimate)
+            shown = _indices(self.curve.points, d) if len(measured) else []
+            judged = self.is_judged(self.curve.at(0.0))
+            points = [
+                row(self.label, k, panel=self.panel, theory=predicted[k], d=d, estimate=estimate, judged=judged)
+                for k in shown
+                for estimate in [Estimate.of(measured[:, k])]
+            ]
+            name = " ".join(part for part in (self.panel, self.label, f"d = {d}") if part)
+            yield from judged_together(name, points, measured[:, shown]) if points else ()
 
 
 def _indices(grid: Grid | None, d: int) -> list[int]:

@@ -1,9 +1,8 @@
 """Loads the handwritten digits of the package scikit-learn, which experiments of several subjects use as real data."""
 
-from importlib.util import find_spec
-
 import numpy as np
 
+from figures.core.extras import missing_extra
 from theory.models.arrays import Array
 
 
@@ -24,4 +23,4 @@ def written_digits() -> Array:
 
 def missing() -> str | None:
     """Says why an experiment on the digits is skipped, or None where it can run."""
-    return None if find_spec("sklearn") else "scikit-learn, which ships the digits, is not installed"
+    return missing_extra("figures", "sklearn")

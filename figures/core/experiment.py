@@ -41,6 +41,8 @@ class _Measurement:
     replicates: int | None = None
     extrapolate: bool | None = None
     by_coordinate: bool | None = None
+    table_points: Values | None = None
+    unjudged: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class Curve(_Measurement):
     def only_stars(self, position: int) -> "Curve":
         """Returns the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
         color = position if self.color is None else self.color
-        return replace(self, replicate=NONE, line=(), points=self.stars, stars=None, color=color)
+        return replace(self, replicate=NONE, line=(), points=self.stars, stars=None, table_points=(), color=color)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +115,12 @@ class Experiment:
     where its family has no such member ValueError says what to do instead. `theory_at(model, d)` replaces this: it is
     the theory of the finite size d, and `theory(model)` then stays that of the limit.
 
+    `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
+    Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
+    `table_points` are values of x at which a line of theory has a row in the printed table, where the line is the
+    result. The coordinates of `by_coordinate` share their samples and are judged together. In `caption` the words
+    {sizes} and {replicates} stand for those of the run.
+
     ValueError for a declaration without rows or with two kinds of them, for panels of one title, for fewer than two
     replicates, and for `by_coordinate` (theory and replicate return arrays (d,), x is the coordinate) with
     extrapolation.
@@ -129,7 +137,7 @@ class Experiment:
     ...     replicates=5,
     ... )
     >>> for row in compute_rows(experiment, Context()):
-    ...     print(row["d"], row["theory"], row["n"], row["z"] is not None)
+    ...     print(row["size"], row["theory"], row["replicates"], row["z"] is not None)
     10 2.0 5 False
     20 2.0 5 False
     inf 2.0 5 True
@@ -152,7 +160,9 @@ class Experiment:
     seed: int = 0
     extrapolate: bool = True
     by_coordinate: bool = False  # theory and replicate return (d,), x is the coordinate
+    table_points: Values = ()
     judged: Callable[[Any], bool] | None = None  # whether z means anything for a model; default: for all
+    unjudged: str = ""  # why not, as the end of a sentence that begins with "because"
     xlabel: str = ""
     ylabel: str = ""
     xscale: str = "linear"
@@ -184,6 +194,13 @@ class Experiment:
         """
         panels = self.panels if self.panels is not None else [Panel(curves=self.curves or {})]
         return [_filled(panel, self) for panel in panels]
+
+    def reasons(self) -> list[str]:
+        """Returns the reasons why measured numbers are not judged, each once."""
+        found = [self.unjudged]
+        for panel in self.resolved_panels():
+            found += [panel.unjudged or "", *(curve.unjudged or "" for _, curve in panel.resolved_curves())]
+        return list(dict.fromkeys(reason for reason in found if reason))
 
 
 def _filled(record: Record, source: Panel | Experiment) -> Record:

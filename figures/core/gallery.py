@@ -5,6 +5,7 @@ from pathlib import Path
 
 from figures.core.atomic_write import atomic_write
 from figures.core.discover import FIGURES, find_experiments, load
+from figures.core.drawn_from import note_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import draw_figure
@@ -16,7 +17,7 @@ RESOLUTIONS = (120, 100, 80, 60)  # dots per inch, of which the first that is sm
 HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
-of two standard errors. `make gallery` writes this page and its pictures.
+that contain the true mean with a probability of 95 %. `make gallery` writes this page and its pictures.
 """
 PAPERS = """## Map of papers
 
@@ -26,12 +27,13 @@ Published figures, and the experiment here that is the counterpart of each: `mak
 
 
 def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
-    """Draw the experiment's table as a PNG of at most 60 kB."""
+    """Draw the experiment's table as a PNG of at most 60 kB, and note what it was drawn from."""
     picture = gallery / f"{outputs.path.stem}.png"
     for dpi in RESOLUTIONS:
         draw_figure(load(outputs.path), read_csv(outputs.table), picture, dpi=dpi)
         if picture.stat().st_size <= LARGEST:
             break
+    note_drawn(gallery, outputs.path, outputs.table)
     return picture
 
 

@@ -9,6 +9,9 @@ import pandas as pd
 
 from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
+from figures.core.render import plain
+from figures.core.rows import JOINT
+from figures.core.scores import error_bars
 
 # While it is loaded matplotlib reads a matplotlibrc of the current folder, before any that MATPLOTLIBRC names; a broken
 # one would end the program, or fill the screen with warnings. So it is loaded from a folder that has none.
@@ -24,14 +27,24 @@ STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
 MARKERS = "osD^vPX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))
 NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal data give equal bytes
+NAMES = {".pdf": ("Title", "Subject", "Keywords"), ".png": ("Title", "Description", "Source")}  # of the metadata
 
 
-def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: float | None = None) -> None:
+def draw_figure(
+    experiment: Experiment,
+    rows: pd.DataFrame,
+    *paths: Path,
+    dpi: float | None = None,
+    caption: str = "",
+    made: str = "",
+) -> None:
     """Draws the table `rows` of an experiment and saves the figure under every path (.pdf, .png).
 
     Equal tables give equal bytes: the files hold no date, and a matplotlibrc of the user has no influence. `dpi` is the
-    resolution of a PNG in dots per inch.
+    resolution of a PNG in dots per inch. The title, the `caption`, and how the figure is `made`, a command, are kept in
+    the metadata of each file.
     """
+    rows = rows[rows["kind"] != JOINT]
     panels = experiment.resolved_panels()
     with style.context(STYLE_SHEET, after_reset=True):
         width, height = matplotlib.rcParams["figure.figsize"]
@@ -44,7 +57,15 @@ def draw_figure(experiment: Experiment, rows: pd.DataFrame, *paths: Path, dpi: f
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         for path in paths:
             with atomic_write(path) as temporary:
-                figure.savefig(temporary, metadata=NO_DATE[path.suffix], dpi=dpi or "figure")
+                figure.savefig(
+                    temporary, metadata=metadata(path.suffix, experiment.title, caption, made), dpi=dpi or "figure"
+                )
+
+
+def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str | None]:
+    """Returns the metadata of a picture of this format, in plain text, without a date."""
+    said = {name: plain(text) for name, text in zip(NAMES[suffix], (title, caption, made), strict=True) if text}
+    return {**NO_DATE[suffix], **said}
 
 
 def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
@@ -73,29 +94,30 @@ def _label_short_log_axes(ax: Axes) -> None:
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
-    """Draws theory as a line, simulation as hollow markers with bars of two standard errors, marked places as stars."""
+    """Draws theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
-    line = rows[rows["d"].isna() & rows["theory"].notna()].sort_values("x")
+    value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
+    exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]
+    line = exact[exact["size"].isna()].sort_values("x")
     if len(line):
         look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
-        ax.plot(line["x"], line["theory"], color=color, linestyle=look["linestyle"])
-    points = _largest(rows[rows["simulation"].notna()])
+        ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"])
+    points = _largest(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
-        ax.errorbar(
-            points["x"], points["simulation"], 2 * points["stderr"], **(look | {"linestyle": ""}), elinewidth=0.8
-        )
-    stars = rows[rows["d"].notna() & rows["simulation"].isna() & rows["theory"].notna()]
+        bars = error_bars(points["stderr"], points["replicates"])
+        ax.errorbar(points["x"], points["simulation"], bars, **(look | {"linestyle": ""}), elinewidth=0.8)
+    stars = exact[exact["size"].notna()]
     if len(stars):
         if curve is not None:  # a marked place on a declared line; in a computed table points are just points
             look |= {"marker": "*", "markersize": 9, "markerfacecolor": color}
         else:
             look["marker"] = MARKERS[position % len(MARKERS)]
-        ax.plot(stars["x"], stars["theory"], **(look | {"linestyle": ""}), zorder=3)
+        ax.plot(stars["x"], stars["value"], **(look | {"linestyle": ""}), zorder=3)
     ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
 
 
 def _largest(points: pd.DataFrame) -> pd.DataFrame:
     """Returns the row of each x with the best number: the extrapolated one, else that of the largest size."""
-    return points.sort_values("d", kind="stable").drop_duplicates("x", keep="last").sort_values("x")
+    return points.sort_values("size", kind="stable").drop_duplicates("x", keep="last").sort_values("x")

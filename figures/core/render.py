@@ -3,27 +3,58 @@
 import csv
 import io
 import re
+import textwrap
 from collections.abc import Callable
 
+from pylatexenc.latex2text import LatexNodes2Text
+from pylatexenc.latexencode import unicode_to_latex
+
 Cells = list[list[str]]
-LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "|": r"\textbar{}"}
-LATEX |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"}
+MATHEMATICS = re.compile(r"(\$[^$]*\$)")
+WIDTH = 100  # of the title and the summary of a text table
+LONG = 40  # lines from which on a table in LaTeX is broken over pages
+PLAIN = {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "∞": r"$\infty$"}
+_unicode = LatexNodes2Text(math_mode="text", strict_latex_spaces="except-in-equations")
 
 
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
-    """Writes a table with its title and a line of summary in one of the STYLES; ValueError for another one."""
+    """Writes a table with its title and a summary in one of the STYLES; ValueError for another one.
+
+    All strings may hold mathematics between dollars. LaTeX keeps it and needs the packages booktabs and longtable;
+    markdown keeps it too; in a text table it is written with Unicode characters.
+    """
     if style not in STYLES:
         raise ValueError(f"format must be one of {', '.join(STYLES)}, got {style!r}")
     return STYLES[style](header, cells, title, summary)
 
 
+def plain(text: str) -> str:
+    r"""Writes the mathematics between dollars with Unicode characters, as text files and metadata need it.
+
+    >>> plain(r"100 % at $\lambda_1 = 0.1$")
+    '100 % at λ_1 = 0.1'
+    """
+    parts = MATHEMATICS.split(text)  # those at odd places are mathematics
+    return "".join(_in_unicode(part) if place % 2 else part for place, part in enumerate(parts))
+
+
+def _in_unicode(mathematics: str) -> str:
+    """Writes one piece between dollars with Unicode characters; a space before a command is kept as one."""
+    return str(_unicode.latex_to_text(mathematics.replace(" \\", "~\\"))).replace("\N{NO-BREAK SPACE}", " ").strip()
+
+
+def wrapped(text: str) -> str:
+    """Breaks text, with its mathematics in Unicode, into lines of at most WIDTH characters."""
+    return textwrap.fill(plain(text), WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
 def _text(header: list[str], cells: Cells, title: str, summary: str) -> str:
-    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *cells]
-    ]
+    lines = [[plain(cell) for cell in line] for line in [header, *cells]]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    written = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
     rule = "  ".join("-" * width for width in widths)
-    return "\n".join(line.rstrip() for line in (title, "", lines[0], rule, *lines[1:], "", summary))
+    body = [line.rstrip() for line in (written[0], rule, *written[1:])]
+    return "\n".join((wrapped(title), "", *body, "", wrapped(summary)))
 
 
 def _markdown(header: list[str], cells: Cells, title: str, summary: str) -> str:
@@ -34,19 +65,30 @@ def _markdown(header: list[str], cells: Cells, title: str, summary: str) -> str:
 
 
 def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
-    """Writes for booktabs, and leaves what stands between dollars as it is."""
+    """Writes for the packages booktabs and longtable, and leaves what stands between dollars as it is."""
 
     def line(cells: list[str]) -> str:
         return " & ".join(map(_escaped, cells)) + r" \\"
 
-    top = (r"\begin{table}", rf"\caption{{{_escaped(title.rstrip('.'))}: {_escaped(summary)}.}}")
-    body = (rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\toprule", line(header), r"\midrule", *map(line, cells))
-    return "\n".join((*top, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"))
+    caption = rf"\caption{{{_escaped(title.rstrip('.'))}. {_escaped(summary.rstrip('.'))}.}}"
+    columns, body = "l" * len(header), (r"\midrule", *map(line, cells), r"\bottomrule")
+    if len(cells) > LONG:
+        top = (rf"\begin{{longtable}}{{{columns}}}", caption + r" \\", r"\toprule", line(header), r"\midrule")
+        head = (r"\endfirsthead", r"\toprule", line(header), r"\midrule", r"\endhead")
+        return "\n".join((*top, *head, *body[1:], r"\end{longtable}"))
+    top = (r"\begin{table}", caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(header))
+    return "\n".join((*top, *body, r"\end{tabular}", r"\end{table}"))
 
 
 def _escaped(text: str) -> str:
-    parts = re.split(r"(\$[^$]*\$)", text)
-    return "".join(p if p.startswith("$") else re.sub(r"[&%#_|^~<>]", lambda m: LATEX[m[0]], p) for p in parts)
+    parts = MATHEMATICS.split(text)  # those at odd places are mathematics
+    return "".join(part if place % 2 else _encoded(part) for place, part in enumerate(parts))
+
+
+def _encoded(text: str) -> str:
+    """Escapes what LaTeX takes for commands, and writes other than ASCII characters as commands."""
+    pieces = re.split("([<>|∞])", text)
+    return "".join(PLAIN.get(piece) or str(unicode_to_latex(piece)) for piece in pieces)
 
 
 def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:

@@ -1,11 +1,30 @@
 """Makes the rows of a table: each is a point of a line of theory, or a measured number beside its prediction."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from figures.core.scores import joint_score, normal_score
 from simulate.core import Estimate
 
-COLUMNS = ("panel", "curve", "x", "d", "theory", "simulation", "stderr", "n", "z", "converged")
+COLUMNS = (
+    "panel",
+    "curve",
+    "x",
+    "size",
+    "kind",
+    "theory",
+    "simulation",
+    "stderr",
+    "replicates",
+    "z",
+    "group",
+    "converged",
+)
+PREDICTED, MEASURED, REFERENCE, JOINT = "predicted", "measured", "reference", "joint"
 Row = dict[str, Any]
 
 
@@ -17,30 +36,71 @@ def row(
     theory: float | None = None,
     d: float | None = None,
     estimate: Estimate | None = None,
+    measured: float | None = None,
     judged: bool = True,
+    reference: bool = False,
 ) -> Row:
     """Makes one row: the curve and the place x, the prediction, and the measured number where there is one.
 
     `d` is the size that was simulated (math.inf for what is extrapolated), or None for a point of a line. `theory` is
-    None where there is none and NaN where the solver did not converge, which the table marks. z = (mean -
-    theory)/stderr; `judged` False leaves it empty where the theory is not meant for that very number (a finite size,
-    real data).
+    None where there is none and NaN where the solver did not converge, which the table marks. A measured number is an
+    `estimate` over replicates, or `measured`, a single number without an error, such as an eigenvalue of data: it
+    stands in the column `simulation`, never under `theory`. z is the normal score of the gap (`normal_score`);
+    `judged` False leaves it empty where the theory is not meant for that very number (a finite size, real data).
+
+    `kind` says what the row is: "measured" where anything was measured, else "predicted", or "reference" where
+    `reference` says that the number under `theory` is not a prediction that is tested (the line of equality, chance,
+    what another work states).
 
     >>> made = row("measured", 2.0, theory=1.0, d=50, estimate=Estimate(1.2, 0.1, 40))
-    >>> round(made["z"], 6), made["converged"]
-    (2.0, True)
+    >>> made["kind"], round(made["z"], 2), made["converged"]
+    ('measured', 1.94, True)
     """
+    if estimate is not None and measured is not None:
+        raise ValueError(f"a row has an estimate or a single measured number, got {estimate} and {measured}")
     predicted = None if theory is None else float(theory)
     comparable = predicted is not None and math.isfinite(predicted)
+    scored = estimate is not None and judged and comparable
+    is_measured = estimate is not None or measured is not None
     return {
         "panel": panel,
         "curve": curve,
         "x": float(x),
-        "d": d,
+        "size": d,
+        "kind": REFERENCE if reference else MEASURED if is_measured else PREDICTED,
         "theory": predicted if comparable else None,
-        "simulation": estimate.mean if estimate else None,
+        "simulation": estimate.mean if estimate else None if measured is None else float(measured),
         "stderr": estimate.stderr if estimate else None,
-        "n": estimate.n if estimate else None,
-        "z": estimate.z(predicted) if estimate and judged and predicted is not None and comparable else None,
+        "replicates": estimate.n if estimate else None,
+        "z": normal_score(estimate.z(predicted), estimate.n) if scored and estimate and predicted is not None else None,
+        "group": "",
         "converged": predicted is None or comparable,
     }
+
+
+def judged_together(name: str, rows: Sequence[Row], values: ArrayLike) -> list[Row]:
+    """Marks these rows, which share samples, as the group `name`, and returns them and a row with their joint score.
+
+    `values`, (n, p), holds the n replicates of the numbers in the p rows, whose means they show. Only rows with a z
+    are judged, alone or together; the summary of a table counts the added row instead of them. Where none has a z,
+    nothing is marked and no row is added. ValueError for another shape.
+
+    >>> rng = np.random.default_rng(1)
+    >>> values = 5 + rng.standard_normal((20, 1)) + 0.1 * rng.standard_normal((20, 3))
+    >>> rows = [row("a", k, theory=5.0, d=9, estimate=Estimate.of(values[:, k])) for k in range(3)]
+    >>> made = judged_together("the same samples", rows, values)
+    >>> [entry["group"] for entry in made] == 4 * ["the same samples"], made[-1]["kind"]
+    (True, 'joint')
+    """
+    sample = np.asarray(values, dtype=float)
+    if sample.ndim != 2 or sample.shape[1] != len(rows):
+        raise ValueError(f"values must have one column for each of the {len(rows)} rows, got shape {sample.shape}")
+    judged = [k for k, entry in enumerate(rows) if entry["z"] is not None]
+    if not judged:
+        return list(rows)
+    score = joint_score(sample[:, judged] - np.array([rows[k]["theory"] for k in judged]))
+    first = rows[judged[0]]
+    joint = {**row(name, math.nan, panel=first["panel"], d=first["size"]), "kind": JOINT, "z": score, "group": name}
+    for k in judged:
+        rows[k]["group"] = name
+    return [*rows, joint | {"replicates": len(sample)}]

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 WINGS = ("theory", "simulate", "figures")
 COMPUTING = ("figures/core/compute.py", "figures/core/table.py")  # make the rows of every table, and its file
-DRAWING = "figures/core/plot.py"
+DRAWING = ("figures/core/plot.py", "figures/core/captions.py")
 
 
 class SourceTree:
@@ -33,8 +33,8 @@ class SourceTree:
         return self.closure(experiment, *(self.root / name for name in COMPUTING))
 
     def picture_sources(self, experiment: Path) -> list[Path]:
-        """Returns the files, beside the table, from which the picture is drawn."""
-        return self.closure(experiment, self.root / DRAWING)
+        """Returns the files, beside the table, from which the picture is drawn and its caption is written."""
+        return self.closure(experiment, *(self.root / name for name in DRAWING))
 
     def closure(self, *files: Path) -> list[Path]:
         """Returns the files and all that they import, directly or not, with the data files that they name."""

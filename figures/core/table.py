@@ -7,7 +7,8 @@ import pandas as pd
 from figures.core.atomic_write import atomic_write
 from figures.core.rows import COLUMNS, Row
 
-NUMBERS = COLUMNS[2:-1]
+WORDS = ("panel", "curve", "kind", "group")
+NUMBERS = ("x", "size", "theory", "simulation", "stderr", "replicates", "z")
 
 
 class TableError(ValueError):
@@ -20,7 +21,9 @@ def to_frame(rows: list[Row]) -> pd.DataFrame:
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    return table.astype(dict.fromkeys(NUMBERS, float) | {"panel": str, "curve": str, "converged": bool})
+    return table.astype(
+        dict.fromkeys(NUMBERS, float) | dict.fromkeys(("panel", "curve", "kind", "group"), str) | {"converged": bool}
+    )
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

@@ -65,11 +65,11 @@ EXPERIMENT = Experiment(
     ylabel="test accuracy",
     xscale="log",
     ylim=(0.48, 0.76),
+    unjudged="there is no theory of the two learners",
     caption="Telling samples with a spike of signs from Gaussian ones of the same mean and covariance. Line and "
     "circle: one who knows the spike, exact and measured. Network: two layers with 5 d ReLU units, all weights trained "
     f"by Adam. Random features: {WIDTH} d ReLU units with a random first layer, fitted with the best ridge. Markers "
-    "are means over runs (five at default quality) with two standard errors; for so few runs a confidence of 95 "
-    "per cent takes bars 1.4 times as long. There is no theory of the two learners here, so only the circle is "
+    "are means over runs with error bars. There is no theory of the two learners here, so only the circle is "
     "judged. The network leaves 1/2 between one and four d^2 samples, where the degree-4 term of the low-degree "
     "norm is of order one; random features of this width stay at 1/2 at all these sizes.",
     papers={

@@ -74,12 +74,13 @@ EXPERIMENT = Experiment(
         Panel(title=ENUMERATED, curves={}, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
     ],
     figsize=(9.0, 2.6),
+    unjudged="a draft has too few data sets for a mean of so skewed a law",
     caption="Left and middle: theory only, exact at each d (a sum for signs, a verified integral on the sphere), and"
     " the limit of large d, whose kink at gamma_LR is marked. Below it the norm is bounded and strong "
     "detection is impossible: no test has both errors tending to zero. Above it the norm diverges exponentially, "
     "and this divergence alone proves nothing. Right: the formula of the left panel against simulation in tiny "
     "dimensions. Markers: the mean under H1 of the likelihood ratio itself, a sum over all 2^d spikes, of 100000 "
-    "data sets at default quality; two standard errors from their scatter.",
+    "data sets at default quality; error bars from their scatter.",
     papers={
         "arXiv:2312.14922 (norm)": "The exact norm with the published scale n of order d, below which detection is "
         "impossible.",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import decay, stochastic_activations
 from theory.feedforward import criticality, signal_fixed_point
@@ -75,19 +75,26 @@ def compute(context: Context) -> list[Row]:
             point, count = signal_fixed_point(systems[label, s]), layers(systems[label, s])
             left = np.array([found[f"{label}/{s}/{r}"] for r in seeds])
             laws = (point.depth_scale, point.gradient_depth_scale)
-            for panel, values, law in zip((SIGNALS, GRADIENTS), left.T, laws, strict=True):
-                estimate = scale(Estimate.of(values), count)
-                rows.append(row(label, s, panel=panel, theory=law, d=width, estimate=estimate,
-                                judged=not context.is_draft))  # fmt: skip
+            estimates = [scale(Estimate.of(values), count) for values in left.T]
+            made = [
+                row(label, s, panel=panel, theory=law, d=width, estimate=estimate, judged=not context.is_draft)
+                for panel, estimate, law in zip((SIGNALS, GRADIENTS), estimates, laws, strict=True)
+            ]
+            spread = left.std(axis=0, ddof=1) / np.sqrt(len(left))
+            slopes_of_scale = np.array([one.stderr for one in estimates]) / np.where(spread > 0, spread, 1.0)
+            to_first_order = (left - left.mean(axis=0)) * slopes_of_scale + [one.mean for one in estimates]
+            rows += judged_together(f"{label}, variance {s}", made, to_first_order)
     bound = criticality("sign").largest_depth_scale
     rows += [row("bound for signs", s, panel=SIGNALS, theory=bound) for s in (grid[0], grid[-1])]
     for s in STOCHASTIC:
         measured = np.array([found[f"signs/{s}/{r}"] for r in seeds])
         label = f"$\\sigma_m^2 = {s}$"
-        for k in range(DEPTH):
-            estimate = Estimate.of(measured[:, k])
-            rows.append(row(label, k + 1, panel=DRAWN, theory=1.0, d=small, estimate=estimate,
-                            judged=not context.is_draft))  # fmt: skip
+        made = [
+            row(label, k + 1, panel=DRAWN, theory=1.0, d=small, estimate=Estimate.of(measured[:, k]),
+                judged=not context.is_draft)
+            for k in range(DEPTH)
+        ]  # fmt: skip
+        rows += judged_together(f"{label}, all layers", made, measured[:, :DEPTH])
         rows += [row(label, k, panel=DRAWN, theory=1.0) for k in (1, DEPTH)]
     return rows
 
@@ -116,8 +123,9 @@ EXPERIMENT = Experiment(
     xlabel=r"variance of the means $\sigma_m^2$",
     figsize=(10.5, 2.9),
     draw=draw,
+    unjudged="a draft is too small for the theory",
     caption=f"Lines: fixed points of the maps of infinitely wide layers. Markers: drawn networks of {WIDTH} neurons a "
-    f"layer, {PAIRS} pairs of inputs, 16 networks, two standard errors. Left: layers over which a change of the "
+    f"layer, {PAIRS} pairs of inputs, 16 networks, with error bars. Left: layers over which a change of the "
     "correlation of two inputs decays by e. With sign neurons it stays below 1/log(pi/2) = 2.214 whatever the "
     "initialization: there is no critical point. With tanh it diverges as the means become +1 or -1 and biases vanish, "
     "where weights are no longer random. Middle: the same for the mean square of gradients, by backpropagation through "

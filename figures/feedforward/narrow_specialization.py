@@ -113,10 +113,11 @@ EXPERIMENT = Experiment(
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     figsize=(7.0, 2.9),
     draw=draw,
+    unjudged="the theory is of many inputs",
     caption="Lines: the stable states of the theory for 1 << K << N. Where two coexist the free entropy chooses: with "
     "erf, whose second Hermite coefficient vanishes, the specialized state appears at the spinodal and wins from the "
     "transition on; ReLU units specialize continuously at the onset. Markers: students sampled by Hamiltonian Monte "
-    "Carlo, means over eight teachers with two standard errors; every run has passed its R-hat. Runs from the teacher "
+    "Carlo, means over eight teachers with error bars; every run has passed its R-hat. Runs from the teacher "
     "should lie on the state of largest q, runs from random weights on that of smallest q. Theory is the limit of "
     "large K and N/K: at K = 6 and N = 60 errors are larger by up to 30 percent where units are alike, because their "
     "sum is known only as well as n samples tell N numbers, and by a few percent far above the thresholds. So small a "

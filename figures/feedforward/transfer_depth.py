@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.feedforward import frozen_risks, warm_start_risks
 from theory.feedforward import frozen_risk, switching_sizes, warm_start_risk
@@ -71,9 +71,12 @@ def compute(context: Context) -> list[Row]:
     rows += [row("switch", n, panel=FROZEN, theory=R, d=np.inf) for n, R in zip(law.sizes, law.risks, strict=True)]
     for n, c in sizes.items():
         measured = tuned(np.array([found[f"n={n}/{r}"] for r in seeds]))
-        for depth, name in enumerate(NAMES):
-            rows.append(row(name, n, panel=FROZEN, theory=laws[n].risks[depth], d=400 * c,
-                            estimate=Estimate.of(measured[:, depth]), judged=not context.is_draft))  # fmt: skip
+        made = [
+            row(name, n, panel=FROZEN, theory=laws[n].risks[depth], d=400 * c,
+                estimate=Estimate.of(measured[:, depth]), judged=not context.is_draft)
+            for depth, name in enumerate(NAMES)
+        ]  # fmt: skip
+        rows += judged_together(f"n = {n}", made, measured[:, : len(NAMES)])
 
     def gain(n: float, a: int, b: int) -> float:
         risks = frozen_risk(system, n).risks
@@ -126,15 +129,16 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(10.5, 3.2),
     draw=draw,
-    caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, two standard "
-    "errors; the ridge is that which is best for the other 15 draws. Few samples or few features are simulated with n "
-    "and all dimensions enlarged by the factor d/400. Left: the risk with the features of each depth, of which k are "
-    "left that hold the power s of the target; the points of one n share their samples. Deep freezing wins with few "
-    "samples, none with many; crosses and vertical lines: the sizes at which the best depth changes. Middle: the risk "
-    "of the deeper of two depths minus that of the shallower on the same samples, over the latter, around the size at "
-    "which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from those of a source with "
-    "overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
-    "in between.",
+    unjudged="a draft is too small for the theory",
+    caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, with "
+    "error bars; the ridge is that which is best for the other 15 draws. Few samples or few features are simulated "
+    "with n and all dimensions enlarged by the factor d/400. Left: the risk with the features of each depth, of "
+    "which k are left that hold the power s of the target; the points of one n share their samples. Deep freezing "
+    "wins with few samples, none with many; crosses and vertical lines: the sizes at which the best depth changes. "
+    "Middle: the risk of the deeper of two depths minus that of the shallower on the same samples, over the latter, "
+    "around the size at which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from "
+    "those of a source with overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho "
+    "= 0.7 freezing is better in between.",
     papers={
         "arXiv:2303.01429": "The published question on a model that can be solved: freeze deep with few samples, "
         "nothing with many.",

@@ -85,7 +85,7 @@ DECLARED = Experiment(
     caption="A teacher labels samples by its features of a latent Gaussian vector, and a student learns from its "
     "own. The features are drawn once; their covariances are known in closed form (arcsine law). Lines are the "
     "theory of a large system with these covariances; markers are simulations with Gaussian samples of the same "
-    "covariances at their own size p = 120, with bars of two standard errors. Nothing is extrapolated here, so that "
+    "covariances at their own size p = 120, with error bars. Nothing is extrapolated here, so that "
     "theory and simulation may differ by a term of order 1/p, which the bars do not show.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

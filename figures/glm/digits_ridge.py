@@ -64,9 +64,10 @@ EXPERIMENT = Experiment(
     xlabel=r"images per pixel $\alpha = n/p$",
     xscale="log",
     skip=missing,
+    unjudged="pixels are not Gaussian",
     caption="A ridge regression on the pixels tells odd from even digits. Lines are the Gaussian covariate model "
     "with the means and covariances of all 1797 images; markers are fits of n images drawn with replacement and "
-    "tested on all of them, with bars of two standard errors over the draws, so that both describe the same "
+    "tested on all of them, with error bars over the draws, so that both describe the same "
     "population. No z is given, because pixels are not Gaussian; the learning curves are nevertheless predicted from "
     "first and second moments alone.",
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from figures.core import Context, Curve, Experiment, Panel, Row, row
+from figures.core import Context, Curve, Experiment, Panel, Row, judged_together, row
 from figures.glm.masked_classification_data import spin_glass_fits
 from simulate.core import Estimate, Task, extrapolate
 from theory import glm
@@ -43,7 +43,8 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for beta in measured.betas:
         rows += losses(context, measured, beta) + transition(context, measured, beta)
-    return rows + excesses(context, measured) + scan(context, measured)
+    rows += excesses(context, measured) + scan(context, measured)
+    return rows + measured.joint_rows()
 
 
 def best_at(context: Context) -> dict[float, float]:
@@ -78,17 +79,29 @@ class Measured:
             for r in self.replicates
         ]
         self.found = context.sweep(tasks)
+        self.judged: dict[float, list[tuple[Row, Array]]] = {beta: [] for beta in self.betas}
 
     def rows(self, curve: str, x: float, panel: str, problem: Problem, column: int, judged: bool = True) -> list[Row]:
         """Returns the rows of both sizes and of their extrapolation, against the theory of infinitely many spins."""
         beta, alpha, lam = problem
         place, predicted = self.problems[beta].index((alpha, lam)), predictions(*problem)[column]
-        small, large = (
-            Estimate.of([np.asarray(self.found[f"{beta}/{p}/{r}"])[place, column] for r in self.replicates])
+        values = [
+            np.array([np.asarray(self.found[f"{beta}/{p}/{r}"])[place, column] for r in self.replicates])
             for p in (self.p, 2 * self.p)
-        )
+        ]
+        small, large = map(Estimate.of, values)
         sizes = ((self.p, small, False), (2 * self.p, large, False), (math.inf, extrapolate(small, large), judged))
-        return [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
+        rows = [row(curve, x, panel=panel, theory=predicted, d=d, estimate=e, judged=z) for d, e, z in sizes]
+        self.judged[beta].append((rows[-1], 2 * values[1] - values[0]))
+        return rows
+
+    def joint_rows(self) -> list[Row]:
+        """Judges all fits at one temperature together, because they are fits to the same samples."""
+        found = []
+        for beta, members in self.judged.items():
+            made, values = [each for each, _ in members], np.transpose([own for _, own in members])
+            found += judged_together(f"beta = {beta}", made, values)[len(made) :]
+        return found
 
 
 @lru_cache(maxsize=256)
@@ -209,11 +222,11 @@ EXPERIMENT = Experiment(
     caption="One spin is predicted from the p others by logistic regression, which minimizes the sum of losses + "
     "(lambda/2)|w|^2 with fields w.x/sqrt(p). Lines are the replica theory of a mixture of two Gaussian clusters in "
     "the limit p = infinity, where everything is known: the clusters have means +-beta W J_i and the common "
-    "covariance W = (1 + beta^2 - beta J)^-1. Markers are fits to sampled spins of 8 models with p + 1 spins, p = 80 "
-    "and 160, and couplings J with rows of unit length, 3 sites of each, extrapolated in 1/p, with bars of two "
-    "standard errors. From the left: the test loss at lambda = 1, with the Bayes floors, which are the least losses "
-    "possible (dotted); the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to "
-    "which a plane separates the labels; the excess of the test loss over the least one at beta = 0.6, with the "
+    "covariance W = (1 + beta^2 - beta J)^-1. Markers are fits to sampled spins of 8 models with p + 1 spins, p = "
+    "80 and 160, and couplings J with rows of unit length, 3 sites of each, extrapolated in 1/p, with error bars. "
+    "From the left: the test loss at lambda = 1, with the Bayes floors, which are the least losses possible "
+    "(dotted); the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to which a "
+    "plane separates the labels; the excess of the test loss over the least one at beta = 0.6, with the "
     "large-sample law p/(2n) (dashed); and the same excess against the ridge, with a star at the optimum. The "
     "Gaussian mixture describes the fits to spins.",
 )

@@ -74,8 +74,7 @@ DECLARED = Experiment(
     caption="Left and middle: two clusters with means +-mu, |mu| = 1, and variance 0.5. Right: three clusters whose "
     "means have the scalar products (1, 0.3, 0; 0.3, 1, 0.2; 0, 0.2, 1), with variance 0.4. Solid lines are the "
     "theory in the limit p = infinity; dash-dotted lines are the error of the posterior mean when the shares are "
-    "known, which no method can beat; markers are simulations at p = 50 and 100, extrapolated in 1/p, with bars of "
-    "two standard errors.",
+    "known, which no method can beat; markers are simulations at p = {sizes}, extrapolated in 1/p, with error bars.",
 )
 
 

@@ -72,10 +72,10 @@ DECLARED = Experiment(
     ylim=(0.18, 0.52),
     draw=mark_transitions,
     caption="Labels are sign(theta.c) of Gaussian inputs c in d dimensions, and the classifier reads p features "
-    "sign(F c). Lines are the theory in the limit d = infinity; markers use the nonlinear features themselves at d = "
-    "40 and 80, extrapolated in 1/d, with bars of two standard errors. Almost without a ridge, the error of the "
-    "logistic loss has its bump where the training set becomes separable (dotted lines and stars: p/n = 0.368, and "
-    "0.326 for orthogonal F), and that of the square loss has its peak where the training set is interpolated, p = n "
+    "sign(F c). Lines are the theory in the limit d = infinity; markers use the nonlinear features themselves at d "
+    "= {sizes}, extrapolated in 1/d, with error bars. Almost without a ridge, the error of the logistic loss has "
+    "its bump where the training set becomes separable (dotted lines and stars: p/n = 0.368, and 0.326 for "
+    "orthogonal F), and that of the square loss has its peak where the training set is interpolated, p = n "
     "(dotted). A ridge of 0.01 removes the first and lowers the second; orthogonal projections are better "
     "everywhere.",
 )

@@ -131,10 +131,11 @@ DECLARED = Experiment(
     judged=lambda model: False,
     ylabel="test error (share of wrong signs)",
     ylim=(0.1, 0.42),
+    unjudged="the theory of trained features is approximate",
     caption="A first layer (90 x 120) is trained by gradient descent on 1200 source samples, or left as drawn; then "
     "it is frozen, and only its readout is learned on the target task (latent dimension 60). All numbers are means "
     "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "
-    "markers are the networks themselves at their own size, with bars of two standard errors. No z is given, because "
+    "markers are the networks themselves at their own size, with error bars. No z is given, because "
     "for trained features the equivalent is approximate: at these settings its error is too large by 4 percent on "
     "average and up to 7 (2 for random features), since the trained layer lies along the source teacher and responds "
     "nonlinearly. Transferred features help from a correlation of the tasks of about 0.3 on; with many target "

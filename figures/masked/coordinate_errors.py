@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
     yscale="log",
     caption="Standard deviations rise from 0.5 to 2 along an AR(1) chain with correlation r = 0.7 between "
     "neighbors; the ridge is 0.05. Each coordinate is predicted from all others. Lines are the theory of this size "
-    "(d - 1 unknowns for each coordinate); markers are the mean of simulated fits, with bars of two standard errors. "
+    "(d - 1 unknowns for each coordinate); markers are the mean of simulated fits, with error bars. "
     "Errors grow with the variance of the coordinate, and the coordinates at the two ends are harder to predict "
     "because they have one neighbor only.",
 )

@@ -80,9 +80,9 @@ EXPERIMENT = Experiment(
     ylabel="mean error",
     figsize=(7.0, 2.9),
     caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, 1 for "
-    "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = 80 and 160, "
-    "extrapolated in 1/d, with bars of two standard errors. The error of leaving one row out is that of new "
-    "rows and has their line. What generalized cross-validation reports falls as the rows become more unlike, "
-    "while the error rises. Stars on the right: the ridge with the least error, and the one that generalized "
-    "cross-validation chooses, which is smaller.",
+    "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. The error of leaving one row out is that of new rows and has their line. "
+    "What generalized cross-validation reports falls as the rows become more unlike, while the error rises. Stars "
+    "on the right: the ridge with the least error, and the one that generalized cross-validation chooses, which is "
+    "smaller.",
 )

@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="The vertical axis is the error of a coordinate predicted from all others on fresh data, averaged over "
-    "the coordinates. Lines are the theory in the limit d = infinity; markers are simulations at d = 100 and 200, "
-    "extrapolated in 1/d, with bars of two standard errors. With a small ridge the error peaks at n = d, where the "
-    "fit can just interpolate its samples; a ridge of order one removes the peak.",
+    "the coordinates. Lines are the theory in the limit d = infinity; markers are simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. With a small ridge the error peaks at n = d, where the fit can just "
+    "interpolate its samples; a ridge of order one removes the peak.",
 )

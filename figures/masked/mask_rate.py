@@ -38,10 +38,10 @@ EXPERIMENT = Experiment(
     ylabel="mean test error under masking",
     yscale="log",
     caption="A masked input is set to zero, and every coordinate, when it is masked, is predicted from the inputs "
-    "that are shown. Lines are the theory in the limit d = infinity; markers are simulations at d = 50 and 100, "
-    "extrapolated in 1/d, with bars of two standard errors. Masking acts like a ridge: at alpha = 1, hiding 15% of "
-    "the inputs lowers the error from 5.44 to 0.90 (lambda = 0.001), from 1.96 to 0.89 (0.01) and from 0.90 to 0.80 "
-    "(0.1), although less is shown to predict from; at lambda = 1, where the fit is regularized already, it raises "
-    "the error from 0.69 to 0.72. At lambda = 0.01 the best mask rate falls as samples are added: it is 0.44, 0.34, "
-    "0.20 and 0.06 at alpha = 0.5, 1, 2 and 4.",
+    "that are shown. Lines are the theory in the limit d = infinity; markers are simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. Masking acts like a ridge: at alpha = 1, hiding 15% of the inputs lowers "
+    "the error from 5.44 to 0.90 (lambda = 0.001), from 1.96 to 0.89 (0.01) and from 0.90 to 0.80 (0.1), although "
+    "less is shown to predict from; at lambda = 1, where the fit is regularized already, it raises the error from "
+    "0.69 to 0.72. At lambda = 0.01 the best mask rate falls as samples are added: it is 0.44, 0.34, 0.20 and 0.06 "
+    "at alpha = 0.5, 1, 2 and 4.",
 )

@@ -43,9 +43,9 @@ EXPERIMENT = Experiment(
     yscale="log",
     ylim=(0.1, 5),
     caption="Masked regression peaks at n = d although no noise is added to any label: the part of a coordinate "
-    "that the other coordinates cannot explain (its conditional variance) takes the place of noise. A linear teacher "
-    "on the same inputs, whose labels have noise of that variance, gives nearly the same curve, and beyond n = d the "
-    "same one. Without label noise there is no peak: the error falls to the order of the squared ridge, below the "
-    "frame. Lines are the theory in the limit d = infinity; markers are simulations at d = 200 and 400, extrapolated "
-    "in 1/d, with bars of two standard errors.",
+    "that the other coordinates cannot explain (its conditional variance) takes the place of noise. A linear "
+    "teacher on the same inputs, whose labels have noise of that variance, gives nearly the same curve, and beyond "
+    "n = d the same one. Without label noise there is no peak: the error falls to the order of the squared ridge, "
+    "below the frame. Lines are the theory in the limit d = infinity; markers are simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars.",
 )

@@ -61,9 +61,9 @@ EXPERIMENT = Experiment(
     draw=mark_interpolation,
     caption="Each sample is masked R times at rate p, and a coordinate is regressed on the n R p pairs of a sample "
     "and a mask in which it is hidden. Lines are the theory in the limit d = infinity; markers are regressions on "
-    "masks that were really drawn, at d = 40 and 80, extrapolated in 1/d, with bars of two standard errors; stars "
-    "mark the largest error of a line. More masks first hurt and then help: the peak lies where the number of pairs "
-    "equals the number of unknowns, n R p = d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error "
-    "4.00, against 1.00 with one mask) and at R = 10 (3.88, against 0.99). A larger ridge moves it to fewer masks, R "
-    "= 6 (1.20) and 8 (1.16) at lambda = 0.05; at 0.3 there is no peak.",
+    "masks that were really drawn, at d = {sizes}, extrapolated in 1/d, with error bars; stars mark the largest "
+    "error of a line. More masks first hurt and then help: the peak lies where the number of pairs equals the "
+    "number of unknowns, n R p = d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 (error 4.00, "
+    "against 1.00 with one mask) and at R = 10 (3.88, against 0.99). A larger ridge moves it to fewer masks, R = 6 "
+    "(1.20) and 8 (1.16) at lambda = 0.05; at 0.3 there is no peak.",
 )

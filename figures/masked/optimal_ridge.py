@@ -54,6 +54,7 @@ EXPERIMENT = Experiment(
             replicate=NONE,
             line=np.geomspace(0.1, 10, 41),
             points=(),
+            table_points=(0.5, 1.0, 2.0, 5.0),
             xlabel=r"sample ratio $\alpha = n/d$",
             xscale="log",
         ),
@@ -65,7 +66,7 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     yscale="log",
     caption="Left: the test error against the ridge. Lines are the theory in the limit d = infinity, markers are "
-    "simulations at d = 100 and 200, extrapolated in 1/d, with bars of two standard errors, and stars mark the least "
-    "error, found as a root of the exact derivative. Right: with the best ridge at every sample ratio (theory only) "
-    "the error falls monotonically as samples are added, and the peak at n = d is gone.",
+    "simulations at d = {sizes}, extrapolated in 1/d, with error bars, and stars mark the least error, found as a "
+    "root of the exact derivative. Right: with the best ridge at every sample ratio (theory only) the error falls "
+    "monotonically as samples are added, and the peak at n = d is gone.",
 )

@@ -42,6 +42,6 @@ EXPERIMENT = Experiment(
     yscale="log",
     caption="Solid lines are the theory in the limit d = infinity; dotted lines are the law sigma^2/(2 sqrt(lambda "
     "tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and sigma^2 the conditional variance "
-    "of a coordinate given all others; markers are simulations at d = 200 and 400, extrapolated in 1/d, with bars of "
-    "two standard errors. The peak grows without bound as the ridge vanishes, as one over its square root.",
+    "of a coordinate given all others; markers are simulations at d = {sizes}, extrapolated in 1/d, with error "
+    "bars. The peak grows without bound as the ridge vanishes, as one over its square root.",
 )

@@ -101,9 +101,10 @@ EXPERIMENT = Experiment(
     ylabel="density",
     figsize=(8.0, 3.2),
     draw=draw,
+    unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
     caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "
     f"lambda = {LAM}; markers are histograms of the eigenvalues of predictors fitted to samples with d = 150, with "
-    "bars of two standard errors. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a "
+    "error bars. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a "
     "share 0.3 of the eigenvalues coincides in one atom, which a finite d smears over a bin or two (the isolated "
     "high markers), and a separate bulk lies left of it. In the last panel a spike spread over all coordinates is "
     "added, of strength 0.15, below the threshold, or 4, above it; the dotted line is the predicted outlier, which "

@@ -19,11 +19,12 @@ EXPERIMENT = Experiment(
     draw=decorate,
     figsize=FIGSIZE,
     skip=missing,
+    unjudged="pixels are not Gaussian, and random splits share images, so that their scatter is not all of the error",
     caption="The vertical axes are the mean squared error, in gray levels squared, of a pixel that is predicted "
-    "from the other 60 by masked ridge regression. Left: markers are errors on held-out images, with bars of two "
-    "standard errors over random splits; lines are Gaussian theory with the covariance of the data, corrected for "
-    "the sampling noise of that covariance, and dotted lines the same without the correction. Dash-dotted lines are "
-    "the theory of rows of different scale. Middle: generalized cross-validation of the same fits, which needs no "
-    "held-out images; for few images the theory of rows of different scale expects it lower than it is. Right: the "
-    "error against the ridge for all 1797 images, from which the ridge is chosen.",
+    "from the other 60 by masked ridge regression. Left: markers are errors on held-out images, with error bars "
+    "over random splits; lines are Gaussian theory with the covariance of the data, corrected for the sampling "
+    "noise of that covariance, and dotted lines the same without the correction. Dash-dotted lines are the theory "
+    "of rows of different scale. Middle: generalized cross-validation of the same fits, which needs no held-out "
+    "images; for few images the theory of rows of different scale expects it lower than it is. Right: the error "
+    "against the ridge for all 1797 images, from which the ridge is chosen.",
 )

@@ -23,6 +23,7 @@ EXPERIMENT = Experiment(
     draw=decorate_spectrum,
     figsize=SPECTRUM_FIGSIZE,
     skip=missing,
+    unjudged="the digits are one data set, and the bulks are those of noise",
     caption="Each marker is one eigenvalue (horizontal) and its rank (vertical), for n = 1797 images and a ridge of "
     "0.2. Black: the eigenvalues after every pixel was permuted by itself, and the law of independent columns with "
     "these variances, to which nothing is fitted. Blue line: the bulk of independent columns with the variances that "

@@ -99,6 +99,7 @@ EXPERIMENT = Experiment(
     ylabel="relative difference",
     yscale="log",
     draw=draw,
+    unjudged="two theories are compared with each other",
     caption="Left: relative difference between the test error of one coordinate by the replica saddle point and by "
     f"the scalar random-matrix equation for the same d - 1 unknowns, for {len(FAMILIES)} covariances of d = {D} (64 "
     f"for the free field in two dimensions) at lambda = {LAM}; markers of one kind belong to one covariance, and all "

@@ -51,9 +51,9 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     figsize=(7.0, 2.9),
-    caption="Rows are multiplied by the square roots of random scales of mean 1, which leaves the covariance as it is; "
-    "h is their mean square. Lines are the theory of each law in the limit d = infinity; markers are "
-    "simulations at d = 100 and 200, extrapolated in 1/d, with bars of two standard errors. With a ridge the "
-    "peak at n = d is lower and the error above it higher, the more unlike the rows are. Without a ridge the "
-    "three curves are one below n = d: each row is fitted exactly, whatever its scale.",
+    caption="Rows are multiplied by the square roots of random scales of mean 1, which leaves the covariance as it "
+    "is; h is their mean square. Lines are the theory of each law in the limit d = infinity; markers are "
+    "simulations at d = {sizes}, extrapolated in 1/d, with error bars. With a ridge the peak at n = d is lower and "
+    "the error above it higher, the more unlike the rows are. Without a ridge the three curves are one below n = d: "
+    "each row is fitted exactly, whatever its scale.",
 )

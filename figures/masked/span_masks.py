@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     "coordinates; the error is the mean over all windows. Solid lines are the theory with the effective ridge of the "
     "coordinates that remain (exact_size=True); dashed lines use that of all d coordinates, which is right for short "
     "spans only: at alpha = 1 it is 1.8% too high at length 5, 9% at 20 and 22% at 40. Markers are ridge regressions "
-    "on the remaining coordinates, the mean over 30 data sets with bars of two standard errors. From span length 1 "
+    "on the remaining coordinates, the mean over 30 data sets with error bars. From span length 1 "
     "to 20 the error grows by a factor of 3.2 at alpha = 0.5, 3.3 at 1 and 3.4 at 2. Beyond that a longer span "
     "leaves fewer unknowns to fit, and at alpha = 1 the error falls from 1.42 to 1.40 at length 40.",
 )

@@ -58,6 +58,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=draw,
+    unjudged="all numbers are thresholds by theory",
     caption="The spike has equal entries on L of 400 coordinates, and alpha = 1. Each dot is the least strength at "
     "which a method sees it, by theory (lines join the dots); a triangle at the top means that no strength suffices. "
     "Left, isotropic noise: a spike on one coordinate correlates with nothing, so that masked regression (lambda = "

@@ -39,7 +39,6 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     caption="Independent variables of four laws (with equal variances) are mixed linearly to the same covariance. "
-    "The line is the theory for Gaussian data in the limit d = infinity; markers are simulations at d = 100 and 200, "
-    "extrapolated in 1/d, with bars of two standard errors. All four laws lie on the Gaussian line: only the "
-    "covariance matters.",
+    "The line is the theory for Gaussian data in the limit d = infinity; markers are simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. All four laws lie on the Gaussian line: only the covariance matters.",
 )

@@ -1,17 +1,17 @@
 """An encoder that learns four-body data is tested, along its training, on clones of the data of order one to three."""
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Row, row
-from figures.nets.bars import bars
+from figures.core.extras import missing_extra
 from figures.nets.four_body import C, L, four_body_model
 from simulate.core import Estimate, Task
 from simulate.nets import Clone, clone, train_encoder_on_sequences
-from simulate.nets.network import missing_packages
+from simulate.nets.network import PACKAGES
 from simulate.potts import sample
 from theory.models import VanillaEncoder
 from theory.potts import enumerate_states
@@ -86,9 +86,10 @@ EXPERIMENT = Experiment(
     ylim=(0.72, 1.55),
     figsize=(4.6, 3.2),
     draw=draw,
-    skip=missing_packages,
+    skip=partial(missing_extra, "nets", *PACKAGES),
+    unjudged="the lines are where a perfect learner would end",
     caption=f"One block of width {WIDTH}, trained on {SAMPLES} sequences; points: mean losses over {STARTS} starts "
-    f"(of the weights and of the batches, on the same data), with {bars(STARTS)}, on {TEST} held-out sequences and "
+    f"(of the weights and of the batches, on the same data), with error bars, on {TEST} held-out sequences and "
     "as many of each clone. Lines: the loss of the true conditional distributions on the original and on the law of "
     "each clone, where a perfect learner ends. What is learned beyond the order of a clone is wrong on it: there the "
     "loss leaves the curve of the original, here the later the higher the order is, and rises.",

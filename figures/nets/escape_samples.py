@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task, stream
 from simulate.nets import gradient_flow, sampled_contexts
@@ -117,8 +116,9 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     figsize=(6.2, 2.6),
+    unjudged="the lines are fitted to these gains or are those of the population",
     caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
-    f"for M independent uniform sequences; means over {SETS} sets, with {bars(SETS)}; lines: its value for the "
+    f"for M independent uniform sequences; means over {SETS} sets, with error bars; lines: its value for the "
     "population, and c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from "
     "weights of scale 0.2 on M samples and from the same weights on the population, compared when both have "
     "gained 0.01 nats; the vertical line is where noise and signal offer the same gain. The flow agrees with "

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import gradient_flow
@@ -66,8 +65,9 @@ EXPERIMENT = Experiment(
     xlabel=r"scale $\varepsilon$ of the initial weights",
     xscale="log",
     figsize=(9.0, 2.6),
+    unjudged="the laws are those of small weights",
     caption=f"Rate times steps until the masked loss has fallen {GAIN} nats a site below ln C: means over {STARTS} "
-    f"random starts, with {bars(STARTS)}. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each "
+    f"random starts, with error bars. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each "
     "start, D - 2 = 4 and 12 for two and three layers; one layer: ln(1/eps)/sigma_1 after the time t_1 that the "
     "growing part of the start alone would need, from which the true time differs by a constant. The laws hold for "
     "small eps; not judged.",

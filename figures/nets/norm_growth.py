@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from figures.nets.four_body import four_body_model, population, start
 from simulate.core import Estimate, Task, stream
 from simulate.nets import train_on_population, train_on_sequences
@@ -86,7 +85,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(11.0, 2.6),
     draw=draw,
-    caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with {bars(STARTS)}; geometric "
+    unjudged="the law is of gradient flow, and descent takes finite steps",
+    caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; geometric "
     "ones for displacements, whose ratios differ by factors between starts. Line: 2^(N-l), exact for squared norms "
     "under gradient flow. Steps of finite size add rate^2 |gradient|^2 to each squared norm; without it the ratio is "
     "exact again, for any batches and any rate. The mean square displacement obeys no such law at ordinary starts. "

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from simulate.core import Estimate, Task, stream
 from simulate.nets import train_on_sequences
 from simulate.potts import masked_loss, pseudo_likelihood, sample, site_independent
@@ -102,8 +101,9 @@ EXPERIMENT = Experiment(
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     figsize=(7.4, 3.0),
+    unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE:g} (at paper quality four times as many), with "
-    f"{bars(STARTS)}; 100 steps are one epoch. "
+    f"error bars; 100 steps are one epoch. "
     "Sites, colors, samples and batch are those of arXiv:2410.19637, Fig. 2; the law of its couplings, its "
     "temperature and its starts were not found. Here 60 groups of four sites interact, at a temperature where "
     "true logits have a variance of 0.7, which was chosen among 0.3, 0.5, 0.7, 1 and 1.5. 16 plain chains and "

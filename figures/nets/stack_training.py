@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
 from figures.nets.floors_and_orders import LOSS, SEEN, floors, legends
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
@@ -73,7 +72,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(11.0, 3.2),
     draw=legends,
-    caption=f"Means over {STARTS} random starts of scale {SCALE}, with {bars(STARTS)}. Lines on the left: the least "
+    caption=f"Means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left: the least "
     "loss of predictions with interactions of at most k bodies, site by site; N layers reach up to 2^(N-1) + 1 of "
     "them. Lines on the right: shares in the direction in which gradient flow from small multiples of the same "
     "starts leaves the first plateau; starts of this scale are only on their way to it. The one plateau that is seen "

@@ -1,15 +1,17 @@
 """Ordinary encoders and factored stacks on four-body data: the loss against floors by order, and the orders learned."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.bars import bars
+from figures.core.extras import missing_extra
 from figures.nets.floors_and_orders import LOSS, SEEN, floors, legends
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import train_encoder_on_population, train_on_population
-from simulate.nets.network import missing_packages
+from simulate.nets.network import PACKAGES
 from theory.models import VanillaEncoder
 from theory.nets import order_fractions
 
@@ -85,8 +87,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(11.0, 3.2),
     draw=legends,
-    skip=missing_packages,
-    caption=f"{L} sites of {C} colors. Means over {STARTS} random starts, with {bars(STARTS)}; encoders of width "
+    skip=partial(missing_extra, "nets", *PACKAGES),
+    caption=f"{L} sites of {C} colors. Means over {STARTS} random starts, with error bars; encoders of width "
     f"{WIDTH} with {HEADS} heads (rate {ENCODER_RATE}), stacks from scale {SCALE} (rate {STACK_RATE}). Lines on the "
     "left: the least loss of predictions with interactions of at most k bodies. The number of blocks does not bound "
     "the order of an encoder with a perceptron: one block falls below the 3-body floor, which a stack of two layers "

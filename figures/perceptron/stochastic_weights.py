@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from simulate.core import Estimate, Task, stream
 from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
 from theory.models import StochasticPerceptron
@@ -54,18 +54,29 @@ def compute(context: Context) -> list[Row]:
         for n, alpha, seed in product(sizes, alphas, starts)
     ]
     found, rows = context.sweep(tasks), []
+    values = {(beta, Q): np.array([found[f"{beta}/{Q}/{seed}"] for seed in seeds]) for beta, Q in points}
     for beta in NORMS:
         lines = [stochastic_saddle_point(model(beta, Q)) for Q in context.thin(np.linspace(0.4, 0.95, 45), 6)]
         for panel, name in ((ERROR, "binarized_error"), (OVERLAP, "q")):
             curve = rf"$\beta = {beta}$"
             rows += [row(curve, at.model.squared_norm, panel=panel, theory=getattr(at, name)) for at in lines]
-            for Q in (norm for other, norm in points if other == beta):
-                values = np.array([found[f"{beta}/{Q}/{seed}"] for seed in seeds])[:, (ERROR, OVERLAP).index(panel)]
-                predicted = getattr(stochastic_saddle_point(model(beta, Q)), name)
-                judged = not context.is_draft
-                rows.append(
-                    row(curve, Q, panel=panel, theory=predicted, d=d, estimate=Estimate.of(values), judged=judged)
+        for Q in (norm for other, norm in points if other == beta):
+            at, judged = stochastic_saddle_point(model(beta, Q)), not context.is_draft
+            curve = rf"$\beta = {beta}$"
+            made = [
+                row(
+                    rf"$\beta = {beta}$",
+                    Q,
+                    panel=panel,
+                    theory=getattr(at, name),
+                    d=d,
+                    estimate=estimate,
+                    judged=judged,
                 )
+                for panel, name, column in ((ERROR, "binarized_error", 0), (OVERLAP, "q", 1))
+                for estimate in [Estimate.of(values[beta, Q][:, column])]
+            ]
+            rows += judged_together(f"beta = {beta}, norm {Q}", made, values[beta, Q])
     for n, alpha in product(sizes, alphas):
         successes = np.array([found[f"descent/{n}/{alpha}/{seed}"] for seed in starts])
         rows.append(row(f"$N = {n}$", alpha, panel=SUCCESS, d=n, estimate=rate(successes)))
@@ -82,14 +93,15 @@ EXPERIMENT = Experiment(
         Panel(curves={}, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
     ),
     figsize=(9.0, 2.7),
+    unjudged="a draft has too few weights for the theory",
     caption="Left and middle: the fraction of patterns that the binary weights sign(m) misclassify, and the overlap of "
     "two samples, where the means m have the Gibbs weight exp(-beta L) at a fixed norm. Lines are the "
     "replica-symmetric theory, which is stable on all of them; markers are Monte Carlo averages over twelve sets of "
-    "patterns (48 at paper quality), with bars of two standard errors; at 80 weights no correction for their number is "
+    "patterns (48 at paper quality), with error bars; at 80 weights no correction for their number is "
     "seen. A larger norm makes the signs better by orders of magnitude, although beta is finite. Right: gradient "
     "descent on the same loss with a free norm, an experiment without a theory line: the share of sixteen runs (64 at "
     "paper quality) of at most 1500 epochs after which the signs of m classify all patterns correctly, with binomial "
-    "bars of two standard errors. The larger size fails from a smaller number of patterns on.",
+    "error bars. The larger size fails from a smaller number of patterns on.",
     papers={
         "arXiv:1710.09825": "Error of the signs against the norm at several temperatures, and descent that solves up "
         "to about 0.6 patterns a weight; sizes and temperatures are our own.",

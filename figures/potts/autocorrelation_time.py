@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
     yscale="log",
     caption="Markers are the autocorrelation times of the score and of the mean color, for a heat bath of single "
     "sites and for parallel tempering with a ladder of inverse temperatures from beta = 0 on (in sweeps of each "
-    "replica), with bars of two standard errors. In the ordered phase, right of the gray line, the score still "
+    "replica), with error bars. In the ordered phase, right of the gray line, the score still "
     "forgets fast, while the mean color, which tells the equivalent ordered states apart, takes ever longer. A "
     f"marker is missing where 8 chains of {SWEEPS['single site']} sweeps ({SWEEPS['tempered']} tempered) are too "
     "short to measure the time.",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task, stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
@@ -45,23 +45,35 @@ def root(square: Estimate) -> Estimate:
     return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
 
 
+def to_first_order(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns what each replicate adds to the root of the mean of the squares."""
+    return np.asarray((squares / squares.mean() + 1) / 2 * np.sqrt(squares.mean()))
+
+
 def compute(context: Context) -> list[Row]:
     sizes = [round(n) for n in context.thin(SIZES, 2)]
     tasks = [
         Task(f"{kind}/{n}", fits, (kind, n, context.replicates(200))) for kind in (FACTORED, SYMMETRIC) for n in sizes
     ]
     values, rows = context.sweep(tasks), []
+    together: dict[int, list[tuple[Row, NDArray[np.float64]]]] = {n: [] for n in sizes}
     for kind, name in PARAMETERIZATION.items():
         law = potts.excess_loss_coefficient(pair_model(BETA), name)
         for n in context.thin(np.geomspace(SIZES[0] / 1.5, SIZES[-1] * 1.5, 20)):
             rows.append(row(kind, n, panel=LOSS, theory=law.masked_loss(n)))
             rows += [row(kind, n, panel=ERROR, theory=law.recovery_error(n))] if kind != FULL else []
         for n in sizes if kind != FULL else ():
-            loss, error = (Estimate.of(column) for column in np.asarray(values[f"{kind}/{n}"]).T)
-            judged = n >= ASYMPTOTIC
-            rows.append(row(kind, n, panel=LOSS, theory=law.masked_loss(n), d=6, estimate=loss, judged=judged))
-            error, predicted = root(error), law.recovery_error(n)
-            rows.append(row(kind, n, panel=ERROR, theory=predicted, d=6, estimate=error, judged=judged))
+            losses, squares = np.asarray(values[f"{kind}/{n}"]).T
+            judged, loss, error = n >= ASYMPTOTIC, Estimate.of(losses), root(Estimate.of(squares))
+            made = [
+                row(kind, n, panel=LOSS, theory=law.masked_loss(n), d=6, estimate=loss, judged=judged),
+                row(kind, n, panel=ERROR, theory=law.recovery_error(n), d=6, estimate=error, judged=judged),
+            ]
+            together[n] += zip(made, (losses, to_first_order(squares)), strict=True)
+            rows += made
+    for n, members in together.items():  # the two kinds are fitted to the same samples
+        joint = judged_together(f"M = {n}", [made for made, _ in members], np.transpose([each for _, each in members]))
+        rows += joint[len(members) :]
     return rows
 
 
@@ -75,8 +87,9 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
+    unjudged="the law is of many samples, and is judged from 10000 on",
     caption="Markers are fits to M independent samples, with the masked loss and the error of the couplings "
-    "computed exactly on the population; bars are two standard errors over 200 sets of samples. Lines are the exact "
+    "computed exactly on the population; error bars are over 200 sets of samples. Lines are the exact "
     "laws for large M: the excess loss is tr(H^+ K)/(2 L M), where H is the Hessian of the loss, H^+ its "
     "pseudoinverse and K the covariance of its gradient, and the error is the square root of the trace of the "
     "covariance of the parameters. The factored fit has fewer parameters and a smaller excess. z is judged for M >= "

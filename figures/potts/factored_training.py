@@ -45,13 +45,14 @@ def compute(context: Context) -> list[Row]:
     values = context.sweep([Task(str(seed), losses, (ways, *sizes, steps, seed)) for seed in seeds])
     runs = np.stack([np.asarray(values[str(seed)]) for seed in seeds], axis=1)  # (ways, seeds, steps and comparisons)
     rows = [
-        row(way, step, theory=own[:, -2].mean(), d=L, estimate=Estimate.of(own[:, k]), judged=False)
+        row(way, step, d=L, estimate=Estimate.of(own[:, k]))
         for way, own in zip(ways, runs, strict=True)
         for k, step in enumerate(steps)
     ]
     floor, alone = runs[0, :, -2:].mean(axis=0)
-    lines = {FLOOR: floor, ALONE: alone, UNIFORM: np.log(C)}
-    return rows + [row(name, step, theory=level) for name, level in lines.items() for step in (steps[0], steps[-1])]
+    ends = (steps[0], steps[-1])
+    rows += [row(name, x, measured=level) for name, level in ((FLOOR, floor), (ALONE, alone)) for x in ends]
+    return rows + [row(UNIFORM, x, theory=np.log(C), reference=True) for x in ends]
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
@@ -67,8 +68,8 @@ EXPERIMENT = Experiment(
     xscale="log",
     figsize=(4.6, 3.2),
     draw=draw,
-    caption="Markers are the loss of held-out sequences during training from random weights, with bars of two "
-    f"standard errors over trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare "
-    "with: that of the true conditional probabilities on the same held-out sequences, below which no model can get "
-    "except by chance; that of sites modeled as independent; and that of equal probabilities, ln C.",
+    caption="Markers are the loss of held-out sequences during training from random weights, with error bars over "
+    f"trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare with: that of the true "
+    "conditional probabilities on the same held-out sequences, below which no model can get except by chance; that "
+    "of sites modeled as independent; and that of equal probabilities, ln C.",
 )

@@ -38,8 +38,8 @@ def family(name: str, title: str, map_caption: str) -> Experiment:
         figsize=FIGSIZE,
         skip=partial(_missing, name),
         caption="A pair model was fitted by weighted pseudo-likelihood. Left: the masked loss of held-out "
-        "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with bars of two "
-        "standard errors between clusters of similar sequences. Middle: the score of each pair of sites, which is "
+        "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with error bars "
+        "between clusters of similar sequences. Middle: the score of each pair of sites, which is "
         f"the Frobenius norm of its couplings after the average-product correction (dark: strong){map_caption}. "
         "Right: the strongest pairs of sites at least 4 sites apart.",
     )

@@ -26,7 +26,10 @@ def compute(context: Context) -> list[Row]:
     L = analysis.n_sites
     contacts = np.asarray(synthetic_model().site_couplings.todense())[:L, :L] != 0
     i, j = np.nonzero(np.triu(contacts))
-    overlay = [row(TRUE, a + 1, panel=MAP, theory=b + 1, d=L) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+    overlay = [
+        row(TRUE, a + 1, panel=MAP, theory=b + 1, d=L, reference=True)
+        for a, b in zip(i.tolist(), j.tolist(), strict=True)
+    ]
     learned = [entry for entry in analysis.rows if entry["panel"] != RANKED]
     return [*learned, *_floor(analysis), *overlay, *_precision(analysis, contacts)]
 
@@ -35,7 +38,9 @@ def _floor(analysis: SequenceAnalysis) -> list[Row]:
     """Returns the masked loss of the true model on all sequences, which no model can beat except by chance."""
     model = synthetic_model()
     loss = masked_loss(model, read_sequences(ALIGNMENT).states).loss if analysis.n_sites == model.n_sites else None
-    return [row("true model", n, panel=LEARNING, theory=loss) for n in (analysis.sizes[0], analysis.sizes[-1]) if loss]
+    return [
+        row("true model", n, panel=LEARNING, measured=loss) for n in (analysis.sizes[0], analysis.sizes[-1]) if loss
+    ]
 
 
 def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[Row]:
@@ -46,10 +51,10 @@ def _precision(analysis: SequenceAnalysis, contacts: NDArray[np.bool_]) -> list[
     n_true = int(hits.sum())
     ranks = np.arange(1, min(2 * n_true, len(hits)) + 1)
     precision = np.cumsum(hits)[: len(ranks)] / ranks
-    found = [row(FOUND, n, panel=PRECISION, theory=share) for n, share in zip(ranks.tolist(), precision, strict=True)]
+    found = [row(FOUND, n, panel=PRECISION, measured=share) for n, share in zip(ranks.tolist(), precision, strict=True)]
     marks = sorted({n_true // 4, n_true // 2, n_true, len(ranks)} - {0})
-    listed = [row(f"_{FOUND}", n, panel=PRECISION, theory=precision[n - 1], d=analysis.n_sites) for n in marks]
-    chance = [row(CHANCE, n, panel=PRECISION, theory=hits.mean()) for n in (1, len(ranks))]
+    listed = [row(f"_{FOUND}", n, panel=PRECISION, measured=precision[n - 1], d=analysis.n_sites) for n in marks]
+    chance = [row(CHANCE, n, panel=PRECISION, theory=hits.mean(), reference=True) for n in (1, len(ranks))]
     return [*found, *listed, *chance]
 
 

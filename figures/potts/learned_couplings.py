@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from figures.potts.sparse_pairs import C, L, sequences, sparse_model
 from simulate.core import Estimate, Task
 from simulate.potts import factored_attention, matched_scale
@@ -29,19 +29,28 @@ def learned(n_samples: int, seed: int) -> NDArray[np.float64]:
 
 
 def compute(context: Context) -> list[Row]:
-    seeds = range(context.replicates(4))
+    seeds = range(context.replicates(12))
     values = context.sweep([Task(str(seed), learned, (context.size(SAMPLES, 100), seed)) for seed in seeds])
     runs = np.stack([np.asarray(values[str(seed)]) for seed in seeds])
     sites, colors = runs[0, : L * L].reshape(L, L), runs[:, L * L :].reshape(-1, C, C)
     model = sparse_model()
     U, J = zero_sum_blocks(model.color_couplings), model.beta * model.site_couplings.toarray()
     shown = np.where(np.tri(L, k=-1) > 0, J, (sites + sites.T) / 2)
-    rows = [row("map", k, panel=SITES, theory=value) for k, value in enumerate(shown.ravel())]
-    rows += [row(IDENTITY, edge, panel=COLORS, theory=edge) for edge in (U.min(), U.max())]
-    for a, b in zip(*np.triu_indices(C), strict=True):
-        estimate = Estimate.of((colors[:, a, b] + colors[:, b, a]) / 2)
-        rows.append(row(LEARNED, U[a, b], panel=COLORS, theory=U[a, b], d=L, estimate=estimate))
-    return rows
+    true = np.tri(L, k=-1).ravel() > 0
+    rows = [
+        row("map", k, panel=SITES, theory=value, reference=True)
+        if known
+        else row("map", k, panel=SITES, measured=value)
+        for k, (value, known) in enumerate(zip(shown.ravel(), true, strict=True))
+    ]
+    rows += [row(IDENTITY, edge, panel=COLORS, theory=edge, reference=True) for edge in (U.min(), U.max())]
+    a, b = np.triu_indices(C)
+    values = (colors[:, a, b] + colors[:, b, a]) / 2
+    made = [
+        row(LEARNED, truth, panel=COLORS, theory=truth, d=L, estimate=Estimate.of(own))
+        for truth, own in zip(U[a, b], values.T, strict=True)
+    ]
+    return rows + judged_together("all pairs of colors", made, values)
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
@@ -51,7 +60,8 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
-    values = rows.sort_values("x")["theory"].to_numpy(dtype=float).reshape(L, L)
+    own = rows.sort_values("x")
+    values = own["theory"].fillna(own["simulation"]).to_numpy(dtype=float).reshape(L, L)
     image = axes.imshow(values, cmap="cividis", extent=(0.5, L + 0.5, L + 0.5, 0.5))
     ticks = [1, *range(5, L + 1, 5)]
     axes.set(xticks=ticks, yticks=ticks)
@@ -68,6 +78,6 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption=f"Left: the true couplings between sites below the diagonal, and those learned from {SAMPLES} sequences "
     "above it. Right: the learned couplings between colors against the true ones, in the gauge in which rows and "
-    "columns sum to zero, with bars of two standard errors over samples; the line is equality. Only the product of "
+    "columns sum to zero, with error bars over samples; the line is equality. Only the product of "
     "the two is determined by the data, so that one factor c is chosen to match their scales.",
 )

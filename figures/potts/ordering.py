@@ -76,14 +76,15 @@ EXPERIMENT = Experiment(
         Panel(title=MONITOR, curves={}, ylabel=r"$E|r|^2 x^T \Sigma^{-1} x / (u\, E|r|^2)$"),
         Panel(title="explained", curves={}, ylabel="$R^2$ of the best linear prediction", ylim=(0, 1)),
     ],
+    unjudged="the theory is of Gaussian data, and how far Potts data are from it is what is shown",
     caption="Every site is predicted from the others with 2.5 samples for each of the 126 unknowns; the ridge "
     "lambda' counts for each unknown. Left: the error relative to the theory for Gaussian data of the same "
     "covariance, which was measured on 80,000 states; markers are means over 24 samples of independent chains, with "
-    "bars of two standard errors. Middle: the heteroskedasticity h, which is 1 where the size of the residuals r "
-    "does not depend on the inputs x. To leading order in unknowns per sample, the excess of least squares over the "
-    "noise is proportional to h, so that ridgeless errors should exceed the theory by (h - 1)/2.5 (line on the "
-    "left). Right: the share of the variance that the best linear prediction explains. In the ordered phase, right "
-    "of the dotted line, the deviation is larger than that; a ridge hides most of it.",
+    "error bars. Middle: the heteroskedasticity h, which is 1 where the size of the residuals r does not depend on "
+    "the inputs x. To leading order in unknowns per sample, the excess of least squares over the noise is "
+    "proportional to h, so that ridgeless errors should exceed the theory by (h - 1)/2.5 (line on the left). Right: "
+    "the share of the variance that the best linear prediction explains. In the ordered phase, right of the dotted "
+    "line, the deviation is larger than that; a ridge hides most of it.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )

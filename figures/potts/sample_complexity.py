@@ -61,9 +61,10 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
+    unjudged="the law is of unpenalized fits to many samples, which the fits with a ridge need not obey",
     caption="Left: the masked loss of held-out sequences above that of the true conditional probabilities. Right: "
     "the error of the couplings, which does not depend on the gauge. Markers compare a factored fit without any "
-    "tuning with a full symmetric fit at the best of three ridges for each point, with bars of two standard errors. "
+    "tuning with a full symmetric fit at the best of three ridges for each point, with error bars. "
     "Lines are the law p/(2 L M) of large M without a ridge, where p is the number of parameters that a fit site by "
     "site can tell apart; it is right up to a few percent for the factored fit, and the ridge keeps the loss of the "
     "full fit below it. The factored fit needs far fewer samples for the same loss.",

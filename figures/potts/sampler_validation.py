@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Context, Experiment, Panel, Row, judged_together, row
 from figures.potts.pair_model import pair_model
 from simulate.core import Estimate, Task
 from simulate.potts import sample
@@ -86,12 +86,13 @@ def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
     """Returns the bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
     exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
     bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
-    name, rows = f"N = {SIZE}, q = 3", []
-    for bar in np.flatnonzero(bars > 1e-2):
+    name, lines, points = f"N = {SIZE}, q = 3", [], []
+    shown = np.flatnonzero(bars > 1e-2)
+    for bar in shown:
         x = (bar * BIN + (BIN - 1) / 2) / SIZE
-        rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar]))
-        rows.append(row(name, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
-    return rows
+        lines.append(row(name, x, panel=HISTOGRAM, theory=bars[bar]))
+        points.append(row(name, x, panel=HISTOGRAM, theory=bars[bar], d=SIZE, estimate=Estimate.of(measured[:, bar])))
+    return lines + judged_together("the histogram", points, measured[:, shown])
 
 
 EXPERIMENT = Experiment(
@@ -107,7 +108,7 @@ EXPERIMENT = Experiment(
             ylabel="probability",
         ),
     ),
-    caption="Left: the energy per site. Markers are heat-bath samples, with bars of two standard errors over "
+    caption="Left: the energy per site. Markers are heat-bath samples, with error bars over "
     "independent chains (tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums "
     "over occupation numbers for the Curie-Weiss model, and enumeration for the pair model. Right: the distribution "
     f"of the share of the most frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical "

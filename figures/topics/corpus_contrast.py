@@ -6,6 +6,7 @@ from pathlib import Path
 from figures.analyse.reading.text import read_corpus
 from figures.analyse.text import FIGSIZE, analyse_corpus, decorate, panels
 from figures.core import Context, Experiment, Row
+from figures.core.extras import missing_extra
 
 
 def compute(context: Context) -> list[Row]:
@@ -19,7 +20,7 @@ def compute(context: Context) -> list[Row]:
 
 def missing() -> str | None:
     """Says why the experiment is skipped, or None where it can run."""
-    return None if find_spec("lda") else "the package lda, which ships the news, is not installed (the extra `text`)"
+    return missing_extra("text", "lda")
 
 
 EXPERIMENT = Experiment(
@@ -33,8 +34,8 @@ EXPERIMENT = Experiment(
     "compared with pairs that characterize different topics; the threshold on the horizontal axis is the share of "
     "the vocabulary that is kept for each topic. A word of several topics is dropped (no overlap), or belongs to "
     "each of them (overlap). Left: the mean cosine between the two words of a pair in the embedding by the 100 "
-    "leading eigenvectors of the value matrix that uniform attention learns from the same items; bars are two "
-    "standard errors, by deleting words. Middle: the difference of the two means, beside that of random vectors and "
-    "that of topics permuted among the words, with bars of two standard deviations. Right: the difference in "
+    "leading eigenvectors of the value matrix that uniform attention learns from the same items; error bars "
+    "come from deleting words. Middle: the difference of the two means, beside that of random vectors and "
+    "that of topics permuted among the words, with its scatter. Right: the difference in "
     "standard deviations over the permutations. Words of one topic are closer than chance explains.",
 )

@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 ENTRIES = "_entries"
 
 
-def entries(matrix: NDArray[np.float64], panel: str) -> list[Row]:
-    """Returns the rows of the table that hold the matrix, row after row; x numbers the entries."""
-    return [row(ENTRIES, k, panel=panel, theory=value) for k, value in enumerate(matrix.ravel())]
+def entries(matrix: NDArray[np.float64], panel: str, measured: NDArray[np.bool_] | bool = False) -> list[Row]:
+    """Returns the rows of the table that hold the matrix, row after row; x numbers the entries.
+
+    `measured` says which of them are measured, and no theory.
+    """
+    which = np.broadcast_to(measured, matrix.shape).ravel()
+    return [
+        row(ENTRIES, k, panel=panel, measured=value) if own else row(ENTRIES, k, panel=panel, theory=value)
+        for k, (value, own) in enumerate(zip(matrix.ravel(), which, strict=True))
+    ]
 
 
 def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[float, float]) -> None:
@@ -24,7 +31,8 @@ def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[floa
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
     axes.clear()
     axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
-    values = rows[rows["curve"] == ENTRIES].sort_values("x")["theory"].to_numpy(dtype=float)
+    own = rows[rows["curve"] == ENTRIES].sort_values("x")
+    values = own["theory"].fillna(own["simulation"]).to_numpy(dtype=float)
     size = round(len(values) ** 0.5)
     low, high = limits
     image = axes.imshow(values.reshape(size, size), cmap="cividis", vmin=low, vmax=high, interpolation="nearest")

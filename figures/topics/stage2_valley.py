@@ -44,8 +44,8 @@ def compute(context: Context) -> list[Row]:
     rows = [row(MAP, k, theory=stage2_loss(MODEL, MASKING, a, b) - at.loss) for k, (a, b) in enumerate(grid)]
     v, best = MODEL.words_per_topic, at.topic_weight
     rows += [row(VALLEY, a, theory=v * best - (v - 1) * a) for a in (0.0, v * best / (v - 1))]
-    rows += [row(FOUND, end[0], theory=end[1], d=MODEL.n_tokens) for end in map(np.asarray, ends.values())]
-    return [*rows, row(UNIFORM, 1.0, theory=1.0, d=MODEL.n_tokens)]
+    rows += [row(FOUND, end[0], measured=end[1], d=MODEL.n_tokens) for end in map(np.asarray, ends.values())]
+    return [*rows, row(UNIFORM, 1.0, theory=1.0, d=MODEL.n_tokens, reference=True)]
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:

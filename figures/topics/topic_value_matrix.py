@@ -41,9 +41,10 @@ def compute(context: Context) -> list[Row]:
     rows = []
     for panel, W in predictions().items():
         matrix = W.matrix
-        if panel == FINITE:  # above the diagonal and on it the prediction, below it what documents gave
-            matrix = np.where(np.tri(len(matrix), k=-1) > 0, np.asarray(measured), matrix)
-        rows += entries(matrix[:SHOWN, :SHOWN], panel)
+        below = np.tri(len(matrix), k=-1) > 0
+        own = below if panel == FINITE else np.zeros_like(below)  # there the lower triangle is what documents gave
+        matrix = np.where(own, np.asarray(measured), matrix)
+        rows += entries(matrix[:SHOWN, :SHOWN], panel, measured=own[:SHOWN, :SHOWN])
         for name in ("diagonal", "same", "different", "mask_column", "gap"):
             rows.append(row(name.replace("_", " "), 0, panel=panel, theory=getattr(W, name), d=MODEL.n_tokens))
     return rows
@@ -62,6 +63,7 @@ EXPERIMENT = Experiment(
     ],
     draw=draw,
     figsize=(10.4, 2.25),
+    unjudged="single entries are shown, and finite_documents compares their means",
     caption="Colors show the entries of the value matrix W of least norm (the limit of vanishing weight decay) for "
     "uniform attention, T = 10 topics of v = 10 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, "
     "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "

@@ -41,24 +41,28 @@ EXPERIMENT = Experiment(
             title="selected",
             curves=curves("selected"),
             line=np.linspace(0.005, 0.99, 80),
+            table_points=(0.05, 0.15, 0.5),
             xlabel="share of selected positions $p_m$",
         ),
         Panel(
             title="kept",
             curves=curves("kept"),
             line=np.linspace(0, 0.9, 80),
+            table_points=(0.0, 0.1, 0.5),
             xlabel="of these show the true word $p_c$",
         ),
         Panel(
             title="randomized",
             curves=curves("randomized"),
             line=np.linspace(0.005, 0.9, 80),
+            table_points=(0.05, 0.1, 0.5),
             xlabel="of these show a random word $p_r$",
         ),
     ],
     replicate=NONE,
     ylabel="optimal weight $A^*$",
     yscale="log",
+    unjudged="all numbers are optima by theory",
     caption="All curves are theory for T = 10 topics of v = 10 words and tau = 3 topics in a document; one rate of "
     "the masking varies while the others stay at (p_m, p_c, p_r) = (0.15, 0.1, 0.1). The first three curves of the "
     "legend differ in the attention weight of [MASK] tokens: 0 leaves them out, 1 treats them like words of other "

@@ -120,7 +120,7 @@ EXPERIMENT = Experiment(
     "shares of topics, 100 to 150 tokens a document and batches of 40 documents; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) "
     "are the shares of selected positions, and of these the shares that show the true word and a random word. "
     "Weights start normal with standard deviation 1e-6 (squared loss, mean over outputs) or 1e-3 (cross-entropy); "
-    "each marker is the mean of two runs of 1000 steps (1800 with QUALITY=paper), with bars of two standard errors. "
+    "each marker is the mean of two runs of 1000 steps (1800 with QUALITY=paper), with error bars. "
     "Right: the weight of the own topic, the one number on which the loss of tied attention depends, ends between "
     "3.0 and 3.4 for both losses at the rates 0.01 and 0.03. How the same word and the other words of its topic "
     "share this weight differs: under the squared loss at rate 0.01 the same word takes all of it, and the others "

@@ -3,7 +3,6 @@
 from functools import cache
 
 from figures.core import Context
-from simulate.core import Estimate
 from simulate.trees import WordCounts, count_words
 from theory.models import NumberText
 
@@ -19,8 +18,3 @@ def sizes(context: Context, first: int = 2) -> list[int]:
 def counts_up_to(n_numbers: int) -> WordCounts:
     """Counts the words of the numbers 2, ..., N."""
     return count_words(NumberText(n_numbers))
-
-
-def without_error(value: float, n_numbers: int) -> Estimate:
-    """Makes the estimate of a number that is counted on all N numbers: it is as it is, and its error is zero."""
-    return Estimate(value, 0.0, n_numbers)

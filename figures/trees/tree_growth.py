@@ -3,7 +3,7 @@
 import math
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.trees.all_numbers import counts_up_to, sizes, without_error
+from figures.trees.all_numbers import counts_up_to, sizes
 from theory import trees
 
 CHILDREN, WORDS = "children of the root", "single words"
@@ -21,13 +21,11 @@ def compute(context: Context) -> list[Row]:
     for n in sizes(context):
         excess = counts_up_to(n).n_children / n - math.log(math.log(n))
         best = trees.mean_children(n, 3).mean - math.log(math.log(n))
-        estimate = without_error(excess, n)
-        rows.append(row(MEASURED, n, panel=CHILDREN, d=n, theory=best, estimate=estimate, judged=False))
+        rows.append(row(MEASURED, n, panel=CHILDREN, d=n, theory=best, measured=excess))
     for word in SINGLE:
         for n in sizes(context, 3):
             share = counts_up_to(n).count(word) / n / trees.word_frequency(word, n).frequency
-            estimate = without_error(share, n)
-            rows.append(row(word, n, panel=WORDS, d=n, theory=1.0, estimate=estimate, judged=False))
+            rows.append(row(word, n, panel=WORDS, d=n, theory=1.0, measured=share))
     return rows + [row("leading order", n, panel=WORDS, theory=1.0) for n in (1e3, sizes(context)[-1])]
 
 
@@ -41,6 +39,7 @@ EXPERIMENT = Experiment(
     xlabel="$N$",
     xscale="log",
     figsize=(6.8, 2.8),
+    unjudged="all numbers up to N are counted, so that there is no error bar",
     caption="Left: mean number of children, which is that of different primes, of all numbers up to N less ln ln N. It "
     "comes to the constant M of Mertens as slowly as 1/ln N (first line); the expansion in 1/ln N is much better. "
     "Right: shares of single words over the leading order of Landau's theorem, at which they fall to zero; words that "

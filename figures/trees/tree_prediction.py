@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.trees.all_numbers import counts_up_to, without_error
+from figures.trees.all_numbers import counts_up_to
 from simulate.core import Task
 from simulate.trees import TreeText, prediction_loss, read_text
 from theory.models import NumberText
@@ -44,20 +44,18 @@ def compute(context: Context) -> list[Row]:
         for place, how in enumerate(("plug-in", "held out")):
             for length, offsets in places.items():
                 own = np.asarray(found[f"{offsets}/1"])
-                bits = without_error(float(own[place]), int(own[2 + place]))
-                rows.append(row(f"{side}, {how}", length, panel=NEIGHBORS, d=n_numbers, estimate=bits))
+                rows.append(row(f"{side}, {how}", length, panel=NEIGHBORS, d=n_numbers, measured=float(own[place])))
     for M in LEVELS:
         level = float(np.asarray(found[f"()/{M}"])[1])
-        rows += [row(f"oracle, $M = {M}$", x, panel=NEIGHBORS, theory=level) for x in (0, max(BEFORE))]
+        rows += [row(f"oracle, $M = {M}$", x, panel=NEIGHBORS, measured=level) for x in (0, max(BEFORE))]
     for place, how in enumerate(("plug-in", "held out")):
         for M in MODULI:
             own = np.asarray(found[f"()/{M}"])
-            bits = without_error(float(own[place]), int(own[2 + place]))
-            rows.append(row(how, M, panel=ORACLE, d=n_numbers, estimate=bits))
+            rows.append(row(how, M, panel=ORACLE, d=n_numbers, measured=float(own[place])))
     for n in (10**4, 10**6, 10**7)[: 1 if context.is_draft else 3]:
         shares = counts_up_to(n).frequencies
         ranks = np.unique(np.geomspace(1, len(shares), 60).round().astype(int)).tolist()
-        rows += [row(f"$N = 10^{len(str(n)) - 1}$", r, panel=RANKS, theory=shares[r - 1]) for r in ranks]
+        rows += [row(f"$N = 10^{len(str(n)) - 1}$", r, panel=RANKS, measured=shares[r - 1]) for r in ranks]
     return rows
 
 

@@ -1,16 +1,17 @@
 """An encoder learns to predict hidden words of the text of numbers, and finds where the multiples of four stand."""
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Row, row
+from figures.core.extras import missing_extra
 from simulate.core import Estimate, Task, stream
 from simulate.nets import train_encoder_on_sequences
-from simulate.nets.network import missing_packages
+from simulate.nets.network import PACKAGES
 from simulate.trees import TreeText, neighbor_loss, read_text, remainder_loss
 from theory.models import NumberText, VanillaEncoder
 
@@ -84,10 +85,10 @@ EXPERIMENT = Experiment(
     ylim=(1.4, 4.6),
     figsize=(4.6, 3.2),
     draw=draw,
-    skip=missing_packages,
+    skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"Masked loss of one block of width {WIDTH} on windows of {LENGTH} words with one hidden, at random "
     "places of the numbers up to 10^6; tested on the last fifth, which is not trained on. Two starts with own "
-    "windows, bars of two standard errors. Lines: losses on the same numbers of predictors that count neighbors in "
+    "windows, error bars. Lines: losses on the same numbers of predictors that count neighbors in "
     "the first four fifths, and of oracles that know n modulo M. The encoder first stays at the loss of no context, "
     "passes all neighbors, and slows down near M = 4: from the window it infers where the multiples of 4 stand. It "
     "then falls below M = 12 too, so that it uses more than the remainders modulo 4 and 3. At the ends of a window "

@@ -75,7 +75,7 @@ def test_list_run_draw_table(toy, capsys):
     assert call("table", "--format", "markdown") == 0
     captured = capsys.readouterr()
     assert captured.out.count("**") == 4
-    assert "**second_toy: Title of second_toy. And a caption.**" in captured.out
+    assert "**second_toy: Title of second_toy. And a caption. Bars contain the true mean" in captured.out
     assert captured.err == ""  # nothing was computed
     assert call("list") == 0
     assert "never run" not in capsys.readouterr().out
@@ -203,12 +203,12 @@ def test_update_makes_what_is_old_and_nothing_else(toy, capsys, monkeypatch):
     def kinds(name, *suffixes):
         return {f"{name}.{suffix}" for suffix in suffixes}
 
-    every = ("csv", "pdf", "png")
+    every = ("csv", "pdf", "png", "md")
     assert made() == kinds("first_toy", *every) | kinds("second_toy", *every)
-    assert capsys.readouterr().out == "2 figures (PDF, PNG) and their tables (CSV) are in out/\n"
+    assert capsys.readouterr().out == ("2 made (figure as PDF and PNG, table as CSV, caption as MD: out/), 0 skipped\n")
     assert made() == set()
     (out / "first_toy.png").unlink()
-    assert made() == kinds("first_toy", "pdf", "png")
+    assert made() == kinds("first_toy", "pdf", "png", "md")
     (out / "second_toy.csv").write_text("junk")
     assert made() == kinds("second_toy", "csv")  # the same table again, from which the pictures were drawn
     add(folder / "toy", "first_toy", more="seed=1,")
@@ -216,9 +216,9 @@ def test_update_makes_what_is_old_and_nothing_else(toy, capsys, monkeypatch):
     capsys.readouterr()
     assert made("first_toy") == set()
     printed = capsys.readouterr().out.split()
-    assert printed == [f"{out}/first_toy.csv", f"{out}/first_toy.pdf", f"{out}/first_toy.png"]
+    assert printed == [f"{out}/first_toy.{suffix}" for suffix in every]
     monkeypatch.setattr("figures.core.outputs.SourceTree.picture_sources", lambda self, path: [])
-    assert made() == kinds("first_toy", "pdf", "png") | kinds("second_toy", "pdf", "png")  # another way to draw
+    assert made() == kinds("first_toy", *every[1:]) | kinds("second_toy", *every[1:])  # another way to draw
 
 
 def test_a_figure_that_cannot_be_drawn_is_named(toy, capsys):
@@ -235,6 +235,10 @@ def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
     add(folder / "toy", "third_toy", more='skip=lambda: "no data here",')
     assert call("draw", "third_toy") == 0
     assert capsys.readouterr() == ("", "third_toy is skipped: no data here\n")
+    assert call("update", "third_toy") == 0
+    assert capsys.readouterr() == ("", "third_toy is skipped: no data here\n")
+    assert call("update", "--all", "--jobs", "1") == 0
+    assert capsys.readouterr().out.endswith("/), 1 skipped: third_toy because no data here\n")
 
 
 def test_errors_are_one_line(toy, capsys, monkeypatch):
@@ -268,7 +272,7 @@ def test_a_name_that_is_no_text_is_no_traceback(toy):
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == [f"out \\udcff/topic_weight.{suffix}" for suffix in ("pdf", "png")]
+    assert run.stdout.splitlines() == [f"out \\udcff/topic_weight.{suffix}" for suffix in ("pdf", "png", "md")]
 
 
 def test_no_permission_to_write(toy, capsys, monkeypatch):

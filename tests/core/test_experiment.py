@@ -40,9 +40,9 @@ BASE = {"theory": float, "replicate": variance, "line": np.linspace(1, 3, 20), "
 
 def test_points_are_simulated_at_two_sizes_and_extrapolated():
     rows = rows_of(Experiment(title="t", curves={"a": lambda x: x}, **BASE))
-    assert rows["d"].isna().sum() == 20
-    points = rows[rows["x"].eq(2.0) & rows["d"].notna()]
-    assert list(points["d"]) == [10, 20, math.inf]
+    assert rows["size"].isna().sum() == 20
+    points = rows[rows["x"].eq(2.0) & rows["size"].notna()]
+    assert list(points["size"]) == [10, 20, math.inf]
     small, large, limit = points["simulation"]
     assert limit == pytest.approx(2 * large - small)
     assert list(points["z"].notna()) == [False, False, True]
@@ -68,9 +68,9 @@ def test_a_curve_and_a_panel_override_what_is_above_them():
         Panel(title="two", curves={"plain": lambda x: x}, points=(5.0,), line=(), theory=lambda model: 2 * model),
     )
     rows = rows_of(Experiment(title="t", panels=panels, **BASE))
-    one = rows[(rows["panel"] == "one") & (rows["curve"] == "own") & rows["d"].notna()]
-    assert set(one["d"]) == {7, 14, math.inf}
-    assert set(one["n"]) == {5}
+    one = rows[(rows["panel"] == "one") & (rows["curve"] == "own") & rows["size"].notna()]
+    assert set(one["size"]) == {7, 14, math.inf}
+    assert set(one["replicates"]) == {5}
     assert list(one["theory"] / one["x"]) == [3.0] * 6
     two = rows[rows["panel"] == "two"]
     assert list(two["x"]) == [5.0] * 3
@@ -90,7 +90,7 @@ def test_stars_are_points_without_replicates():
     star = Curve(model=lambda x: x, replicate=NONE, line=(), points=lambda: [1.5])
     rows = rows_of(Experiment(title="t", curves={"star": star}, **BASE))
     assert rows[["x", "theory"]].to_numpy().tolist() == [[1.5, 1.5]]
-    assert math.isinf(rows["d"][0])
+    assert math.isinf(rows["size"][0])
     assert rows["simulation"].isna().all()
 
 
@@ -109,7 +109,7 @@ def test_a_curve_has_its_stars_in_its_own_color():
         ["_star, b", 2.0, -4.0],
     ]
     assert stars["simulation"].isna().all()
-    assert np.isinf(stars["d"]).all()
+    assert np.isinf(stars["size"]).all()
     resolved = dict(experiment.resolved_panels()[0].resolved_curves())
     assert list(resolved) == ["plain", "a", "b", "_star, a", "_star, b"]
     assert [resolved[f"_star, {name}"].color for name in "ab"] == [1, 5]
@@ -122,13 +122,17 @@ def test_by_coordinate():
     experiment = Experiment(title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, **fields)
     rows = rows_of(experiment)
     points = rows[rows["simulation"].notna()]
+    assert rows["kind"].tolist().count("joint") == 1  # all coordinates are of the same samples
+    assert set(points["group"]) == {"a d = 12"}
+    assert abs(rows.loc[rows["kind"] == "joint", "z"].item()) < 4.5
+    assert "1 independent comparison" in summary(rows)
     assert list(points["x"]) == list(range(12))
     assert list(points["theory"]) == list(2.0 * np.arange(1, 13))
     assert abs(points["z"]).max() < bound(comparisons=12, replicates=40)
-    assert len(rows_of(experiment, "draft")) == 24
+    assert len(rows_of(experiment, "draft")) == 25
     some = replace(experiment, points=(0, 5, 11), line=(1, 9), toy_d=6)
-    assert list(rows_of(some)["x"]) == [1, 9, 0, 5, 11]
-    assert list(rows_of(some, "draft")["x"]) == [1, 0, 5]  # the coordinates that there are at the toy size
+    assert list(rows_of(some)["x"].dropna()) == [1, 9, 0, 5, 11]
+    assert list(rows_of(some, "draft")["x"].dropna()) == [1, 0, 5]  # the coordinates that there are at the toy size
     wrong = Experiment(
         title="t", curves={"a": 2.0}, theory=float, replicate=variances, d=12, by_coordinate=True, extrapolate=False
     )
@@ -145,8 +149,10 @@ def test_compute_makes_its_own_rows():
         return [row("data", 1, theory=1.0, d=5, estimate=estimate, judged=False), row("theory only", 1, theory=1e-9)]
 
     rows = rows_of(Experiment(title="t", compute=compute))
-    assert list(rows["n"])[:1] == [8]
-    assert summary(rows) == "no comparison with simulation"
+    assert list(rows["replicates"])[:1] == [8]
+    why = Experiment(title="t", compute=compute, unjudged="it is a toy")
+    assert summary(rows, why).startswith("1 comparison without z because it is a toy: deviation from theory rms ")
+    assert summary(rows).startswith("1 comparison without z: deviation")
 
 
 def test_what_does_not_converge_is_marked_and_the_rest_goes_on():
@@ -164,10 +170,10 @@ def test_what_does_not_converge_is_marked_and_the_rest_goes_on():
 def test_quality():
     experiment = Experiment(title="t", curves={"a": lambda x: x}, **BASE | {"d": 50, "points": range(1, 10)})
     draft = rows_of(experiment, "draft")
-    assert draft["d"].isna().sum() == 8
-    assert set(draft["d"].dropna()) == {20, 40, math.inf}
-    assert draft["n"].dropna().eq(3).all()
-    assert draft[draft["d"].notna()]["x"].nunique() == 4
+    assert draft["size"].isna().sum() == 8
+    assert set(draft["size"].dropna()) == {20, 40, math.inf}
+    assert draft["replicates"].dropna().eq(3).all()
+    assert draft[draft["size"].notna()]["x"].nunique() == 4
     assert Context("paper").replicates(10) == 40
     with pytest.raises(ValueError, match="quality must be one of draft, default, paper, got 'best'"):
         Context("best")
@@ -179,7 +185,7 @@ def test_a_replicate_draws_from_the_stream_of_its_seed_panel_curve_place_and_siz
     rows = rows_of(Experiment(title="t", panels=panels, seed=7, **BASE | {"replicate": replicate, "replicates": 3}))
     for d in (10, 20):
         expected = np.mean([stream(7, "left", "a", 2.0, d, r).random() for r in range(3)])
-        assert rows[rows["x"].eq(2.0) & rows["d"].eq(d)]["simulation"].item() == pytest.approx(expected, rel=1e-14)
+        assert rows[rows["x"].eq(2.0) & rows["size"].eq(d)]["simulation"].item() == pytest.approx(expected, rel=1e-14)
 
 
 def test_replicates_of_a_point_do_not_depend_on_the_other_points():
@@ -187,7 +193,7 @@ def test_replicates_of_a_point_do_not_depend_on_the_other_points():
         rows_of(Experiment(title="t", curves={"a": lambda x: x}, **BASE | {"points": points}))
         for points in ([2.0], [1.0, 2.0])
     )
-    assert many[many["d"].notna() & many["x"].eq(2.0)]["simulation"].tolist() == few["simulation"].dropna().tolist()
+    assert many[many["size"].notna() & many["x"].eq(2.0)]["simulation"].tolist() == few["simulation"].dropna().tolist()
 
 
 @pytest.mark.parametrize(

@@ -74,10 +74,12 @@ def test_figures_are_made_once(checkout):
     first = make(checkout, "figures", "-j4", QUALITY="draft")
     assert first.returncode == 0, first.stderr
     made = times(checkout)
-    assert set(made) == {f"{name}.{suffix}" for name in ("one", "two") for suffix in ("csv", "pdf", "png")}
+    assert set(made) == {f"{name}.{suffix}" for name in ("one", "two") for suffix in ("csv", "pdf", "png", "md")}
 
     second = make(checkout, "figures", QUALITY="draft")
-    assert second.stdout == "2 figures (PDF, PNG) and their tables (CSV) are in figures/output/\n"
+    assert second.stdout == (
+        "2 made (figure as PDF and PNG, table as CSV, caption as MD: figures/output/), 0 skipped\n"
+    )
     assert times(checkout) == made
 
     for lost in ("one.png", "two.pdf"):
@@ -104,7 +106,7 @@ def test_figures_are_made_once(checkout):
     (checkout / "figures" / "toy" / "two.py").write_text(EXPERIMENT.replace('"t"', '"new"'))
     assert make(checkout, "figures/output/two.pdf", QUALITY="draft").returncode == 0
     changed = times(checkout)
-    assert {name for name in styled if changed[name] != styled[name]} == {"two.csv", "two.pdf", "two.png"}
+    assert {name for name in styled if changed[name] != styled[name]} == {"two.csv", "two.pdf", "two.png", "two.md"}
     assert make(checkout, "figures/output/two.csv", QUALITY="draft").returncode == 0
     assert times(checkout) == changed
 
@@ -119,7 +121,7 @@ def test_figures_are_made_once(checkout):
 @pytest.mark.slow
 def test_tables_in_every_format(checkout):
     result = make(checkout, "tables", "FORMAT=markdown", QUALITY="draft")
-    assert result.stdout.count("| curve | x | theory |") == 2
+    assert result.stdout.count("| curve | x | kind | theory |") == 2
 
 
 def test_an_unknown_figure_names_the_close_ones(checkout):

@@ -47,6 +47,28 @@ def test_equal_data_give_equal_bytes_and_nothing_is_computed(rows, tmp_path):
         assert b"tEXtSoftware" not in content
 
 
+def test_pictures_say_what_they_are_and_how_they_were_made(rows, tmp_path):
+    draw_figure(
+        experiment(title=r"the $\lambda$"), rows, tmp_path / "f.pdf", tmp_path / "f.png", caption="Said.", made="make f"
+    )
+    png, pdf = ((tmp_path / name).read_bytes() for name in ("f.png", "f.pdf"))
+    for text in ("the λ".encode(), b"Said.", b"make f"):
+        assert text in png
+    assert b"/Subject (Said.)" in pdf
+    assert b"/Keywords (make f)" in pdf
+
+
+def test_measured_numbers_without_an_error_are_drawn_and_a_joint_score_is_not():
+    from matplotlib.figure import Figure
+
+    made = [row("line", x, measured=x) for x in (1.0, 2.0)] + [row("points", x, measured=-x, d=9) for x in (1.0, 2.0)]
+    ax = Figure().subplots()
+    _draw_panel(ax, experiment().resolved_panels()[1], to_frame(made))
+    line, _, points, _ = ax.get_lines()
+    assert (line.get_linestyle(), line.get_xydata().tolist()) == ("-", [[1.0, 1.0], [2.0, 2.0]])
+    assert (points.get_linestyle(), points.get_xydata().tolist()) == ("None", [[1.0, -1.0], [2.0, -2.0]])
+
+
 def test_settings_of_the_user_have_no_influence(rows, tmp_path):
     """A matplotlibrc may ask for a LaTeX that is not there, or for a grid."""
     draw_figure(experiment(), rows, tmp_path / "f.pdf")
@@ -81,8 +103,8 @@ def test_what_is_drawn(rows):
     assert len({(handle.get_linestyle(), handle.get_marker()) for handle in handles}) == 3  # readable in grey
     assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylim()) == ("log", "x", (0.1, 20))
     bars = ax.containers[0].lines[2][0].get_segments()[0]
-    point = rows[(rows["curve"] == "a") & rows["d"].eq(math.inf) & (rows["panel"] == "one")].iloc[0]
-    assert bars[1][1] - bars[0][1] == pytest.approx(4 * point["stderr"])  # two standard errors each way
+    point = rows[(rows["curve"] == "a") & rows["size"].eq(math.inf) & (rows["panel"] == "one")].iloc[0]
+    assert bars[1][1] - bars[0][1] == pytest.approx(2 * 3.182446 * point["stderr"], rel=1e-6)  # t of 3 d.o.f., 95 %
 
 
 def test_a_curve_has_the_color_and_the_line_that_it_declares_and_its_stars_too():

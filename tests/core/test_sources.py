@@ -33,6 +33,7 @@ CHECKOUT = {
     "figures/core/compute.py": "",
     "figures/core/table.py": "",
     "figures/core/render.py": "",
+    "figures/core/captions.py": "",
     "figures/core/plot.py": "STYLE = Path(__file__).with_name('paper.mplstyle')",
     "figures/core/paper.mplstyle": "",
     "figures/toy/data/known.fasta": "",
@@ -52,6 +53,7 @@ TABLE = {
     *("simulate/potts/sampling.py", "simulate/core/streams.py"),
 }
 PICTURE = TABLE - {"figures/core/compute.py", "figures/core/table.py"} | {
+    "figures/core/captions.py",
     "figures/core/plot.py",
     "figures/core/paper.mplstyle",
 }

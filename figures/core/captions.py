@@ -1,0 +1,53 @@
+"""Writes the page beside each figure: its caption with the numbers of the run, what its table says, and its sources."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from figures.core.experiment import Experiment
+from figures.core.report import summary
+from figures.core.scores import COVERAGE
+
+
+def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
+    """Returns the caption of the experiment for this table, and a sentence on the replicates behind it.
+
+    {sizes} and {replicates} in the declared caption stand for the sizes that were simulated, all but the extrapolated
+    one, and for the numbers of replicates of a point, which depend on the quality of the run.
+    """
+    measured = rows[rows["replicates"].notna() & rows["stderr"].notna()]
+    sizes = _listed(measured.loc[np.isfinite(measured["size"]), "size"])
+    replicates = _listed(measured["replicates"])
+    text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
+    if measured.empty:
+        return text
+    bars = f"Bars contain the true mean with a probability of {100 * COVERAGE:.0f} %, by Student's law"
+    return f"{text} {bars}, from {replicates} replicates for each marker.".lstrip()
+
+
+def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: str) -> str:
+    """Returns the page in markdown, which names the figure by the file `source` that declares it."""
+    name = source.stem
+    file = f"figures/{source.parent.name}/{source.name}"
+    facts = [
+        f"Table: {name}.csv. {summary(rows, experiment)}.",
+        f"Declared in {file}; made by {command(name)} (quality: {quality}).",
+        *(f"Published counterpart: {figure}. {sentence}" for figure, sentence in experiment.papers.items()),
+    ]
+    listed = "\n".join(f"- {fact}" for fact in facts)
+    return f"# {experiment.title}\n\n![{name}]({name}.png)\n\n{caption_of(experiment, rows)}\n\n{listed}\n"
+
+
+def command(name: str) -> str:
+    """Returns the command that makes the figure."""
+    return f"make figures/output/{name}.pdf"
+
+
+def _listed(values: Iterable[float]) -> str:
+    """Returns the different numbers in words, as "20, 40 and 80"."""
+    numbers = [f"{value:g}" for value in sorted(set(values))]
+    if len(numbers) > 4:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return " and ".join(part for part in (", ".join(numbers[:-1]), *numbers[-1:]) if part)

@@ -1,0 +1,51 @@
+"""Captions: their numbers are those of the run, and the page names table, sources and published figures."""
+
+from pathlib import Path
+
+from figures.core import Experiment, row
+from figures.core.captions import caption_of, page_of
+from figures.core.extras import missing_extra
+from figures.core.table import to_frame
+from simulate.core import Estimate
+
+EXPERIMENT = Experiment(
+    title="A title",
+    curves={},
+    caption=r"Markers at d = {sizes}, of {replicates} fits, $\hat{w}$.",
+    papers={"arXiv:1, Fig. 2": "It agrees."},
+)
+ROWS = to_frame(
+    [
+        row("a", 1, theory=1.0),
+        *(row("a", 1, theory=1.0, d=d, estimate=Estimate(1.1, 0.1, 12), judged=False) for d in (40, 80)),
+        row("a", 1, theory=1.0, d=float("inf"), estimate=Estimate(1.1, 0.1, 12)),
+    ]
+)
+
+
+def test_numbers_of_the_run_stand_in_the_caption():
+    said = caption_of(EXPERIMENT, ROWS)
+    assert said.startswith(r"Markers at d = 40 and 80, of 12 fits, $\hat{w}$. Bars contain the true mean")
+    assert said.endswith("probability of 95 %, by Student's law, from 12 replicates for each marker.")
+    assert caption_of(Experiment(title="t", curves={}, caption="Lines."), ROWS[:1]) == "Lines."
+
+
+def test_the_page():
+    page = page_of(EXPERIMENT, ROWS, Path("figures/toy/a_toy.py"), "draft")
+    for part in (
+        "# A title\n\n![a_toy](a_toy.png)\n\nMarkers at d = 40 and 80",
+        "Table: a_toy.csv. 1 independent comparison: rms z 0.9",
+        "Declared in figures/toy/a_toy.py; made by make figures/output/a_toy.pdf (quality: draft).",
+        "Published counterpart: arXiv:1, Fig. 2. It agrees.",
+    ):
+        assert part in page
+
+
+def test_what_is_missing_has_a_cure_for_this_interpreter():
+    import sys
+
+    assert missing_extra("nets", "math") is None
+    said = missing_extra("nets", "math", "no_such_package")
+    assert said is not None
+    assert "no_such_package is not installed: make figures EXTRAS=nets" in said
+    assert f"{sys.executable} -m pip install -e '.[nets]'" in said
