@@ -1,10 +1,11 @@
-"""Fills in the parts of pages that other files state: gallery, map of papers, limits, and the public names of a package.
+"""Fills in the parts of pages that other files state: gallery, map of papers, limits, menus, public names.
 
 A page says where by a comment such as `<!-- generated: gallery -->`. Nothing that is generated is kept in the sources.
 """
 
 import ast
 import importlib
+import posixpath
 import re
 from collections.abc import Callable
 from functools import cache
@@ -54,7 +55,7 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
     picture = GALLERY / f"{name}.png"
     shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
     caption = " ".join(filter(None, (f"{experiment.title}.", experiment.caption)))
-    source = f"`make figures/output/{name}.pdf` draws it, [{path.parent.name}/{path.name}](../{_relative(path)}) declares it."
+    source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
     return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, escaped(caption), "", source, ""]
 
 
@@ -81,12 +82,19 @@ def limits(_of: str) -> str:
                 title = re.search(r"^# (.+)$", text, re.MULTILINE)
                 anchor = section.lower().replace(" ", "-")
                 lines += [f"### {title[1] if title else name}", "", f"From [this page]({name}#{anchor}).", ""]
-                lines += [found[1].strip(), ""]
+                lines += [_seen_from_above(found[1].strip(), page.parent), ""]
     lines += ["## By figure", "", "What the captions of the [gallery](gallery.md) say of their own limits.", ""]
     for name, experiment in declared().items():
         said = [one for one in re.split(r"(?<=[.?!]) (?=[A-Z])", experiment.caption) if RESERVATIONS.search(one)]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
     return "\n".join(lines)
+
+
+def subjects(_of: str) -> str:
+    """Returns the entries of the menu for all pages that the index does not place itself."""
+    placed = set((DOCS / "index.md").read_text(encoding="utf-8").split("\n")) | {"README", "index"}
+    found = [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in placed]
+    return "\n".join(["```{toctree}", ":hidden:", ":caption: Subjects", "", *found, "```"])
 
 
 def reference(package: str) -> str:
@@ -118,17 +126,23 @@ def home(one: Any, name: str, package: str) -> str:
     return min(inside, key=len) if inside else min([*same, package], key=documented().index)
 
 
+def _seen_from_above(text: str, folder: Path) -> str:
+    """Returns markdown of a page in `folder` with links that hold in the folder of all pages."""
+    above = folder.relative_to(DOCS).as_posix()
+
+    def moved(found: re.Match[str]) -> str:
+        return f"]({posixpath.normpath(posixpath.join(above, found[1]))}"
+
+    return re.sub(r"\]\(([\w./]+\.md)", moved, text)
+
+
 def escaped(text: str) -> str:
     """Returns plain text as markdown that shows it, formulas between dollars left as they are."""
     parts = re.split(r"(\$[^$]+\$)", text)
     return "".join(one if k % 2 else re.sub(r"([\\`*_{}\[\]<>#|$^~])", r"\\\1", one) for k, one in enumerate(parts))
 
 
-def _relative(path: Path) -> str:
-    return path.relative_to(DOCS.parent).as_posix()
-
-
-PARTS: dict[str, Callable[[str], str]] = {"gallery": gallery, "papers": papers, "limits": limits, "reference": reference}
+PARTS: dict[str, Callable[[str], str]] = {"gallery": gallery, "papers": papers, "limits": limits, "reference": reference, "subjects": subjects}
 
 
 def fill(_app: Any, _page: str, source: list[str]) -> None:
