@@ -15,7 +15,14 @@ try:
 except importlib.metadata.PackageNotFoundError:
     release = ""
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "plain_docstrings", "generated_parts", "offline_math"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "plain_docstrings",
+    "generated_parts",
+    "offline_math",
+]
 exclude_patterns = ["_build", "README.md"]
 html_theme = "furo"
 html_title = "Theory of masked self-supervised learning"

@@ -5,6 +5,7 @@ A page says where by a comment such as `<!-- generated: gallery -->`. Nothing th
 
 import ast
 import importlib
+import inspect
 import posixpath
 import re
 from collections.abc import Callable
@@ -98,13 +99,24 @@ def subjects(_of: str) -> str:
 
 
 def reference(package: str) -> str:
-    """Returns the directive that documents the public names of a package, less those that have their home elsewhere."""
+    """Returns the directives that document a package: functions, then records, less those with a home elsewhere."""
     module = importlib.import_module(package)
-    public = getattr(module, "__all__", None)
-    lines = [f".. automodule:: {package}", "   :members:"]
-    if public is not None:
-        elsewhere = [name for name in public if home(getattr(module, name), name, package) != package]
-        lines += ["   :imported-members:", *([f"   :exclude-members: {', '.join(elsewhere)}"] if elsewhere else [])]
+    public = getattr(module, "__all__", [])
+    own = {name: getattr(module, name) for name in public if home(getattr(module, name), name, package) == package}
+    lines = [
+        f".. automodule:: {package}",
+        *([] if public else ["   :members:"]),
+        "",
+        f".. currentmodule:: {package}",
+        "",
+    ]
+    lines += [f".. autofunction:: {name}" for name, one in own.items() if inspect.isroutine(one)]
+    for name, one in own.items():
+        if inspect.isclass(one):
+            kind = "autoexception" if issubclass(one, BaseException) else "autoclass"
+            lines += [f".. {kind}:: {name}", "   :members:", ""]
+        elif not inspect.isroutine(one) and not inspect.ismodule(one):
+            lines += [f".. autodata:: {name}", "   :no-value:", ""]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
@@ -142,7 +154,13 @@ def escaped(text: str) -> str:
     return "".join(one if k % 2 else re.sub(r"([\\`*_{}\[\]<>#|$^~])", r"\\\1", one) for k, one in enumerate(parts))
 
 
-PARTS: dict[str, Callable[[str], str]] = {"gallery": gallery, "papers": papers, "limits": limits, "reference": reference, "subjects": subjects}
+PARTS: dict[str, Callable[[str], str]] = {
+    "gallery": gallery,
+    "papers": papers,
+    "limits": limits,
+    "reference": reference,
+    "subjects": subjects,
+}
 
 
 def fill(_app: Any, _page: str, source: list[str]) -> None:

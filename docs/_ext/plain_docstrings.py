@@ -11,15 +11,13 @@ from typing import Any
 
 ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 NAME = re.compile(r"(?<!`)`([^`\n]+)`(?!`)|\*\*([^*]+)\*\*")
+ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+(?:\[\w+\])?)\]\]")
+PRIVATE = re.compile(r"([(,] ?)_\w+: [\w.| ]+(?:\[[\w., \[\]]*?\])?(?: = [^,()]+(?:\([^()]*\))?)?, ")
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 def as_markup(text: str) -> list[str]:
-    """Returns a docstring as lines of reStructuredText.
-
-    >>> as_markup("The law of |x_i|, see `solve`.\\n\\n    E = m c^2\\n\\n>>> 1 + 1\\n2")
-    ['The law of \\\\|x\\\\_i\\\\|, see :py:obj:`solve`.', '', '::', '', '    E = m c^2', '', '>>> 1 + 1', '2', '']
-    """
+    """Returns a docstring as lines of reStructuredText, in which every sign but those of names and examples is text."""
     lines: list[str] = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines += [*_block(block), ""]
@@ -84,7 +82,16 @@ def process(_app: Any, _what: str, _name: str, _object: Any, _options: Any, line
     lines[:] = as_markup("\n".join(lines))
 
 
+def shortened(
+    _app: Any, _what: str, _name: str, _object: Any, _options: Any, arguments: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Returns a signature in which arrays are called arrays, without the private fields of records."""
+    shown = arguments and PRIVATE.sub(r"\1", arguments)
+    return shown and ARRAY.sub(r"ndarray[\1]", shown), returned and ARRAY.sub(r"ndarray[\1]", returned)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Registers the extension."""
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", shortened)
     return {"parallel_read_safe": True}
