@@ -28,7 +28,7 @@ override DATA := $(value DATA)
 export DATA
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help figures tables gallery analyse test test-oldest verify bench lint clean FORCE
+.PHONY: help figures tables gallery docs analyse test test-oldest verify bench lint clean FORCE
 
 help:
 	@echo "make figures                    every figure (PDF, PNG) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
@@ -37,6 +37,7 @@ help:
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
 	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
 	@echo "make gallery                    figures/gallery/: small PNGs of all, and the page that shows them"
+	@echo "make docs                       the documentation, for a browser without a network: docs/_build/html/index.html"
 	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: the table of timings"
 	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
@@ -51,6 +52,11 @@ tables: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 
 gallery: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures gallery --fresh $(RUN)
+
+# Read anew each time: what one page takes from the code of another is no file that Sphinx would watch.
+docs: $(VENV)/.extra-docs
+	@$(PY) -m sphinx -q -W --keep-going -E -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "the documentation is in docs/_build/html/index.html"
 
 analyse: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
@@ -98,7 +104,7 @@ lint: $(STAMP)
 	@$(PY) -m ruff check . && $(PY) -m mypy
 
 clean:
-	rm -rf $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks build dist
+	rm -rf $(OUT) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks build dist
 	find . -path "./$(VENV)*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
 PIP := $(PY) -m pip install -qq --disable-pip-version-check

@@ -1,4 +1,4 @@
-"""Every snippet of the README runs, and prints what stands below it."""
+"""Every snippet of the README and of the pages runs, and prints what stands below it; every link leads somewhere."""
 
 import contextlib
 import io
@@ -16,41 +16,71 @@ GALLERY = FOLDER / "figures" / "gallery"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 SNIPPET = re.compile(r"```python\n(.*?)```\n(?:```text\n(.*?)```)?", re.DOTALL)
 SNIPPETS = SNIPPET.findall(README)
-PAGES = sorted((FOLDER / "docs").glob("*.md"))
+DOCS = FOLDER / "docs"
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 ON_PAGES = [(page, *found) for page in PAGES for found in SNIPPET.findall(page.read_text(encoding="utf-8"))]
+EXPERIMENTS = {
+    path.stem for path in (FOLDER / "figures").glob("*/*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
+}
+
+
+def run(code, name):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, name, "exec"), {"__name__": "snippet"})
+    return output.getvalue()
 
 
 @pytest.mark.parametrize(("code", "printed"), SNIPPETS, ids=range(len(SNIPPETS)))
 def test_snippet(code, printed):
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
-    assert output.getvalue() == printed
+    assert run(code, "README.md") == printed
 
 
 @pytest.mark.parametrize(("page", "code", "printed"), ON_PAGES, ids=[found[0].stem for found in ON_PAGES])
-def test_snippet_of_a_page(page, code, printed):
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(code, page.name, "exec"), {"__name__": page.stem})
-    assert output.getvalue() == printed
+def test_snippet_of_a_page(page, code, printed, tmp_path, monkeypatch):
+    """Some snippets write the file that their page goes on with."""
+    monkeypatch.chdir(tmp_path)
+    assert run(code, page.name) == printed
 
 
-@pytest.mark.parametrize("page", [FOLDER / "README.md", *PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [FOLDER / "README.md", *PAGES], ids=lambda page: page.relative_to(FOLDER).as_posix())
 def test_links_lead_somewhere(page):
     """Every file that is linked exists, and every place in it is one of its headings."""
-    for target in re.findall(r"\]\(([^)#]*(?:#[^)]*)?)\)", page.read_text(encoding="utf-8")):
-        file, _, anchor = target.partition("#")
-        linked = (page.parent / file) if file else page
-        assert linked.exists(), target
-        if anchor:
-            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}, target
+    for target in links_of(page.read_text(encoding="utf-8")):
+        assert leads_somewhere(page, target), target
 
 
-def test_every_page_is_listed():
-    listed = set(re.findall(r"\]\((\w+)\.md\)", (FOLDER / "docs" / "README.md").read_text(encoding="utf-8")))
-    assert listed == {page.stem for page in PAGES} - {"README"}
+def test_a_link_to_nowhere_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n\n[one](other.md) [two](#a-page) [three](#another) [out](https://a.b)", encoding="utf-8")
+    assert [leads_somewhere(page, target) for target in links_of(page.read_text())] == [False, True, False]
+
+
+def links_of(text):
+    return re.findall(r"\]\((?!https?:)([^)#]*(?:#[^)]*)?)\)", text)
+
+
+def leads_somewhere(page, target):
+    file, _, anchor = target.partition("#")
+    linked = (page.parent / file).resolve() if file else page
+    if not linked.exists() or not anchor:
+        return linked.exists()
+    if linked == DOCS / "gallery.md":  # its headings are made from the experiments
+        return anchor in EXPERIMENTS
+    headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+    return anchor in {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("index", ["README.md", "index.md", "api/index.md", "results/index.md"])
+def test_every_page_is_listed(index):
+    path = DOCS / index
+    listed = {(path.parent / target.partition("#")[0]).resolve() for target in links_of(path.read_text())}
+    pages = {page for page in PAGES if page.parent == path.parent and page.name not in ("README.md", "index.md")}
+    assert pages - listed == set()
+
+
+def test_the_readme_is_an_entrance():
+    assert README.count("\n") <= 150
 
 
 def test_every_picture_of_the_gallery_is_there_and_small():
@@ -81,16 +111,16 @@ def test_every_make_target_that_is_named_exists():
 
 def test_the_recipe_for_an_experiment_is_all_there_is_to_do(tmp_path):
     """Follow it literally in a copy: one new file, and everything that looks at experiments accepts it."""
-    recipe = next(code for code, _ in SNIPPETS if "EXPERIMENT = Experiment(" in code)
-    ignored = shutil.ignore_patterns("__pycache__", "output")
+    recipe = next(code for _, code, _ in ON_PAGES if "EXPERIMENT = Experiment(" in code)
+    ignored = shutil.ignore_patterns("__pycache__", "output", "_build")
     for name in ("theory", "simulate", "figures", "tests/core"):
         shutil.copytree(FOLDER / name, tmp_path / name, ignore=ignored)
-    shutil.copytree(FOLDER / "docs", tmp_path / "docs")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=ignored)
     for name in ("README.md", "Makefile", "setup.cfg", "tests/conftest.py", "tests/test_readme.py"):
         shutil.copy(FOLDER / name, tmp_path / name)
     (tmp_path / "figures" / "masked" / "from_the_recipe.py").write_text(recipe, encoding="utf-8")
     tests = ["tests/test_readme.py", "tests/core/test_every_experiment.py"]
-    chosen = "gallery or make_target or from_the_recipe"
+    chosen = "picture_of_the_gallery or make_target or from_the_recipe"
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", chosen],
         cwd=tmp_path,

@@ -1,0 +1,174 @@
+"""Fills in the parts of pages that other files state: gallery, map of papers, limits, menus, public names.
+
+A page says where by a comment such as `<!-- generated: gallery -->`. Nothing that is generated is kept in the sources.
+"""
+
+import ast
+import importlib
+import inspect
+import posixpath
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from figures.core.discover import find_experiments, load
+from figures.core.papers import map_of_papers
+
+DOCS = Path(__file__).resolve().parents[1]
+GALLERY = DOCS.parent / "figures" / "gallery"
+MARK = re.compile(r"^<!-- generated: (\w+) ?([\w.]*) -->$", re.MULTILINE)
+SUBJECTS = {
+    "masked": "Masked regression", "glm": "Generalized linear models", "potts": "Potts models",
+    "topics": "Topics", "nets": "Attention networks on Potts data", "perceptron": "Perceptrons",
+    "feedforward": "Feed-forward networks", "cumulants": "Hidden cumulants", "trees": "Text of rooted trees",
+}  # fmt: skip
+# What captions say where a number is not to be relied on, or is not compared with anything.
+RESERVATIONS = re.compile(
+    r"\bapproximate|\bjudged\b|\bno z\b|\bno theory\b|\bnot compared\b|\bno error bar|\bdiffer(s)? by a (term|constant)"
+    r"|\bare not known\b|\bbias(es)? the\b|\bnot described\b|\bfarther off\b|\bexceed the Gaussian",
+    re.IGNORECASE,
+)
+SECTIONS = ("Where not to trust it", "What is not shown")
+
+
+@cache
+def declared() -> dict[str, Any]:
+    """Returns every experiment by its name."""
+    return {name: load(path) for name, path in find_experiments().items()}
+
+
+def gallery(_of: str) -> str:
+    """Returns every figure by subject, with its caption, its command and its file."""
+    lines: list[str] = []
+    paths = find_experiments()
+    for subject, title in SUBJECTS.items():
+        lines += [f"## {title}", ""]
+        for name, path in paths.items():
+            if path.parent.name == subject:
+                lines += _figure(name, path, declared()[name])
+    return "\n".join(lines)
+
+
+def _figure(name: str, path: Path, experiment: Any) -> list[str]:
+    sentence = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or name).split("\n")[0]
+    picture = GALLERY / f"{name}.png"
+    shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
+    caption = " ".join(filter(None, (f"{experiment.title}.", experiment.caption)))
+    source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
+    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, escaped(caption), "", source, ""]
+
+
+def papers(_of: str) -> str:
+    """Returns the map of papers as a table whose entries lead to the gallery."""
+    rows = ["| published | counterpart here | do they agree? |", "|---|---|---|"]
+    for figure, counterparts in map_of_papers().items():
+        for name, sentence in counterparts:
+            rows.append(f"| {escaped(figure)} | [{name}](gallery.md#{name}) | {escaped(sentence)} |")
+    return "\n".join(rows)
+
+
+def limits(_of: str) -> str:
+    """Returns the reservations of all pages and captions, each with a link to where it stands."""
+    lines = ["## By subject", ""]
+    for page in sorted(DOCS.rglob("*.md")):
+        name = page.relative_to(DOCS).as_posix()
+        if name.startswith("_"):
+            continue
+        text = page.read_text(encoding="utf-8")
+        for section in SECTIONS:
+            found = re.search(rf"^## {section}\n\n(.*?)(?=^## |^Sources?: |\Z)", text, re.DOTALL | re.MULTILINE)
+            if found and not MARK.search(text):
+                title = re.search(r"^# (.+)$", text, re.MULTILINE)
+                anchor = section.lower().replace(" ", "-")
+                lines += [f"### {title[1] if title else name}", "", f"From [this page]({name}#{anchor}).", ""]
+                lines += [_seen_from_above(found[1].strip(), page.parent), ""]
+    lines += ["## By figure", "", "What the captions of the [gallery](gallery.md) say of their own limits.", ""]
+    for name, experiment in declared().items():
+        said = [one for one in re.split(r"(?<=[.?!]) (?=[A-Z])", experiment.caption) if RESERVATIONS.search(one)]
+        lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
+    return "\n".join(lines)
+
+
+def subjects(_of: str) -> str:
+    """Returns the entries of the menu for all pages that the index does not place itself."""
+    placed = set((DOCS / "index.md").read_text(encoding="utf-8").split("\n")) | {"README", "index"}
+    found = [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in placed]
+    return "\n".join(["```{toctree}", ":hidden:", ":caption: Subjects", "", *found, "```"])
+
+
+def reference(package: str) -> str:
+    """Returns the directives that document a package: functions, then records, less those with a home elsewhere."""
+    module = importlib.import_module(package)
+    public = getattr(module, "__all__", [])
+    own = {name: getattr(module, name) for name in public if home(getattr(module, name), name, package) == package}
+    lines = [
+        f".. automodule:: {package}",
+        *([] if public else ["   :members:"]),
+        "",
+        f".. currentmodule:: {package}",
+        "",
+    ]
+    lines += [f".. autofunction:: {name}" for name, one in own.items() if inspect.isroutine(one)]
+    for name, one in own.items():
+        if inspect.isclass(one):
+            kind = "autoexception" if issubclass(one, BaseException) else "autoclass"
+            lines += [f".. {kind}:: {name}", "   :members:", ""]
+        elif not inspect.isroutine(one) and not inspect.ismodule(one):
+            lines += [f".. autodata:: {name}", "   :no-value:", ""]
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+@cache
+def documented() -> tuple[str, ...]:
+    """Returns the packages that the pages of the reference document."""
+    pages = (page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
+    return tuple(of for page in pages for part, of in MARK.findall(page) if part == "reference")
+
+
+def home(one: Any, name: str, package: str) -> str:
+    """Returns the package that documents a public name which several packages offer.
+
+    It is the outermost of those that the object is defined in; or, where it is defined in none, the first that has it.
+    """
+    offering = [other for other in documented() if name in getattr(importlib.import_module(other), "__all__", ())]
+    same = [other for other in offering if getattr(importlib.import_module(other), name) is one]
+    inside = [other for other in same if getattr(one, "__module__", "").startswith(f"{other}.") and other != "theory"]
+    return min(inside, key=len) if inside else min([*same, package], key=documented().index)
+
+
+def _seen_from_above(text: str, folder: Path) -> str:
+    """Returns markdown of a page in `folder` with links that hold in the folder of all pages."""
+    above = folder.relative_to(DOCS).as_posix()
+
+    def moved(found: re.Match[str]) -> str:
+        return f"]({posixpath.normpath(posixpath.join(above, found[1]))}"
+
+    return re.sub(r"\]\(([\w./]+\.md)", moved, text)
+
+
+def escaped(text: str) -> str:
+    """Returns plain text as markdown that shows it, formulas between dollars left as they are."""
+    parts = re.split(r"(\$[^$]+\$)", text)
+    return "".join(one if k % 2 else re.sub(r"([\\`*_{}\[\]<>#|$^~])", r"\\\1", one) for k, one in enumerate(parts))
+
+
+PARTS: dict[str, Callable[[str], str]] = {
+    "gallery": gallery,
+    "papers": papers,
+    "limits": limits,
+    "reference": reference,
+    "subjects": subjects,
+}
+
+
+def fill(_app: Any, _page: str, source: list[str]) -> None:
+    """Replaces every mark of one page; a mark that no part belongs to is a KeyError."""
+    source[0] = MARK.sub(lambda found: PARTS[found[1]](found[2]), source[0])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Registers the extension."""
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,109 @@
+"""The parts of the pages that are made from the code: what they hold, and that plain text stays what it looks like."""
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import simulate
+import theory
+from figures.core.discover import find_experiments, load
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+RESULTS = sorted(page for page in (DOCS / "results").glob("*.md") if page.name != "index.md")
+SECTIONS = ("Statement", "Derivation in words", "Figure", "Table", "Nearest prior work", "What is not shown")
+
+
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+parts, plain = extension("generated_parts"), extension("plain_docstrings")
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.stem)
+def test_a_page_on_a_result_has_every_section(page):
+    text = page.read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^## (.+)$", text, re.MULTILINE)) == SECTIONS
+    assert "../../figures/gallery/" in text
+    assert "make figures/output/" in text
+    assert "```text\n" in text
+
+
+def test_every_public_package_is_in_the_reference():
+    packages = {
+        f"{wing.__name__}.{found.name}"
+        for wing in (theory, simulate)
+        for found in pkgutil.iter_modules(wing.__path__)
+        if hasattr(importlib.import_module(f"{wing.__name__}.{found.name}"), "__all__")
+    }
+    assert packages <= set(parts.documented())
+
+
+def test_every_public_name_has_one_place_in_the_reference():
+    places = {}
+    for package in parts.documented():
+        listed = re.findall(r"\.\. auto(?:function|class|exception|data):: (\w+)", parts.reference(package))
+        for name in listed:
+            places.setdefault(id(getattr(importlib.import_module(package), name)), []).append(f"{package}.{name}")
+    twice = [found for found in places.values() if len({one.rpartition(".")[0] for one in found}) > 1]
+    assert not twice
+    for package in parts.documented():
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            one = getattr(module, name)
+            assert id(one) in places or type(one).__name__ == "module", f"{package}.{name}"
+
+
+def test_the_gallery_shows_every_experiment_with_its_caption():
+    page = parts.gallery("")
+    for name, path in find_experiments().items():
+        assert f"(figure-{name})=\n### {name}\n" in page
+        assert parts.escaped(load(path).caption) in page
+
+
+def test_the_map_of_papers_leads_to_the_gallery():
+    page = parts.papers("")
+    assert "| published | counterpart here | do they agree? |" in page
+    assert "[norm_growth](gallery.md#norm_growth)" in page
+
+
+def test_limits_are_collected_from_pages_and_captions():
+    page = parts.limits("")
+    assert "From [this page](perceptron.md#where-not-to-trust-it)." in page
+    assert "(results/rows_and_cross_validation.md)" in page
+    assert "(rows.md#where-not-to-trust-it)" in page
+    assert "- [transfer](gallery.md#transfer): " in page
+
+
+def test_plain_text_is_shown_as_it_is():
+    assert parts.escaped(r"p_m and A* < 2, $a_b^2$ | 1") == r"p\_m and A\* \< 2, $a_b^2$ \| 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("The law of |x_i|, see `solve`.", [r"The law of \|x\_i\|, see :py:obj:`solve`.", ""]),
+        ("One `a b` of\ntwo lines.", ["One ``a b`` of two lines.", ""]),
+        ("Its `d`th part.", [r"Its \ :py:obj:`d`\ th part.", ""]),
+        ("**A rule.** It holds.", [r"\ **A rule.**\  It holds.", ""]),
+        ("    E = m c^2\n    p_i", ["::", "", "    E = m c^2", "    p_i", ""]),
+        (">>> f(1)\n2", [">>> f(1)", "2", ""]),
+        ("- one\n  and more\n- two", ["- one and more", "", "- two", "", ""]),
+    ],
+)
+def test_docstrings_are_plain_text(text, lines):
+    assert plain.as_markup(text) == lines
+
+
+def test_signatures_are_short():
+    array = "ndarray[tuple[Any, ...], dtype[float64]]"
+    shown = plain.shortened(None, "", "", None, None, f"(x: {array}, _factors: Some, n: int)", array)
+    assert shown == ("(x: ndarray[float64], n: int)", "ndarray[float64]")
+    assert plain.shortened(None, "", "", None, None, None, None) == (None, None)

@@ -1,0 +1,51 @@
+"""The run-throughs of own data: the commands run, write the files that the pages list, and say what the pages say."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = {  # what the pages say of the example, as the command prints it
+    "own_matrix": ("error of a column is 0.4871 on average", "Twice as many rows would reach 0.4717"),
+    "own_alignment": ("800  20     1.2204(75)  1.3270(57)   0.1066(51)", "61 of 780 pairs score above"),
+    "own_text": ("topic 5 (", "There are 300 documents with 60 different words"),
+}
+
+
+def command_of(text):
+    """The file and the options of the first command that a page shows."""
+    data, options = re.search(r"\$ make analyse DATA=(\S+)(?: OPTIONS=\"([^\"]*)\")?", text).groups()
+    return data, shlex.split(options or "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_run_through_does_what_it_says(name, tmp_path):
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    data, options = command_of(text)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    file = ROOT / data
+    if not file.exists():
+        example = re.search(r"## The example.*?```python\n(.*?)```", text, re.DOTALL)[1]
+        subprocess.run([sys.executable, "-c", example], cwd=tmp_path, env=environment, check=True)
+        file = tmp_path / data
+    results = tmp_path / "results"
+    command = [sys.executable, "-m", "figures", "analyse", file, *options, "--output", results, "--jobs", "2"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    for said in NUMBERS[name]:
+        assert said in re.sub(r"\n  +", " ", ran.stdout)
+    listed = set()
+    for files, columns in re.findall(r"^\| (`analyse_[^|]+) \| (.*?) \| ", text, re.MULTILINE):
+        named = re.findall(r"`([^`]+)`", files)
+        listed.update(named)
+        for one in named:
+            if columns:
+                assert list(pd.read_csv(results / one).columns) == columns.strip("`").split(","), one
+    assert listed == {path.name for path in results.iterdir()}
