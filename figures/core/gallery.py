@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from figures.core.atomic_write import atomic_write
 from figures.core.discover import FIGURES, find_experiments, load
@@ -9,11 +10,11 @@ from figures.core.drawn_from import note_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import draw_figure
+from figures.core.small_png import save_small
 from figures.core.table import read_csv
 
 GALLERY = FIGURES / "gallery"
 LARGEST = 60_000  # bytes of a picture
-RESOLUTIONS = (120, 100, 80, 60)  # dots per inch, of which the first that is small enough is taken
 HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
@@ -29,10 +30,15 @@ Published figures, and the experiment here that is the counterpart of each: `mak
 def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
     """Draw the experiment's table as a PNG of at most 60 kB, and note what it was drawn from."""
     picture = gallery / f"{outputs.path.stem}.png"
-    for dpi in RESOLUTIONS:
-        draw_figure(load(outputs.path), read_csv(outputs.table), picture, dpi=dpi)
-        if picture.stat().st_size <= LARGEST:
-            break
+    experiment, rows = load(outputs.path), read_csv(outputs.table)
+
+    def render(dpi: int) -> bytes:
+        with TemporaryDirectory() as folder:
+            large = Path(folder) / "large.png"
+            draw_figure(experiment, rows, large, dpi=dpi)
+            return large.read_bytes()
+
+    save_small(render, picture, LARGEST)
     note_drawn(gallery, outputs.path, outputs.table)
     return picture
 

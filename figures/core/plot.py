@@ -22,6 +22,8 @@ with chdir(Path(__file__).anchor):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    from figures.core.layout import arrange, figure_size, finish
+
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
 MARKERS = "osD^vPX"
@@ -47,14 +49,15 @@ def draw_figure(
     rows = rows[rows["kind"] != JOINT]
     panels = experiment.resolved_panels()
     with style.context(STYLE_SHEET, after_reset=True):
-        width, height = matplotlib.rcParams["figure.figsize"]
-        figure = Figure(figsize=experiment.figsize or (width * (1 + 0.8 * (len(panels) - 1)), height))
-        for panel, ax in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
+        figure = Figure(figsize=experiment.figsize or figure_size(len(panels)))
+        cells = figure.subplots(*arrange(len(panels)), squeeze=False).ravel().tolist()
+        for panel, ax in zip(panels, cells[: len(panels)], strict=True):
             own = rows if experiment.panels is None else rows[rows["panel"] == panel.title]
             _draw_panel(ax, panel, own)
             if experiment.draw is not None:
                 experiment.draw(ax, own)
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
+        finish(figure, cells[: len(panels)], cells[len(panels) :])
         for path in paths:
             with atomic_write(path) as temporary:
                 figure.savefig(

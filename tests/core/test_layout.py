@@ -1,0 +1,114 @@
+"""The layout of figures: panels within the width of a page, legends once and off the data, small pictures."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from figures.core.layout import WIDEST, _broken, arrange, figure_size, finish
+from figures.core.small_png import RESOLUTIONS, save_small
+
+X = np.linspace(0, 1, 50)
+
+
+def drawn(n_panels, labels, *, y=None, **place):
+    """Draws panels with curves of these labels, each at its own height, or all of them as `y` says."""
+    figure = Figure(figsize=figure_size(n_panels), layout="constrained")
+    cells = figure.subplots(*arrange(n_panels), squeeze=False).ravel()
+    for ax, own in zip(cells, labels, strict=False):
+        for number, label in enumerate(own):
+            ax.plot(X, np.full(50, number / 10) if y is None else y(X), color=f"C{number}", label=label)
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        ax.legend(**place)
+    finish(figure, cells[:n_panels], cells[n_panels:])
+    return figure, cells
+
+
+@pytest.mark.parametrize("n_panels", range(1, 10))
+def test_panels_fit_the_page(n_panels):
+    rows, columns = arrange(n_panels)
+    assert (rows - 1) * columns < n_panels <= rows * columns
+    assert figure_size(n_panels)[0] <= WIDEST
+
+
+def test_equal_legends_become_one_below_all_panels():
+    figure, cells = drawn(2, [("a", "b"), ("a", "b")])
+    assert [ax.get_legend() for ax in cells] == [None, None]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
+
+
+def test_a_legend_that_repeats_a_part_of_another_one_goes():
+    figure, _ = drawn(2, [("a",), ("a", "b")])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
+
+
+def test_legends_that_say_different_things_stay():
+    figure, cells = drawn(2, [("a", "b"), ("b", "a")], loc="upper right")  # the colors differ
+    assert not figure.legends
+    assert all(ax.get_legend() is not None for ax in cells)
+
+
+def test_a_common_legend_stands_in_an_empty_cell():
+    figure, cells = drawn(5, [("a", "b")] * 5)
+    assert not figure.legends
+    assert [ax.get_legend() is not None for ax in cells] == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize("n_panels", [1, 2])
+def test_a_legend_over_a_line_moves_below(n_panels):
+    labels = [("a",), ("b",)][:n_panels]
+    figure, cells = drawn(n_panels, labels, y=lambda x: 0.92 + 0 * x, loc="upper right")
+    figure.draw_without_rendering()
+    legends = figure.legends if n_panels == 1 else [ax.get_legend() for ax in cells]
+    assert len(legends) == n_panels
+    for legend, ax in zip(legends, cells, strict=True):
+        assert legend.get_window_extent().y1 < ax.xaxis.get_tightbbox().y0 + 1
+        assert legend.get_window_extent().y0 >= 0
+
+
+def test_a_legend_beside_the_lines_stays():
+    figure, cells = drawn(1, [("a",)], y=lambda x: 0 * x + 0.1, loc="upper right")
+    assert not figure.legends
+    assert cells[0].get_legend() is not None
+
+
+def test_error_bars_count_as_data():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    ax.errorbar([0.9], [0.1], 0.85, label="bar")
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    ax.legend(loc="upper right")
+    finish(figure, [ax])
+    assert len(figure.legends) == 1
+
+
+def test_long_labels_are_broken_outside_formulas():
+    assert _broken("samples per student feature") == "samples per\nstudent feature"
+    assert _broken(r"$\alpha = n / p$") == r"$\alpha = n / p$"
+    figure = Figure(figsize=figure_size(3), layout="constrained")
+    cells = figure.subplots(1, 3)
+    cells[0].set_xlabel("a label that is much too long for so narrow a panel")
+    finish(figure, list(cells))
+    assert cells[0].get_xlabel().count("\n") == 1
+
+
+def test_pictures_are_small_and_equal_pictures_give_equal_bytes(tmp_path):
+    noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), dtype=np.uint8)
+    asked = []
+
+    def render(dpi):
+        asked.append(dpi)
+        side = 3 * dpi
+        content = io.BytesIO()
+        Image.fromarray(noise[:side, :side]).save(content, "png")
+        return content.getvalue()
+
+    for name in ("a.png", "b.png"):
+        save_small(render, tmp_path / name, 40_000)
+    assert (tmp_path / "a.png").stat().st_size <= 40_000
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert asked[0] == RESOLUTIONS[0] > asked[-1]
+    save_small(render, tmp_path / "c.png", 10)  # cannot be: the smallest there is
+    assert 10 < (tmp_path / "c.png").stat().st_size <= (tmp_path / "a.png").stat().st_size
