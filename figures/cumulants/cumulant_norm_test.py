@@ -95,7 +95,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel=r"samples over $d^2$, $\kappa = n/d^2$",
     xscale="log",
-    figsize=(9.0, 2.6),
     unjudged="where the statistic is skewed the predicted shares are rough",
     caption="The statistic T4 sums a polynomial of degree 4 in each squared norm; H0 is rejected below -1.645 of its "
     "exact standard deviations under H0. Markers: 2400 (d = 10) and 600 (d = 20) data sets of each hypothesis at "

@@ -73,7 +73,6 @@ EXPERIMENT = Experiment(
         ),
         Panel(title=ENUMERATED, curves={}, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
     ],
-    figsize=(9.0, 2.6),
     unjudged="a draft has too few data sets for a mean of so skewed a law",
     caption="Left and middle: theory only, exact at each d (a sum for signs, a verified integral on the sphere), and"
     " the limit of large d, whose kink at gamma_LR is marked. Below it the norm is bounded and strong "

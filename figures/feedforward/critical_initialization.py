@@ -121,7 +121,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     xlabel=r"variance of the means $\sigma_m^2$",
-    figsize=(10.5, 2.9),
     draw=draw,
     unjudged="a draft is too small for the theory",
     caption=f"Lines: fixed points of the maps of infinitely wide layers. Markers: drawn networks of {WIDTH} neurons a "

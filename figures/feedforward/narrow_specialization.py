@@ -111,7 +111,6 @@ EXPERIMENT = Experiment(
     panels=[Panel(title=title, curves={}) for title in PANELS.values()],
     xlabel=r"samples for each weight, $\alpha = n/(NK)$",
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
-    figsize=(7.0, 2.9),
     draw=draw,
     unjudged="the theory is of many inputs",
     caption="Lines: the stable states of the theory for 1 << K << N. Where two coexist the free entropy chooses: with "

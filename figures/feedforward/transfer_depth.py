@@ -127,7 +127,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel="samples $n$ (at $d = 400$)",
     xscale="log",
-    figsize=(10.5, 3.2),
     draw=draw,
     unjudged="a draft is too small for the theory",
     caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, with "

@@ -109,7 +109,6 @@ EXPERIMENT = Experiment(
         Panel(title=SIMILARITY, curves={}, xlabel="hidden layer", ylabel="linear CKA", ylim=(0, 1)),
     ),
     xlabel="number of frozen layers $k$",
-    figsize=(10.5, 3.0),
     draw=draw,
     caption="An experiment, to which there is no theory; thin lines connect markers. Two teachers share the first two "
     "hidden layers and have overlaps .9, .6 and .3 in the others and the read-out. A network trained on the "

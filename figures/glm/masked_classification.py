@@ -217,7 +217,6 @@ EXPERIMENT = Experiment(
             yscale="log",
         ),
     ),
-    figsize=(13, 2.6),
     draw=draw,
     caption="One spin is predicted from the p others by logistic regression, which minimizes the sum of losses + "
     "(lambda/2)|w|^2 with fields w.x/sqrt(p). Lines are the replica theory of a mixture of two Gaussian clusters in "

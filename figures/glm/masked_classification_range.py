@@ -95,7 +95,6 @@ EXPERIMENT = Experiment(
         Panel(title=DENSITY, curves={}, xlabel="mean degree of the graph", xscale="log"),
         Panel(title=FLOOR, curves={}, xlabel=r"$\beta/\beta_c$", ylabel="entropy above the mixture's (%)"),
     ),
-    figsize=(10, 2.6),
     ylabel="test loss above theory (%)",
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "

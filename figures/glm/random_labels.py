@@ -84,7 +84,6 @@ DECLARED = Experiment(
     replicates=20,
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
-    figsize=(11.0, 2.6),
     caption="Labels are drawn by a fair coin. Lines are the theory in the limit p = infinity; markers are "
     "simulations at p = {sizes}, extrapolated in 1/p, with error bars, and are moved sideways where they would "
     "overlap. Without a ridge (first and third panel) inputs of any law and covariance have one loss, which rises "

@@ -78,7 +78,6 @@ EXPERIMENT = Experiment(
     d=80,
     replicates=60,
     ylabel="mean error",
-    figsize=(7.0, 2.9),
     caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, 1 for "
     "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = {sizes}, "
     "extrapolated in 1/d, with error bars. The error of leaving one row out is that of new rows and has their line. "

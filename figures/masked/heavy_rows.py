@@ -61,7 +61,6 @@ EXPERIMENT = Experiment(
     replicates=80,
     seed=4096,
     xlabel="heterogeneity of the rows $h$",
-    figsize=(10.0, 2.9),
     unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
     caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, 1 for "
     "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = {sizes}, "

@@ -99,7 +99,6 @@ EXPERIMENT = Experiment(
     panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],
     xlabel="eigenvalue $a$",
     ylabel="density",
-    figsize=(8.0, 3.2),
     draw=draw,
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
     caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "

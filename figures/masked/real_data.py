@@ -1,6 +1,6 @@
 """Gaussian theory predicts how well pixels of handwritten digits are predicted from the other pixels."""
 
-from figures.analyse.matrix import FIGSIZE, analyse_matrix, decorate, panels
+from figures.analyse.matrix import analyse_matrix, decorate, panels
 from figures.core import Context, Experiment, Row
 from figures.core.digits import missing, varying_pixels
 
@@ -17,7 +17,6 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=panels(LAMS, 61),
     draw=decorate,
-    figsize=FIGSIZE,
     skip=missing,
     unjudged="pixels are not Gaussian, and random splits share images, so that their scatter is not all of the error",
     caption="The vertical axes are the mean squared error, in gray levels squared, of a pixel that is predicted "

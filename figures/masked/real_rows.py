@@ -69,7 +69,6 @@ EXPERIMENT = Experiment(
         panel(f"wine, {ERROR}"),
     ),
     draw=legend,
-    figsize=(9.6, 3.1),
     skip=partial(missing_extra, "figures", "sklearn"),
     xlabel="training rows $n$",
     xscale="log",

@@ -1,6 +1,6 @@
 """The spectra of handwritten digits, by masked regression and by PCA, are compared with those of noise."""
 
-from figures.analyse.matrix import SPECTRUM_FIGSIZE, decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
+from figures.analyse.matrix import decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
 from figures.core import Context, Experiment, Row
 from figures.core.digits import missing, varying_pixels
 
@@ -21,7 +21,6 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=spectrum_panels(),
     draw=decorate_spectrum,
-    figsize=SPECTRUM_FIGSIZE,
     skip=missing,
     unjudged="the digits are one data set, and the bulks are those of noise",
     caption="Each marker is one eigenvalue (horizontal) and its rank (vertical), for n = 1797 images and a ridge of "

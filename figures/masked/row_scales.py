@@ -50,7 +50,6 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    figsize=(7.0, 2.9),
     caption="Rows are multiplied by the square roots of random scales of mean 1, which leaves the covariance as it "
     "is; h is their mean square. Lines are the theory of each law in the limit d = infinity; markers are "
     "simulations at d = {sizes}, extrapolated in 1/d, with error bars. With a ridge the peak at n = d is lower and "

@@ -95,7 +95,6 @@ EXPERIMENT = Experiment(
     points=(),
     xscale="log",
     yscale="log",
-    figsize=(11.5, 2.7),
     draw=draw,
     unjudged="all numbers are thresholds by theory",
     caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method "

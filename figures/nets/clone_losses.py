@@ -84,7 +84,6 @@ EXPERIMENT = Experiment(
     ylabel="masked loss (nats a site)",
     xscale="log",
     ylim=(0.72, 1.55),
-    figsize=(4.6, 3.2),
     draw=draw,
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the lines are where a perfect learner would end",

@@ -115,7 +115,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel="samples $M$",
     xscale="log",
-    figsize=(6.2, 2.6),
     unjudged="the lines are fitted to these gains or are those of the population",
     caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
     f"for M independent uniform sequences; means over {SETS} sets, with error bars; lines: its value for the "

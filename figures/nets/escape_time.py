@@ -64,7 +64,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel=r"scale $\varepsilon$ of the initial weights",
     xscale="log",
-    figsize=(9.0, 2.6),
     unjudged="the laws are those of small weights",
     caption=f"Rate times steps until the masked loss has fallen {GAIN} nats a site below ln C: means over {STARTS} "
     f"random starts, with error bars. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each "

@@ -86,7 +86,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel="samples over the threshold, $M/M_c$",
     xscale="log",
-    figsize=(9.0, 2.6),
     unjudged="near and below the threshold the laws of large matrices are not sharp",
     caption=f"Top singular pair of the rearranged covariance of M independent samples: means over {PAIRS} pairs of J "
     f"and U, with error bars. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "

@@ -83,7 +83,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel="training step",
     xscale="log",
-    figsize=(11.0, 2.6),
     draw=draw,
     unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; geometric "

@@ -100,7 +100,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
-    figsize=(7.4, 3.0),
     unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE:g} (at paper quality four times as many), with "
     f"error bars; 100 steps are one epoch. "

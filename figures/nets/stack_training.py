@@ -70,7 +70,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    figsize=(11.0, 3.2),
     draw=legends,
     caption=f"Means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left: the least "
     "loss of predictions with interactions of at most k bodies, site by site; N layers reach up to 2^(N-1) + 1 of "

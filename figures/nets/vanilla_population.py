@@ -85,7 +85,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel="step of Adam, full batch",
     xscale="log",
-    figsize=(11.0, 3.2),
     draw=legends,
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"{L} sites of {C} colors. Means over {STARTS} random starts, with error bars; encoders of width "

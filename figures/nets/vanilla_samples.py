@@ -120,7 +120,6 @@ EXPERIMENT = Experiment(
     ylabel="excess over the floor (nats a site)",
     xscale="log",
     yscale="log",
-    figsize=(4.6, 3.4),
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the law is of many samples, and is judged from 3000 on",
     caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "

@@ -186,7 +186,6 @@ EXPERIMENT = Experiment(
             ylabel="$S_y$ (nats per weight and copy)",
         ),
     ],
-    figsize=(9.0, 2.8),
     caption="Left: the solid line is the load at which the entropy of solutions vanishes, the dotted one its limit 2 "
     "for real weights (Gardner), the dashed one the bound of the first moment. Markers are the mean number of patterns "
     "per weight up to which an enumeration of all weight vectors finds a solution, of N = 8 to 20 weights (5 to 12 "

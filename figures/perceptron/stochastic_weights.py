@@ -92,7 +92,6 @@ EXPERIMENT = Experiment(
         Panel(curves={}, title=OVERLAP, xlabel=NORM, ylabel=r"$q = m \cdot m'/N$"),
         Panel(curves={}, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
     ),
-    figsize=(9.0, 2.7),
     unjudged="a draft has too few weights for the theory",
     caption="Left and middle: the fraction of patterns that the binary weights sign(m) misclassify, and the overlap of "
     "two samples, where the means m have the Gibbs weight exp(-beta L) at a fixed norm. Lines are the "

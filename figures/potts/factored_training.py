@@ -66,7 +66,6 @@ EXPERIMENT = Experiment(
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",
-    figsize=(4.6, 3.2),
     draw=draw,
     caption="Markers are the loss of held-out sequences during training from random weights, with error bars over "
     f"trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare with: that of the true "

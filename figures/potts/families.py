@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from figures.analyse.reading.sequences import read_sequences
-from figures.analyse.sequences import FIGSIZE, SequenceAnalysis, analyse_sequences, decorate, panels
+from figures.analyse.sequences import SequenceAnalysis, analyse_sequences, decorate, panels
 from figures.core import Context, Experiment, Row
 
 DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
@@ -35,7 +35,6 @@ def family(name: str, title: str, map_caption: str) -> Experiment:
         compute=partial(_computed, name),
         panels=panels(),
         draw=decorate,
-        figsize=FIGSIZE,
         skip=partial(_missing, name),
         caption="A pair model was fitted by weighted pseudo-likelihood. Left: the masked loss of held-out "
         "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with error bars "

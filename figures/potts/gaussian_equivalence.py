@@ -163,7 +163,6 @@ EXPERIMENT = Experiment(
             for title in RELATIVE.values()
         ),
     ],
-    figsize=(15, 2.5),
     xlabel="samples for each unknown $n/u$",
     ylabel="test error of a site",
     yscale="log",

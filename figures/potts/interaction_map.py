@@ -78,7 +78,6 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(*panels()[:2], Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="true ones among them")),
     draw=draw,
-    figsize=(9.6, 3.1),
     caption="The sequences are equilibrium samples of a sparse Potts model with four letters. Left: the masked loss "
     "of held-out sequences. Middle: the score of each pair of sites, which is the Frobenius norm of its learned "
     "couplings after the average-product correction (dark: strong); circles mark the pairs that interact in the "

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from figures.analyse.reading.text import read_corpus
-from figures.analyse.text import FIGSIZE, analyse_corpus, decorate, panels
+from figures.analyse.text import analyse_corpus, decorate, panels
 from figures.core import Context, Experiment, Row
 from figures.core.extras import missing_extra
 
@@ -28,7 +28,6 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=panels(),
     draw=decorate,
-    figsize=FIGSIZE,
     skip=missing,
     caption="Topics are found by latent Dirichlet allocation. Pairs of words that characterize the same topic are "
     "compared with pairs that characterize different topics; the threshold on the horizontal axis is the share of "

@@ -73,7 +73,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel="tokens of a document $N$",
     xscale="log",
-    figsize=(6.4, 3.0),
     caption="Attention is uniform and the bias free; there are T = 4 topics of v = 3 words and tau = 2 topics in a "
     "document, and (p_m, p_c, p_r) = (0.3, 0.2, 0.2) are the shares of selected positions, and of these the shares "
     "that show the true word and a random word. Lines are the theory; markers are least-squares fits to 4000 and "

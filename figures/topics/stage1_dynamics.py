@@ -63,7 +63,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel="time $t$",
     xscale="log",
-    figsize=(10.4, 2.6),
     unjudged="descent with finite steps is not flow, and the scatter between starts is not the difference of the two",
     caption="There are T = 10 topics of v = 10 words and tau = 2 topics in a document, (p_m, p_c, p_r) = (0.15, "
     "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "

@@ -68,7 +68,6 @@ EXPERIMENT = Experiment(
     draw=draw,
     xlabel=r"weight of other words of the topic $\alpha$",
     ylabel=r"weight of the same word $\beta$",
-    figsize=(3.9, 2.9),
     caption="Colors show the excess of the squared loss over its minimum, against the attention weight alpha of the "
     "other words of a topic and beta of the same word; other topics have weight 1, and the value matrix is that of "
     "stage 1. There are T = 4 topics of v = 3 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, "

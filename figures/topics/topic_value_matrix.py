@@ -62,7 +62,6 @@ EXPERIMENT = Experiment(
         for name in ("no bias", "decayed bias", "free bias", FINITE)
     ],
     draw=draw,
-    figsize=(10.4, 2.25),
     unjudged="single entries are shown, and finite_documents compares their means",
     caption="Colors show the entries of the value matrix W of least norm (the limit of vanishing weight decay) for "
     "uniform attention, T = 10 topics of v = 10 words and tau = 2 topics in a document; (p_m, p_c, p_r) = (0.15, "

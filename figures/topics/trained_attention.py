@@ -113,7 +113,6 @@ EXPERIMENT = Experiment(
     xlabel="training step",
     ylabel="attention times length/100",
     draw=draw,
-    figsize=(11.2, 3.0),
     caption="Markers are the attention, times the length of the document over 100, averaged over pairs of positions "
     "of unmasked documents; it is 0.01 (gray line) where attention is uniform. Solid lines join the markers of the "
     "cross-entropy, dashed lines those of the squared loss. There are T = 10 topics of v = 10 words, Dirichlet(0.1) "

@@ -117,7 +117,6 @@ EXPERIMENT = Experiment(
         for panel, xlabel in ((EXACT, "step of gradient descent"), (SAMPLED, "step of Adam"))
         for kind in ("norms", "loss")
     ],
-    figsize=(10.8, 2.7),
     caption="Markers are the mean of two random starts, with error bars. Left pair: infinitely "
     "long documents, T = 4 topics of v = 2 words, tau = 2 topics in a document, masking rates (p_m, p_c, p_r) = "
     "(0.5, 0.3, 0.1), step 0.5 and a start of size 1e-4. The line of stage 1 is the closed form for uniform "

@@ -120,7 +120,6 @@ EXPERIMENT = Experiment(
         Panel(title=UP_TO, curves={}, xlabel="$N$", ylabel="|measured - exact|", xscale="log", yscale="log"),
         Panel(title=PLACES, curves={}, xlabel="numbers in a window", ylabel="measured/exact - 1", xscale="log"),
     ),
-    figsize=(6.8, 2.8),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",
     caption="Left: the distance of shares and means over all numbers up to N from their exact limits, which products "

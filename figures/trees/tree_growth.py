@@ -38,7 +38,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel="$N$",
     xscale="log",
-    figsize=(6.8, 2.8),
     unjudged="all numbers up to N are counted, so that there is no error bar",
     caption="Left: mean number of children, which is that of different primes, of all numbers up to N less ln ln N. It "
     "comes to the constant M of Mertens as slowly as 1/ln N (first line); the expansion in 1/ln N is much better. "

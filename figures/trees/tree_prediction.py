@@ -76,7 +76,6 @@ EXPERIMENT = Experiment(
         Panel(title=ORACLE, curves={}, xlabel="$M$", ylabel="loss (bits a word)", xscale="log", ylim=(1.0, 4.0)),
         Panel(title=RANKS, curves={}, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
-    figsize=(9.2, 3.0),
     draw=draw,
     caption="Losses of predictors that count, on all numbers up to N = 10^7 (3 10^7 at the quality paper). Plug-in: "
     "the counts predict the words that they are taken from; held out: those of one block of a thousand numbers in "

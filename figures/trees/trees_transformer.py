@@ -83,7 +83,6 @@ EXPERIMENT = Experiment(
     ylabel="masked loss (bits a word)",
     xscale="log",
     ylim=(1.4, 4.6),
-    figsize=(4.6, 3.2),
     draw=draw,
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"Masked loss of one block of width {WIDTH} on windows of {LENGTH} words with one hidden, at random "

@@ -2,11 +2,10 @@
 
 from figures.analyse.matrix.admissible import constant_columns, constant_text
 from figures.analyse.matrix.analyse import analyse_matrix
-from figures.analyse.matrix.figure import FIGSIZE, as_experiment, decorate, panels
+from figures.analyse.matrix.figure import as_experiment, decorate, panels
 from figures.analyse.matrix.record import BestRidge, MatrixAnalysis, UnlikeRows
 from figures.analyse.matrix.report import report
 from figures.analyse.matrix.spectrum import (
-    SPECTRUM_FIGSIZE,
     MatrixSpectrum,
     decorate_spectrum,
     matrix_spectrum,
@@ -17,8 +16,6 @@ from figures.analyse.matrix.spectrum import (
 )
 
 __all__ = [
-    "FIGSIZE",
-    "SPECTRUM_FIGSIZE",
     "BestRidge",
     "MatrixAnalysis",
     "MatrixSpectrum",

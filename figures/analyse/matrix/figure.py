@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-FIGSIZE = (9.6, 3.1)
 BLACK, DOTS, FINE = 6, ":", "-."
 
 
@@ -23,7 +22,6 @@ def as_experiment(analysis: MatrixAnalysis, title: str) -> Experiment:
         title=title,
         panels=panels(analysis.lams, analysis.d),
         draw=decorate,
-        figsize=FIGSIZE,
     )
 
 

@@ -121,7 +121,7 @@ def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs
     workers = 0 if jobs == 1 else min(jobs, plan.repeats)
     memory = max(LIBRARIES + shape.reading, sizes.memory(workers))
     seconds = shape.text / PARSED + sizes.seconds(curves, workers)
-    processes = f"by {counted(workers, 'process')[:-1]}es" if workers > 1 else "by one process (--jobs 1)"
+    processes = f"by {workers} processes" if workers > 1 else "by one process (--jobs 1)"
     basis = f"The file holds {shape.known}; the splits are measured {processes}. The memory is known to about 25 %"
     return Needs(memory, seconds, f"{basis}, the time only roughly: it is that of a core with nothing else to do.")
 

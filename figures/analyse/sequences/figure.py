@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-FIGSIZE = (9.6, 3.1)
 DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
 NAMED = 10  # pairs whose sites are named
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
@@ -19,7 +18,7 @@ DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 
 def as_experiment(title: str) -> Experiment:
     """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
-    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
+    return Experiment(title=title, panels=panels(), draw=decorate)
 
 
 def panels() -> tuple[Panel, ...]:

@@ -2,14 +2,13 @@
 
 from figures.analyse.text.analyse import analyse_corpus
 from figures.analyse.text.comparisons import value_embedding
-from figures.analyse.text.figure import FIGSIZE, as_experiment, decorate, panels
+from figures.analyse.text.figure import as_experiment, decorate, panels
 from figures.analyse.text.plan import default_thresholds
 from figures.analyse.text.record import Comparison, TextAnalysis
 from figures.analyse.text.report import report
 from figures.analyse.text.table import contrast_frame
 
 __all__ = [
-    "FIGSIZE",
     "Comparison",
     "TextAnalysis",
     "analyse_corpus",

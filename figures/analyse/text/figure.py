@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-FIGSIZE = (9.6, 3.1)
 HEADROOM = 0.6  # of the axis, for the legend
 LABELED = 4  # thresholds, each with a tick of its own
 THRESHOLD = r"ambiguity threshold $\rho$"
@@ -17,7 +16,7 @@ THRESHOLD = r"ambiguity threshold $\rho$"
 
 def as_experiment(title: str) -> Experiment:
     """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
-    return Experiment(title=title, panels=panels(), draw=decorate, figsize=FIGSIZE)
+    return Experiment(title=title, panels=panels(), draw=decorate)
 
 
 def panels() -> tuple[Panel, ...]:

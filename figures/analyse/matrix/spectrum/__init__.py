@@ -2,7 +2,6 @@
 
 from figures.analyse.matrix.spectrum.analyse import matrix_spectrum
 from figures.analyse.matrix.spectrum.figure import (
-    SPECTRUM_FIGSIZE,
     decorate_spectrum,
     spectrum_experiment,
     spectrum_panels,
@@ -12,7 +11,6 @@ from figures.analyse.matrix.spectrum.report import spectrum_report
 from figures.analyse.matrix.spectrum.table import spectrum_rows
 
 __all__ = [
-    "SPECTRUM_FIGSIZE",
     "MatrixSpectrum",
     "decorate_spectrum",
     "matrix_spectrum",

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-SPECTRUM_FIGSIZE = (9.6, 3.1)
 LEGEND_AT = MASKED
 
 
@@ -20,7 +19,6 @@ def spectrum_experiment(title: str) -> Experiment:
         title=title,
         panels=spectrum_panels(),
         draw=decorate_spectrum,
-        figsize=SPECTRUM_FIGSIZE,
     )
 
 
