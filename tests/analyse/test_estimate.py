@@ -182,6 +182,14 @@ def test_large_arrays_stay_in_the_file_and_are_what_they_are_in_memory(tmp_path,
     blocks = read_matrix(path, drop_rows=True, skip_columns="2")
     np.testing.assert_array_equal(np.concatenate(list(blocks.values)), whole.values)
     assert (blocks.values.n, blocks.rows, blocks.notes) == (399, whole.rows, whole.notes)
+    for columns in (None, "1,3"):
+        values[7, 3] = 0.0
+        np.save(path, values)
+        rows = read_matrix(path, columns=columns).values
+        kept = [0, 2] if columns else [0, 1, 2, 3, 4]
+        np.testing.assert_array_equal(rows.take(np.array([0, 8, 399])), values[[0, 8, 399]][:, kept])
+    values[7, 3] = np.nan
+    np.save(path, values)
     with pytest.raises(DataError, match=r"row 8, column 4: nan where a finite number is needed \(1 such cell in all\)"):
         read_matrix(path, skip_columns="2")
     values[7, 3], values[390, 4] = 0.0, 1e60

@@ -19,7 +19,6 @@ from figures.analyse.matrix.spectrum.analyse import LEAST_COLUMNS, LEAST_ROWS, M
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.matrix import TableShape, table_shape
-from figures.analyse.wording import counted
 from simulate.masked.heterogeneity import ROTATIONS
 from simulate.masked.row_blocks import block_rows
 
@@ -44,7 +43,7 @@ class Sizes:
     d: int
     plan: Plan
     tested: int  # rows on which it is tested whether they differ in scale
-    held: float  # the matrix as it was read, nothing where it stays in the file
+    held: float  # the matrix as it was read and as it is analyzed, nothing where it stays in the file
     in_blocks: bool
 
     @property
@@ -117,12 +116,14 @@ def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs
     n, d = max(shape.rows, 3), max(shape.columns, 2)  # smaller ones are refused when they are read
     curves = len(RELATIVE_LAMS) + 2 if options.lams is None else len(options.lams) + 1
     plan = make_plan(n, d, curves, test_fraction=options.test_fraction, sizes=None, repeats=options.repeats)
-    sizes = Sizes(n, d, plan, rows_of_test(n, d), shape.held, shape.held == 0 or n * d > MOST_CELLS)
+    in_blocks = shape.held == 0 or n * d > MOST_CELLS
+    changed = shape.held if (options.standardize or options.equal_rows) and not in_blocks else 0.0  # a copy is kept
+    sizes = Sizes(n, d, plan, rows_of_test(n, d), shape.held + changed, in_blocks)
     workers = 0 if jobs == 1 else min(jobs, plan.repeats)
     memory = max(LIBRARIES + shape.reading, sizes.memory(workers))
     seconds = shape.text / PARSED + sizes.seconds(curves, workers)
-    processes = f"by {workers} processes" if workers > 1 else "by one process (--jobs 1)"
-    basis = f"The file holds {shape.known}; the splits are measured {processes}. The memory is known to about 25 %"
+    processes = f"{workers} processes" if workers > 1 else "one process"
+    basis = f"The file holds {shape.known}; the splits are measured by {processes}. The memory is known to about 25 %"
     return Needs(memory, seconds, f"{basis}, the time only roughly: it is that of a core with nothing else to do.")
 
 
