@@ -154,7 +154,7 @@ def test_a_stem_is_found_and_helps_to_predict():
     assert analysis.scores[i, j] == pytest.approx(ranked[i, j])
     assert analysis.gain[-1].mean > 0.5 > 5 * analysis.gain[-1].stderr
     assert analysis.independent_loss[-1].mean == pytest.approx(np.log(4), abs=0.03)
-    assert any("the penalty of the couplings is" in note and "the best" in note for note in analysis.notes)
+    assert any("the penalty of the couplings is" in note and "predicts best" in note for note in analysis.notes)
     again = analyse_sequences(stem(), LETTERS, min_separation=1)
     assert again.rows == analysis.rows
 

@@ -83,7 +83,7 @@ def analyse_sequences(
     choice: tuple[str, ...] = ()
     if l2 is None and n_varying > 1:
         rng = stream(seed, "validation")
-        settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out)
+        settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out, max(1, n_jobs))
         choice = (note,)
     values: dict[str, Any] = carry_out(
         [
