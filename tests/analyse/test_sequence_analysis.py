@@ -275,7 +275,7 @@ def test_independent_sites_gain_nothing_though_some_are_conserved():
         found = analyse_sequences(independent(), LETTERS, reweight=False, l2=l2)
         assert -0.03 < found.gain[-1].mean < 2 * found.gain[-1].stderr
         assert not found.is_evidence
-        assert "ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
+        assert "The ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
         assert "they may resemble some that were fitted" in " ".join(report(found, "none").split())
 
 

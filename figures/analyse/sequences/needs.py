@@ -61,8 +61,8 @@ class Work:
         search = "2 to 4 fits of the pair model to choose the penalty of its couplings, " if "penalty" in kinds else ""
         return (
             f"{search}1 fit to all sequences for the scores of pairs, {kinds.count('training')} to fewer sequences to "
-            f"see how well held-out ones are predicted, and {kinds.count('noise')} to permuted columns to see how high "
-            f"noise scores"
+            f"see how well others are predicted, and {kinds.count('noise')} to columns that were shuffled to see how "
+            "high noise scores"
         )
 
     def announcement(self) -> str:

@@ -43,7 +43,10 @@ def tuned(
     `n_threads`; the result does not depend on their number.
     """
     chosen = training[:TUNING_SEQUENCES]
-    split = split_clusters(own.clusters[chosen], own.weights[chosen], VALIDATION, rng)
+    try:
+        split = split_clusters(own.clusters[chosen], own.weights[chosen], VALIDATION, rng)
+    except ValueError as error:
+        raise ValueError(f"to choose the penalty of the couplings {error}, or set that penalty (--l2)") from None
     left_out = chosen[split.held_out]
     data = Validation(states[chosen[split.training]], states[left_out], own.weights[left_out], own.clusters[left_out])
     rough = replace(settings, tol=max(settings.tol, TUNING_TOL), n_threads=n_threads)
