@@ -92,7 +92,7 @@ def test_a_long_run_says_at_its_start_what_is_to_come(monkeypatch, capsys):
     (sentence,) = (" ".join(each.split()) for each in said)
     assert sentence.startswith("To come are 1 fit to all sequences for the scores of pairs, 1 to fewer sequences")
     assert re.search(r"This takes about \d s, more on a busy machine, and about 3\d\d MB of memory\.", sentence)
-    assert "mine: 21 tasks in" in capsys.readouterr().err
+    assert "mine: 21 fits in" in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

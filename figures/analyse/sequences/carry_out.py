@@ -52,7 +52,7 @@ def _bar(label: str | None, work: Work | None) -> Iterator[Callable[[str], objec
     else:
         start, finished = time.monotonic(), list[str]()
         yield finished.append
-        print(f"{label}: {len(finished)} tasks in {time.monotonic() - start:.0f} s", file=sys.stderr)
+        print(f"{label}: {len(finished)} fits in {time.monotonic() - start:.0f} s", file=sys.stderr)
 
 
 def _tqdm() -> Any:
