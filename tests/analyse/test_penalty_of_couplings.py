@@ -91,6 +91,16 @@ def test_the_search_stops_at_the_first_loss_that_rises():
     assert losses[1] > losses[0]
 
 
+def test_too_few_clusters_to_choose_a_penalty_are_named_with_a_cure():
+    states, related = stem(60).astype(np.uint8), Reweighting(np.full(60, 1 / 60), np.zeros(60, int), 0.8)
+    settings = Settings(4, 0.8, 0.0, 0.01, 150, 3e-3)
+    said = (
+        r"to choose the penalty of the couplings the sequences form 1 cluster .* 25 % of them .*that penalty \(--l2\)"
+    )
+    with pytest.raises(ValueError, match=said):
+        tuned(states, related, np.arange(60), settings, 8, np.random.default_rng(0), sweep)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "penalty", "fits"), [("RF00162.fasta", 16.5, 3), ("DHFR.a2m", 34.0, 2)])
 def test_families_get_the_penalty_of_the_whole_search(name, penalty, fits):

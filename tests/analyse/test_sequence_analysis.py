@@ -287,6 +287,15 @@ def test_worse_than_guessing_is_said():
     assert "none is 80 % identical to one that was fitted" in " ".join(report(found, "noise").split())
 
 
+def test_fits_that_were_stopped_are_counted_in_words():
+    found = analyse_sequences(stem(M=60), LETTERS, l2=0.1, max_iter=2)
+    assert not found.converged
+    (note,) = [note for note in found.notes if "were stopped" in note]
+    assert "stopped after 2 steps, before they had quite settled (1 of all sequences, " in note
+    assert " of the learning curve" in note
+    assert "a stronger penalty (--l2) lets them settle" in note
+
+
 @pytest.mark.slow
 def test_the_shipped_alignment_is_a_sample_of_its_model():
     from simulate.potts import sample

@@ -194,5 +194,5 @@ def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
     counts = ", ".join(f"{kinds.count(name)} {name}" for name in names.values() if name in kinds)
     return (
         f"{len(early)} of {len(values)} fits were stopped after {max_iter} steps, before they had quite settled "
-        f"({counts}): their numbers are close to the final ones; a stronger penalty (--l2) lets fits settle sooner",
+        f"({counts}): their numbers are not quite those of the best model; a stronger penalty (--l2) lets them settle",
     )
