@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,14 @@ def sweep(
     backend: Backend = "loky",
     scheduler: str | None = None,
     progress: str | None = None,
+    on_finished: Callable[[str], object] | None = None,
 ) -> dict[str, Value]:
     """Runs named tasks in parallel and returns the value of each by its key, in the order given.
 
     The bits are the same for every `n_jobs` (negative counts from all cores) and `backend`. With a `folder` each
     finished value is stored there at once, and a later call with the same `digest` (of sources and parameters) computes
-    only what is missing. `progress` labels a bar. Backend "dask" needs the address `scheduler` of a running one.
+    only what is missing. `progress` labels a bar; `on_finished` is called with the key of each task that has finished.
+    Backend "dask" needs the address `scheduler` of a running one.
 
     TaskError at the first task that raises, or returns something else than finite numbers; ValueError for what is no
     Task, for a key that is used twice and for unknown options; OSError where the folder cannot be written; ImportError
@@ -59,6 +61,8 @@ def sweep(
             for outcome in outcomes:
                 results[outcome.key] = _checked(outcome)
                 advance()
+                if on_finished is not None:
+                    on_finished(outcome.key)
         return {key: results[key] for key in wanted}
 
 

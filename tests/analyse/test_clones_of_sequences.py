@@ -9,7 +9,9 @@ from figures.analyse.command import main
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences.clones import clone_files, make_clones
 from simulate.core import stream
+from simulate.core.diagnostics import Diagnosis
 from simulate.nets import Clone
+from simulate.potts import FitError, MixingError
 
 PLAIN = ["--jobs", "1", "--no-reweight", "--min-separation", "1", "--l2", "0.1"]
 
@@ -33,9 +35,9 @@ def test_clone_files_hold_sequences_of_the_same_kind(tmp_path, capsys):
     arguments = [*PLAIN, "--clones", "3"]
     assert main([str(path), "--output", str(tmp_path / "out"), *arguments]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "A clone of order k is a new sample" in said
-    assert "Clone of order 2, from pairs of sites: 250 sequences, R-hat 1.0" in said
-    assert "Clone of order 3, from pairs and triplets of sites" in said
+    assert "A clone of order k is a set of new sequences" in said
+    assert "The clone of order 2 has 250 sequences from a model of pairs of sites (R-hat of the sampling 1.0" in said
+    assert "The clone of order 3 has 250 sequences from a model of pairs and triplets of sites" in said
     own = read_sequences(path)
     name = tmp_path / "out" / "analyse_mine.fasta"
     distances = []
@@ -63,7 +65,10 @@ def test_without_the_option_nothing_is_added(tmp_path):
     [
         ("0", "--clones must be an integer of at least 1, got 0"),
         ("4", "--clones must be 1, 2 or 3, the largest number of sites that interact, got 4"),
-        ("3", "--clones must be at most 2 here: states must be at least"),
+        (
+            "3",
+            "--clones must be at most 2 here: to learn interactions of three of 5 sites with 2 letters takes at least",
+        ),
     ],
 )
 def test_orders_that_cannot_be_had_are_refused(tmp_path, capsys, order, message):
@@ -103,3 +108,31 @@ def test_a_clone_that_cannot_be_had_is_noted():
     made, notes = make_clones(states, 2, np.ones(200), 2, l2=1e-4, field_l2=1e-4, seed=0)
     assert len(made) + len(notes) == 2
     assert made[0].order == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (FitError("pseudo_likelihood did not reach tol = 0.001"), "still changing after 1000 steps"),
+        (
+            MixingError("why", {"score": Diagnosis(0.0, 1.0, 9.0, 4.0, 1.3, "")}, 30_000, "use betas"),
+            "after 30000 passes",
+        ),
+        (MemoryError("couplings of 9 sites and 2 colors"), "too large for the memory"),
+        (ValueError("l2 must be positive"), "cannot be told from these sequences"),
+    ],
+)
+def test_what_stops_a_clone_is_said_in_a_readers_words(monkeypatch, error, words):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("figures.analyse.sequences.clones.clone", fail)
+    made, notes = make_clones(family(), 2, np.ones(250), 2, l2=0.5, field_l2=0.01, seed=0)
+    assert made == ()
+    for order, note in enumerate(notes, start=1):
+        assert note.startswith(f"there is no clone of order {order}: ")
+        assert words in note
+        assert not any(
+            word in note for word in ("tol =", "max_iter", "check=False", "betas", "sweeps", "l2 must", "colors")
+        )
+        assert ("(--l2, now 0.5)" in note) == (order == 2 and isinstance(error, (FitError, MixingError)))

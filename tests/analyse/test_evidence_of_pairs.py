@@ -48,8 +48,10 @@ def test_the_pairs_of_a_chain_are_its_neighbors():
     assert found.evidence.count == 29
     assert all(p.j - p.i == 1 for p in found.pairs[:29])
     assert "29 of 435 pairs score above" in words(found)
-    assert "independent columns give a pair above it in 5 % of such analyses" in words(found)
-    assert "All pairs of sites that vary are ranked, neighbors too." in words(found)
+    assert "5 % of alignments without interactions would have a pair above it" in words(found)
+    assert "All pairs of sites that vary are ranked, neighbors too. The score of a pair is the Frobenius norm" in words(
+        found
+    )
 
 
 def test_a_chain_without_its_neighbors_gives_no_finding():
@@ -58,7 +60,7 @@ def test_a_chain_without_its_neighbors_gives_no_finding():
     assert found.gains  # of all pairs: it says nothing of those that are listed
     said = words(found)
     assert "None of 351 pairs scores above" in said
-    assert "the ranking below is no evidence of interactions" in said
+    assert "The ranking below is no evidence of interactions" in said
     assert "strongest interactions" not in said
     left = sum(pair.score > found.pairs[9].score for pair in found.nearer)
     assert left >= 29

@@ -319,7 +319,8 @@ def test_evidence_and_perplexity():
         assert changed.gains == evidence
     changed = replace(found, pair_loss=(Estimate(np.log(2), 0.1, 9),), independent_loss=(Estimate(np.log(3), 0.1, 9),))
     said = " ".join(sequence_report(changed, "title").split())
-    assert "choose among 2.000 equally likely letters by the pair model (its perplexity), and among 3.000" in said
+    assert "choose among 2.000 equally likely letters (this number is its perplexity)" in said
+    assert "from the column alone it is as hard as among 3.000" in said
     uniform = [entry["theory"] for entry in found.rows if entry["curve"] == "uniform"]
     assert uniform == pytest.approx([np.log(3)] * 2)
 

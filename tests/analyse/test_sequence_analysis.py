@@ -154,7 +154,7 @@ def test_a_stem_is_found_and_helps_to_predict():
     assert analysis.scores[i, j] == pytest.approx(ranked[i, j])
     assert analysis.gain[-1].mean > 0.5 > 5 * analysis.gain[-1].stderr
     assert analysis.independent_loss[-1].mean == pytest.approx(np.log(4), abs=0.03)
-    assert any("the penalty of the couplings is" in note and "the best" in note for note in analysis.notes)
+    assert any("the penalty of the couplings is" in note and "predicts best" in note for note in analysis.notes)
     again = analyse_sequences(stem(), LETTERS, min_separation=1)
     assert again.rows == analysis.rows
 
@@ -275,7 +275,7 @@ def test_independent_sites_gain_nothing_though_some_are_conserved():
         found = analyse_sequences(independent(), LETTERS, reweight=False, l2=l2)
         assert -0.03 < found.gain[-1].mean < 2 * found.gain[-1].stderr
         assert not found.is_evidence
-        assert "ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
+        assert "The ranking below is no evidence of interactions" in " ".join(report(found, "none").split())
         assert "they may resemble some that were fitted" in " ".join(report(found, "none").split())
 
 
@@ -285,6 +285,15 @@ def test_worse_than_guessing_is_said():
     assert found.pair_loss[-1].mean > np.log(4)
     assert "no better than uniform guessing" in " ".join(report(found, "noise").split())
     assert "none is 80 % identical to one that was fitted" in " ".join(report(found, "noise").split())
+
+
+def test_fits_that_were_stopped_are_counted_in_words():
+    found = analyse_sequences(stem(M=60), LETTERS, l2=0.1, max_iter=2)
+    assert not found.converged
+    (note,) = [note for note in found.notes if "were stopped" in note]
+    assert "stopped after 2 steps, before they had quite settled (1 of all sequences, " in note
+    assert " of the learning curve" in note
+    assert "a stronger penalty (--l2) lets them settle" in note
 
 
 @pytest.mark.slow

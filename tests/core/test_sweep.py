@@ -44,6 +44,14 @@ def test_results_come_in_the_order_given():
     assert list(sweep(reversed(tasks(4)))) == ["task 3", "task 2", "task 1", "task 0"]
 
 
+def test_each_task_is_told_when_it_has_finished(tmp_path):
+    told = []
+    sweep(tasks(2), folder=tmp_path / "store", on_finished=told.append)
+    assert told == ["task 0", "task 1"]
+    sweep(tasks(3), folder=tmp_path / "store", on_finished=told.append)
+    assert told == ["task 0", "task 1", "task 2"]  # those that were stored do not run again
+
+
 @pytest.mark.usefixtures("one_process_streams")
 def test_two_processes_give_the_same_bits(tmp_path):
     serial = sweep(tasks(6))

@@ -1,16 +1,18 @@
 """Analyzes aligned sequences."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences import table
+from figures.analyse.sequences.carry_out import in_processes
 from figures.analyse.sequences.clones import make_clones, require_supported
 from figures.analyse.sequences.evidence import default_separation, judged, noise_tasks
 from figures.analyse.sequences.independent_sites import color_frequencies, varying_sites
+from figures.analyse.sequences.needs import LONG, planned_work
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
@@ -19,7 +21,8 @@ from figures.analyse.sequences.split import Split, split_clusters
 from figures.analyse.sequences.tasks import Settings, as_estimates, learning_task, map_task
 from figures.analyse.sequences.tuning import tuned
 from figures.analyse.splits import Sweep, checked_sizes
-from simulate.core import Task, stream, sweep
+from figures.analyse.wording import paragraphs
+from simulate.core import Task, stream
 from theory.models import checks
 
 FEWEST = 10  # sequences
@@ -56,8 +59,9 @@ def analyse_sequences(
     of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
     The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
     apart (None: 4 for a `protein`, which None tells by its letters, otherwise 1), and compared with those of permuted
-    columns. `clones` are made of the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks
-    in the place of `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    columns. Where `progress` labels a bar, `say` tells before a long run which fits are to come. `clones` are made of
+    the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks in the place of
+    `simulate.core.sweep`. The result does not depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -67,8 +71,7 @@ def analyse_sequences(
     colors = np.ascontiguousarray(checks.colors("states", states, len(tokens)), dtype=np.uint8)
     varying = _checked_variation(colors)
     L, n_varying = colors.shape[1], int(varying.sum())
-    for name, penalty in (("l2", l2 or 0.0), ("field_l2", field_l2)):
-        checks.non_negative(name, penalty)
+    _require_penalties(l2, field_l2)
     apart = default_separation(tuple(tokens), L, protein) if min_separation is None else min_separation
     separation = int(checks.dimension(apart, name="min_separation"))
     if separation >= L:
@@ -78,19 +81,25 @@ def analyse_sequences(
     split = split_clusters(own.clusters, own.weights, test_fraction, stream(seed, "held-out sequences"))
     most = len(split.training)
     own_sizes = training_sizes(most) if sizes is None else checked_sizes(sizes, most, "sequences")
-    carry_out: Sweep = run or partial(sweep, n_jobs=affordable_jobs(n_varying, len(tokens), n_jobs), progress=progress)
     settings = Settings(len(tokens), own.identity, l2 or 0.0, field_l2, max_iter, tol)
+    jobs = affordable_jobs(n_varying, len(tokens), n_jobs)
+    work = None
+    if progress is not None and run is None:
+        work = planned_work(colors, len(tokens), float(own.weights.sum()), own_sizes, l2 is None, n_jobs)
+        if work.total > LONG:
+            say(paragraphs([work.announcement()]))
     choice: tuple[str, ...] = ()
-    if l2 is None and n_varying > 1:
-        rng = stream(seed, "validation")
-        settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out)
-        choice = (note,)
-    values: dict[str, Any] = carry_out(
-        [
-            *_tasks(colors, own, split, own_sizes, gap, settings),
-            *noise_tasks(colors, own.weights, gap, settings, separation, seed),
-        ]
-    )
+    with nullcontext(run) if run else in_processes(jobs, progress, work) as carry_out:
+        if l2 is None and n_varying > 1:
+            rng = stream(seed, "validation")
+            settings, note = tuned(colors, own, split.training, settings, n_varying, rng, carry_out, max(1, n_jobs))
+            choice = (note,)
+        values: dict[str, Any] = carry_out(
+            [
+                *_tasks(colors, own, split, own_sizes, gap, settings),
+                *noise_tasks(colors, own.weights, gap, settings, separation, seed),
+            ]
+        )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
     scores, norms, first, second, _ = values["map"]
     every = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), 1, varying)
@@ -148,6 +157,16 @@ def _checked_variation(colors: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return varying
 
 
+def _require_penalties(l2: float | None, field_l2: float) -> None:
+    """Refuse penalties that would leave infinite couplings or fields. ValueError with what is allowed."""
+    checks.non_negative("field_l2", field_l2)
+    if l2 is not None and not l2 > 0:
+        raise ValueError(
+            f"l2 must be above 0, got {l2:g}: without a penalty the couplings of letters that never occur together "
+            "would be infinite"
+        )
+
+
 def _tasks(
     colors: NDArray[np.uint8],
     own: Reweighting,
@@ -170,7 +189,10 @@ def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:
     early = [key for key, value in values.items() if not np.ravel(value)[-1]]
     if not early:
         return ()
+    names = {"map": "of all sequences", "training": "of the learning curve", "noise": "to permuted columns"}
+    kinds = [names[key.split("/")[0]] for key in early]
+    counts = ", ".join(f"{kinds.count(name)} {name}" for name in names.values() if name in kinds)
     return (
-        f"{len(early)} of {len(values)} fits were stopped after {max_iter} iterations ({', '.join(early)}), before "
-        "they had converged",
+        f"{len(early)} of {len(values)} fits were stopped after {max_iter} steps, before they had quite settled "
+        f"({counts}): their numbers are not quite those of the best model; a stronger penalty (--l2) lets them settle",
     )

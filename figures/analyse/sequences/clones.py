@@ -10,17 +10,20 @@ from simulate.nets import Clone, clone
 from simulate.nets.clones import MOST_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
+from simulate.potts.inference.three_body import SEQUENCES_EACH, Kind, triplet_parameters
 from theory.models.arrays import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 MAX_SWEEPS = 30_000  # about a minute for the largest families
+MAX_STEPS = 1000  # of a fit
 MEANING = (
-    "A clone of order k is a new sample, as large as the data, from the law that a masked model with interactions of "
-    "at most k sites learned from these sequences: it keeps what can be seen of k sites at a time. How far the "
-    "marginals of r sites of clone and data lie apart is given as half the sum of absolute differences of frequencies, "
-    "mean over sets of r sites, beside the mean that two independent samples of one law would show."
+    "A clone of order k is a set of new sequences, as many as in the alignment. They are drawn from a model with "
+    "interactions of at most k sites that was learned from the alignment, and keep what can be seen in k columns at a "
+    "time. To see how well, the frequencies of letters in a column (r = 1), and of combinations of letters in two and "
+    "three columns (r = 2, 3), are compared between clone and alignment: the mismatch is half the sum of the absolute "
+    "differences, averaged over columns or sets of columns, and the noise is what two samples of one model would show."
 )
 
 
@@ -30,11 +33,23 @@ def require_supported(order: int | None, states: NDArray[np.uint8], n_colors: in
         return
     if order not in range(1, MOST_ORDER + 1):
         raise ValueError(f"clones must be 1, 2 or {MOST_ORDER}, the largest number of sites that interact, got {order}")
+    data = Sequences.of(states, max(2, n_colors), weights)
     try:
-        require_order(order, Sequences.of(states, max(2, n_colors), weights))
-    except ValueError as error:
-        cause = str(error).removeprefix(f"order must be below {MOST_ORDER} here: ")
-        raise ValueError(f"clones must be at most {order - 1} here: {cause}") from None
+        require_order(order, data)
+    except ValueError:
+        raise ValueError(f"clones must be at most {order - 1} here: {_too_few(order, data)}") from None
+
+
+def _too_few(order: int, data: Sequences) -> str:
+    L, C = data.n_sites, data.n_colors
+    if order > L:
+        return f"there are only {L} columns"
+    kinds: tuple[Kind, ...] = ("full", "factored")
+    least = SEQUENCES_EACH * min(triplet_parameters(L, C, kind) for kind in kinds)
+    return (
+        f"to learn interactions of three of {L} sites with {C} letters takes at least {least} independent sequences, "
+        f"and these count as {1 / float(np.sum(data.weights**2)):.0f}; fewer columns take fewer sequences"
+    )
 
 
 def make_clones(
@@ -46,14 +61,34 @@ def make_clones(
     """
     made, notes = [], []
     for order in range(1, (most or 0) + 1):
-        options: dict[str, Any] = {"weights": weights, "tol": 1e-3, "max_sweeps": MAX_SWEEPS, "seed": seed}
+        options: dict[str, Any] = {"weights": weights, "tol": 1e-3, "seed": seed}
+        options |= {"max_iter": MAX_STEPS, "max_sweeps": MAX_SWEEPS}
         if order == 2:  # with penalties of its own, none, a field would be infinite
             options |= {"l2": l2 / weights.sum(), "field_l2": field_l2 / weights.sum()}
         try:
             made.append(_mixed(states, max(2, n_colors), order, options))
-        except (FitError, MixingError, ValueError) as error:
-            notes.append(f"there is no clone of order {order}: {' '.join(str(error).split())}")
+        except (FitError, MixingError, ValueError, MemoryError) as error:
+            notes.append(f"there is no clone of order {order}: {_reason(error, order, l2)}")
     return tuple(made), tuple(notes)
+
+
+def _reason(error: Exception, order: int, l2: float) -> str:
+    """Says why there is no clone, and what can be done, in the words of a reader who knows no solver."""
+    stronger = f"a stronger penalty of the couplings (--l2, now {l2:g}), " if order == 2 else ""
+    if isinstance(error, FitError):
+        return (
+            f"the model that it is drawn from was still changing after {MAX_STEPS} steps, since the sequences decide "
+            f"some of its interactions poorly; try {stronger}fewer columns or a smaller alphabet"
+        )
+    if isinstance(error, MixingError):
+        return (
+            f"sequences drawn from its model still resembled those that the drawing started from after {error.sweeps} "
+            "passes over all sites, so that they would be no fair sample: the model has groups of sequences between "
+            f"which it hardly changes; try {stronger}fewer columns or only one subfamily"
+        )
+    if isinstance(error, MemoryError):
+        return "its model is too large for the memory; take fewer columns or a smaller alphabet"
+    return "its model cannot be told from these sequences; take more sequences, or fewer columns"
 
 
 def _mixed(states: NDArray[np.uint8], n_colors: int, order: int, options: dict[str, Any]) -> Clone:
@@ -73,13 +108,13 @@ def _sentence(made: Clone) -> str:
     kinds = {
         "sites": "independent sites",
         "pairs": "pairs of sites",
-        "full": "pairs and triplets of sites, each with a tensor of its own",
-        "factored": "pairs of sites, and triplets that share one tensor",
+        "full": "pairs and triplets of sites",
+        "factored": "pairs of sites, and triplets that all share one table of interactions",
     }
-    compared = [f"{each.mean:.3g} for {each.order} (noise {each.noise:.3g})" for each in made.marginals]
+    compared = [f"{each.mean:.3g} for r = {each.order} (noise {each.noise:.3g})" for each in made.marginals]
     return (
-        f"Clone of order {made.order}, from {kinds[made.kind]}: {len(made.states)} sequences, R-hat {made.r_hat:.4f}, "
-        f"mean mismatch of the marginals of r sites {listed(compared, 3)}."
+        f"The clone of order {made.order} has {len(made.states)} sequences from a model of {kinds[made.kind]} (R-hat "
+        f"of the sampling {made.r_hat:.4f}, good below 1.01). Its mismatch is {listed(compared, 3)}."
     )
 
 

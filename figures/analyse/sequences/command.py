@@ -10,6 +10,7 @@ from figures.analyse.sequences.analyse import analyse_sequences
 from figures.analyse.sequences.clones import clone_files, clones_frame
 from figures.analyse.sequences.exchange import exchange_files, weights_frame
 from figures.analyse.sequences.figure import as_experiment
+from figures.analyse.sequences.needs import needs
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import ABSENT, Reference, first_letters, read_reference, record_names
 from figures.analyse.sequences.report import report
@@ -88,4 +89,5 @@ STEPS = Steps(
     title=lambda analysis: f"{analysis.n_sequences} sequences, {analysis.n_sites} sites",
     report=lambda analysis, title: report(analysis, f"Pair model of {title}"),
     results=_results,
+    needs=lambda options: needs(_read(options), options),
 )

@@ -10,6 +10,7 @@ from figures.core.render import render
 
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
 LISTED = 10
+SCORE = "The score of a pair is the Frobenius norm of its couplings after the average-product correction (APC)."
 
 
 def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
@@ -19,9 +20,12 @@ def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
         for n, *found in zip(analysis.sizes, analysis.pair_loss, analysis.independent_loss, analysis.gain, strict=True)
     ]
     caption = (
-        f"M training sequences of L sites; losses are -log probability of a masked site given all others, in nats, "
-        f"mean over {analysis.held_out} held-out sequences (and its standard error); uniform guessing has "
-        f"{math.log(analysis.n_colors):.4f}; gain: sites alone minus pair model"
+        f"How well is a hidden letter predicted? Models were learned from M sequences of L = {analysis.n_sites} sites. "
+        f"In each of {analysis.held_out} other sequences, which were held out, every site is hidden in turn and "
+        "predicted: by the pair model from all other sites of the sequence, by sites alone from the frequencies of its "
+        "column. The numbers are the mean of -log(probability of the true letter), with the natural logarithm; smaller "
+        "is better, and digits in parentheses are the standard error of the last ones. Guessing among all letters has "
+        f"{math.log(analysis.n_colors):.4f}. The gain is sites alone minus pair model."
     )
     return "\n".join(
         (render(HEADER, cells, title, paragraphs([caption], width), "text"), "", paragraphs(summary(analysis), width))
@@ -32,15 +36,18 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
     """Say how much independent data there is, what pairs gain, and which sites interact most."""
     pair, alone = analysis.pair_loss[-1], analysis.independent_loss[-1]
     gaps = ", where a gap counts as a letter like any other" if "-" in analysis.tokens else ""
+    size = f"There are {analysis.n_sequences} sequences of {analysis.n_sites} sites with {analysis.n_colors} letters."
     return [
-        f"There are {analysis.n_sequences} sequences of {analysis.n_sites} sites with {analysis.n_colors} tokens; "
-        f"similar ones share their weight, so that they count as {analysis.effective_number:.1f} sequences."
+        f"{size} "
+        f"Sequences that agree at {100 * analysis.identity:g} % of the sites or more share their weight, so that all "
+        f"count as {analysis.effective_number:.1f} sequences (Meff)."
         if analysis.identity is not None
-        else f"There are {analysis.n_sequences} sequences of {analysis.n_sites} sites with {analysis.n_colors} tokens.",
+        else size,
         *(f"Note: {note}." for note in analysis.notes),
         _held_out(analysis),
-        f"To predict one masked site is as hard as to choose among {math.exp(pair.mean):.3f} equally likely letters by "
-        f"the pair model (its perplexity), and among {math.exp(alone.mean):.3f} from the column alone{gaps}.",
+        f"For the pair model, to predict one hidden letter is as hard as to choose among {math.exp(pair.mean):.3f} "
+        "equally likely letters (this number is its perplexity); from the column alone it is as hard as among "
+        f"{math.exp(alone.mean):.3f}{gaps}.",
         *_gain(analysis),
         _separation(analysis),
         *_evidence(analysis),
@@ -78,13 +85,13 @@ def _separation(analysis: SequenceAnalysis) -> str:
     """Say which pairs are ranked, and why."""
     apart = analysis.min_separation
     if apart == 1:
-        return "All pairs of sites that vary are ranked, neighbors too."
+        return f"All pairs of sites that vary are ranked, neighbors too. {SCORE}"
     why = (
         ", since nearer residues of a protein touch along the chain (--min-separation 1 ranks all)"
         if analysis.is_default_separation
         else ""
     )
-    return f"Pairs are ranked that are at least {apart} sites apart{why}."
+    return f"Pairs are ranked that are at least {apart} sites apart{why}. {SCORE}"
 
 
 def _evidence(analysis: SequenceAnalysis) -> list[str]:
@@ -93,26 +100,26 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
     if not analysis.pairs:
         return []
     wider = (
-        f", times {found.widening:.2f} because the scores of these data scatter so much more than those of permuted "
+        f", times {found.widening:.2f} because the scores of these data scatter so much more than those of shuffled "
         "columns"
         if found.widening > 1
         else ""
     )
     limit = (
-        f"above {found.limit:.3g}, the largest score of {found.permutations} alignments whose columns were permuted "
-        f"independently{wider}; independent columns give a pair above it in {100 * found.false_alarms:.0f} % of such "
-        "analyses"
+        f"above {found.limit:.3g}. This limit is the largest score of {found.permutations} alignments in which each "
+        f"column was shuffled by itself, so that nothing interacts{wider}; by chance alone, "
+        f"{100 * found.false_alarms:.0f} % of alignments without interactions would have a pair above it"
     )
     if not analysis.is_evidence:
         ranked = counted(len(analysis.pairs), "pair")
-        return [f"None of {ranked} scores {limit}: the ranking below is no evidence of interactions."]
+        return [f"None of {ranked} scores {limit}. The ranking below is no evidence of interactions."]
     verb = "score" if found.count > 1 else "scores"
     return [
-        f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. What sequences share by descent "
-        "can lift pairs that do not interact; similar sequences share their weight, and nothing else accounts for it."
+        f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. Common descent (phylogeny) can also "
+        "lift pairs that do not interact; that similar sequences share their weight corrects for a part of it only."
         if analysis.identity is not None
-        else f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. This takes sequences as "
-        "independent: what related ones share by descent can lift pairs that do not interact."
+        else f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. This takes all sequences "
+        "as independent: common descent (phylogeny) can lift pairs that do not interact."
     ]
 
 
@@ -124,7 +131,8 @@ def _strongest(analysis: SequenceAnalysis) -> list[str]:
     top = ", ".join(_named(analysis, p) for p in shown)
     what = "strongest interactions" if analysis.is_evidence else "highest scores, which noise reaches too"
     return [
-        f"The {what}, with the letters that favor each other most, are: {top}.",
+        f"The {what}, by the numbers of their columns, with the two letters that favor each other most in parentheses, "
+        f"are: {top}.",
         *_left_out(analysis, shown[-1].score),
     ]
 

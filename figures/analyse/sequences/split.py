@@ -37,8 +37,8 @@ def split_clusters(clusters: Indices, weights: Array, test_fraction: float, rng:
     if min(chosen.sum(), (~chosen).sum() + 1) < FEWEST_CLUSTERS:
         raise ValueError(
             f"the sequences form {counted(len(sizes), 'cluster')} of similar ones, too few to hold out "
-            f"{test_fraction:g} of them; raise the share of sites that makes sequences similar (identity), or let "
-            "every sequence count as one (reweight off)"
+            f"{100 * test_fraction:g} % of them in whole clusters; raise the share of equal sites from which sequences "
+            "count as similar (--identity), or let every sequence count as one (--no-reweight)"
         )
     held_out = chosen[labels]
     return Split(rng.permutation(np.flatnonzero(~held_out)), np.flatnonzero(held_out))

@@ -33,6 +33,7 @@ class Settings:
     field_l2: float  # of |h|^2
     max_iter: int
     tol: float
+    n_threads: int = 1  # of one fit; no number depends on it
 
     def weights(self, states: States) -> Array:
         """Return the weights (M,) of these sequences among themselves."""
@@ -50,6 +51,7 @@ def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignor
         weights=weights,
         max_iter=settings.max_iter,
         tol=settings.tol,
+        n_threads=settings.n_threads,
         check=False,
     )
 
