@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from figures.core.experiment import Experiment
-from figures.core.render import render
+from figures.core.render import plain, render, wrapped
 from figures.core.rows import JOINT, MEASURED, Row
 from figures.core.scores import expected_largest, expected_rms
 from simulate.core import Estimate
@@ -37,8 +37,12 @@ def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experim
         for i, name in enumerate(HEADER)
         if name in ALWAYS or (any(line[i] for line in cells) and not (name == AXIS and alone))
     ]
+    names, chosen = [header[i] for i in kept], [[line[i] for i in kept] for line in cells]
     below = summary(rows, experiment)
-    return render([header[i] for i in kept], [[line[i] for i in kept] for line in cells], title, below, style)
+    if style == "text":
+        names, chosen = list(map(plain, names)), [list(map(plain, line)) for line in chosen]
+        title, below = wrapped(title), wrapped(below)
+    return render(names, chosen, title, below, style)
 
 
 def summary(rows: pd.DataFrame, experiment: Experiment | None = None) -> str:
