@@ -57,4 +57,4 @@ def decorate_spectrum(axes: "Axes", rows: "DataFrame") -> None:
     if legend is not None and rows["panel"].iloc[0] != LEGEND_AT:
         legend.remove()
     elif legend is not None:
-        axes.legend(loc="upper right", frameon=False)
+        axes.legend(loc="lower left", frameon=False)
