@@ -76,7 +76,7 @@ def test_list_run_draw_table(toy, capsys):
     assert call("table", "--format", "markdown") == 0
     captured = capsys.readouterr()
     assert captured.out.count("**") == 4
-    assert "**second_toy: Title of second_toy. And a caption. Bars contain the true mean" in captured.out
+    assert "**second_toy: Title of second_toy. And a caption. Bars have a coverage of 95 %" in captured.out
     assert captured.err == ""  # nothing was computed
     assert call("list") == 0
     assert "never run" not in capsys.readouterr().out
