@@ -31,7 +31,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help figures tables gallery docs analyse test test-oldest verify bench lint clean FORCE
 
 help:
-	@echo "make figures                    every figure (PDF, PNG) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
+	@echo "make figures                    every figure (PDF, PNG), caption (MD) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
 	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names:" \
 	  $$(grep -ls '^EXPERIMENT = ' figures/*/*.py | sed 's|.*/||; s|\.py$$||' | sort)
 	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
@@ -94,6 +94,7 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 	@touch $@
 
 verify: $(VENV)/.dask
+	@command -v pdflatex > /dev/null || echo "no pdflatex (Debian: apt install texlive-latex-recommended): LaTeX tables are not compiled" >&2
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.

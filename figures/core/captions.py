@@ -23,8 +23,8 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
     if measured.empty:
         return text
-    bars = f"Bars contain the true mean with a probability of {100 * COVERAGE:.0f} %, by Student's law"
-    return f"{text} {bars}, from {replicates} replicates for each marker.".lstrip()
+    bars = f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates"
+    return f"{text} {bars}, of which each marker has {replicates}.".lstrip()
 
 
 def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: str) -> str:

@@ -18,7 +18,7 @@ LARGEST = 60_000  # bytes of a picture
 HEAD = """# Gallery
 
 One picture an experiment, with the sentence that its file begins with: theory as lines, simulation as markers with bars
-that contain the true mean with a probability of 95 %. `make gallery` writes this page and its pictures.
+that have a coverage of 95 %. `make gallery` writes this page and its pictures.
 """
 PAPERS = """## Map of papers
 

@@ -102,7 +102,7 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]
-    line = exact[exact["size"].isna()].sort_values("x")
+    line = exact[exact["size"].isna()].sort_values("x", kind="stable")
     if len(line):
         look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
         ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"])

@@ -20,8 +20,9 @@ _unicode = LatexNodes2Text(math_mode="text", strict_latex_spaces="except-in-equa
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
     """Writes a table with its title and a summary in one of the STYLES; ValueError for another one.
 
-    All strings may hold mathematics between dollars. LaTeX keeps it and needs the packages booktabs and longtable;
-    markdown keeps it too; in a text table it is written with Unicode characters.
+    All strings are written as they are, since they may be names that a user gave; but LaTeX takes what stands between
+    dollars as mathematics, and needs the packages booktabs and longtable. `plain` and `wrapped` prepare for a text
+    table what holds mathematics.
     """
     if style not in STYLES:
         raise ValueError(f"format must be one of {', '.join(STYLES)}, got {style!r}")
@@ -49,12 +50,12 @@ def wrapped(text: str) -> str:
 
 
 def _text(header: list[str], cells: Cells, title: str, summary: str) -> str:
-    lines = [[plain(cell) for cell in line] for line in [header, *cells]]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    written = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in [header, *cells]
+    ]
     rule = "  ".join("-" * width for width in widths)
-    body = [line.rstrip() for line in (written[0], rule, *written[1:])]
-    return "\n".join((wrapped(title), "", *body, "", wrapped(summary)))
+    return "\n".join(line.rstrip() for line in (title, "", lines[0], rule, *lines[1:], "", summary))
 
 
 def _markdown(header: list[str], cells: Cells, title: str, summary: str) -> str:

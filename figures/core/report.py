@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from figures.core.experiment import Experiment
-from figures.core.render import render
+from figures.core.render import plain, render, wrapped
 from figures.core.rows import JOINT, MEASURED, Row
 from figures.core.scores import expected_largest, expected_rms
 from simulate.core import Estimate
@@ -37,8 +37,12 @@ def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experim
         for i, name in enumerate(HEADER)
         if name in ALWAYS or (any(line[i] for line in cells) and not (name == AXIS and alone))
     ]
+    names, chosen = [header[i] for i in kept], [[line[i] for i in kept] for line in cells]
     below = summary(rows, experiment)
-    return render([header[i] for i in kept], [[line[i] for i in kept] for line in cells], title, below, style)
+    if style == "text":
+        names, chosen = list(map(plain, names)), [list(map(plain, line)) for line in chosen]
+        title, below = wrapped(title), wrapped(below)
+    return render(names, chosen, title, below, style)
 
 
 def summary(rows: pd.DataFrame, experiment: Experiment | None = None) -> str:
@@ -88,15 +92,13 @@ def _not_judged(rows: pd.DataFrame, experiment: Experiment | None) -> list[str]:
             return [f"Nothing is simulated{why}"]
         return [f"{_count(len(places), 'measured number')}, none with a prediction beside it{why}"]
     gap, theory = (compared["simulation"] - compared["theory"]).abs(), compared["theory"].abs()
-    found = f"{_count(len(compared), 'comparison')} without z{why}"
-    relative = (gap / theory)[theory > 0]
-    if len(relative) == len(compared):
-        return [f"{found}: deviation from theory rms {_percent(relative)}, largest {100 * relative.max():.2g} %"]
-    return [f"{found}: deviation from theory rms {np.sqrt(np.mean(gap**2)):.2g}, largest {gap.max():.2g}"]
-
-
-def _percent(relative: "pd.Series[float]") -> str:
-    return f"{100 * float(np.sqrt(np.mean(relative**2))):.2g} %"
+    relative, absolute = 100 * (gap / theory)[theory > 0], gap[theory == 0]
+    sizes = [
+        f"deviation from {what} rms {np.sqrt(np.mean(some**2)):.2g}{unit}, largest {some.max():.2g}{unit}"
+        for what, some, unit in (("theory", relative, " %"), ("a theory of zero", absolute, ""))
+        if len(some)
+    ]
+    return [f"{_count(len(compared), 'comparison')} without z{why}: {'; '.join(sizes)}"]
 
 
 def _count(n: int, noun: str) -> str:

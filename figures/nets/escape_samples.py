@@ -91,10 +91,11 @@ def compute(context: Context) -> list[Row]:
     noise = float(np.mean([np.sqrt(M) * measured[M][:, 0].mean() for M in sizes]))
     threshold, rows = learning_threshold(true, noise).n_samples, []
     for M in sizes:
-        for number, (name, law) in enumerate(((STRUCTURELESS, noise / np.sqrt(M)), (DATA, true))):
-            estimate = Estimate.of(measured[M][:, number])
-            rows.append(row(name, M, panel=GAIN, theory=law, d=L, estimate=estimate, judged=False))
-            rows.append(row(name, M, panel=GAIN, theory=law))
+        chance, gain = (Estimate.of(own) for own in measured[M].T)
+        rows.append(row(STRUCTURELESS, M, panel=GAIN, d=L, estimate=chance))
+        rows.append(row(STRUCTURELESS, M, panel=GAIN, theory=noise / np.sqrt(M), reference=True))  # fitted to these
+        rows.append(row(DATA, M, panel=GAIN, theory=true, d=L, estimate=gain, judged=False))
+        rows.append(row(DATA, M, panel=GAIN, theory=true))
         estimate = Estimate.of([float(found[f"cosine/{M}/{seed}"]) for seed in seeds])
         rows.append(row(FLOW, M, panel=COSINE, d=L, estimate=estimate))
         for number, name in enumerate((NEAREST, SAME)):
@@ -115,7 +116,7 @@ EXPERIMENT = Experiment(
     ),
     xlabel="samples $M$",
     xscale="log",
-    unjudged="the lines are fitted to these gains or are those of the population",
+    unjudged="the line is that of infinitely many samples",
     caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
     f"for M independent uniform sequences; means over {SETS} sets, with error bars; lines: its value for the "
     "population, and c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from "

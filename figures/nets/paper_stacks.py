@@ -85,10 +85,12 @@ def compute(context: Context) -> list[Row]:
                     rows.append(row(curve, step, panel=GROWTH, theory=law))
     train, test = sequences(*sizes)
     own = np.take_along_axis(larger_model().log_conditionals(test), test[:, :, None].astype(int), axis=2)
-    levels = {"uniform, $\\ln C$": np.log(C), "sites alone": masked_loss(site_independent(train, C), test).loss}
+    levels = {"sites alone": masked_loss(site_independent(train, C), test).loss}
     levels["couplings of all pairs"] = masked_loss(pseudo_likelihood(train, C).model, test).loss
     levels["true conditionals"] = -float(own.mean())
-    return rows + [row(name, s, panel=LOSS, theory=y) for name, y in levels.items() for s in (steps[0], steps[-1])]
+    ends = (steps[0], steps[-1])
+    rows += [row("uniform, $\\ln C$", s, panel=LOSS, theory=np.log(C), reference=True) for s in ends]
+    return rows + [row(name, s, panel=LOSS, measured=y) for name, y in levels.items() for s in ends]
 
 
 EXPERIMENT = Experiment(

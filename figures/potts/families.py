@@ -55,5 +55,7 @@ def _alignment(name: str) -> Path:
 def _missing(name: str) -> str | None:
     """Says why an experiment on the alignment is skipped, or None where it can run."""
     if not os.environ.get("ALIGNMENTS"):
-        return f"set ALIGNMENTS to the folder that holds {name}"
-    return None if _alignment(name).is_file() else f"{_alignment(name)} is not there; ALIGNMENTS names its folder"
+        return f"no folder with {name} was named: make figures ALIGNMENTS=FOLDER"
+    if _alignment(name).is_file():
+        return None
+    return f"{_alignment(name)} is not there: make figures ALIGNMENTS=FOLDER, with the folder that holds it"

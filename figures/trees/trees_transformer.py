@@ -68,7 +68,7 @@ def compute(context: Context) -> list[Row]:
     levels = {name: neighbor_loss(text, radius, held_out="end").held_out_bits for radius, name in NEIGHBORS.items()} | {
         f"oracle, $M = {M}$": remainder_loss(text, M, held_out="end").held_out_bits for M in MODULI
     }
-    return rows + [row(name, step, theory=level) for name, level in levels.items() for step in (steps[0], steps[-1])]
+    return rows + [row(name, step, measured=level) for name, level in levels.items() for step in (steps[0], steps[-1])]
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:

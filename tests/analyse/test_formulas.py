@@ -200,13 +200,13 @@ def test_predicted_ranks_begin_behind_the_outliers(spectrum):
     _, found = spectrum
     rows = [entry for entry in spectrum_rows(found) if entry["panel"] == COVARIANCE]
     for curve, outliers in ((NOISE, found[COVARIANCE].outliers), (INDEPENDENT, 0)):
-        ranks = [entry["theory"] for entry in rows if entry["curve"] == curve]
+        ranks = [entry["x"] for entry in rows if entry["curve"] == curve]
         assert max(ranks) == pytest.approx(20, abs=1e-3)
         assert min(ranks) == pytest.approx(max(outliers, 0.5), abs=1e-3)
     assert found[COVARIANCE].outliers >= 1
     noise = found[COVARIANCE].noise
     assert noise.high_margin > 0
-    assert {entry["x"] for entry in rows if entry["curve"] == LIMIT} == {noise.high + noise.high_margin}
+    assert {entry["theory"] for entry in rows if entry["curve"] == LIMIT} == {noise.high + noise.high_margin}
 
 
 # sequences

@@ -125,8 +125,8 @@ def test_seed_changes_the_permutation_alone():
 def test_rows_hold_every_eigenvalue_with_its_rank():
     found = matrix_spectrum(data(Isotropic(D), (), 4)[0], NAMES, LAM)
     rows = [entry for entry in spectrum_rows(found) if entry["curve"] == DATA and entry["panel"] == MASKED]
-    assert [entry["theory"] for entry in rows] == list(range(D, 0, -1))
-    assert np.array([entry["x"] for entry in rows]) == pytest.approx(found[MASKED].eigenvalues)
+    assert [entry["x"] for entry in rows] == list(range(D, 0, -1))
+    assert np.array([entry["simulation"] for entry in rows]) == pytest.approx(found[MASKED].eigenvalues)
     assert found[MASKED].eigenvalues.sum() == pytest.approx(0, abs=1e-9)  # zero diagonal
 
 

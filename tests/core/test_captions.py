@@ -25,8 +25,8 @@ ROWS = to_frame(
 
 def test_numbers_of_the_run_stand_in_the_caption():
     said = caption_of(EXPERIMENT, ROWS)
-    assert said.startswith(r"Markers at d = 40 and 80, of 12 fits, $\hat{w}$. Bars contain the true mean")
-    assert said.endswith("probability of 95 %, by Student's law, from 12 replicates for each marker.")
+    assert said.startswith(r"Markers at d = 40 and 80, of 12 fits, $\hat{w}$. Bars have a coverage of 95 % by")
+    assert said.endswith("Student's law for independent replicates, of which each marker has 12.")
     assert caption_of(Experiment(title="t", curves={}, caption="Lines."), ROWS[:1]) == "Lines."
 
 

@@ -14,6 +14,7 @@ import pytest
 import figures
 import figures.core.discover
 from figures.__main__ import main
+from figures.core.drawn_from import out_of_date, read_drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENT = '''
@@ -75,7 +76,7 @@ def test_list_run_draw_table(toy, capsys):
     assert call("table", "--format", "markdown") == 0
     captured = capsys.readouterr()
     assert captured.out.count("**") == 4
-    assert "**second_toy: Title of second_toy. And a caption. Bars contain the true mean" in captured.out
+    assert "**second_toy: Title of second_toy. And a caption. Bars have a coverage of 95 %" in captured.out
     assert captured.err == ""  # nothing was computed
     assert call("list") == 0
     assert "never run" not in capsys.readouterr().out
@@ -188,6 +189,9 @@ def test_gallery(toy, monkeypatch):
     assert "## toy" in page
     assert "![first_toy](first_toy.png) [`first_toy`](../toy/first_toy.py): Made up." in page
     assert "second_toy" not in page  # it has no picture yet
+    assert set(read_drawn(folder / "gallery")) == {"first_toy"}
+    assert out_of_date(folder / "gallery", folder / "toy" / "first_toy.py") is None
+    assert out_of_date(folder / "gallery", folder / "toy" / "second_toy.py") == "second_toy has no picture"
 
 
 def test_update_makes_what_is_old_and_nothing_else(toy, capsys, monkeypatch):

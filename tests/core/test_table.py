@@ -112,7 +112,7 @@ def test_what_is_not_judged_says_why_and_how_far_off_it_is():
     said = "2 comparisons without z because they are real: deviation from theory rms 6.1 %, largest 7 %"
     assert summary(to_frame(rows), why) == said
     zero = [row("a", 1, theory=0.0, d=9, estimate=Estimate(0.3, 0.1, 9), judged=False)]
-    assert summary(to_frame(zero)) == "1 comparison without z: deviation from theory rms 0.3, largest 0.3"
+    assert summary(to_frame(zero)) == "1 comparison without z: deviation from a theory of zero rms 0.3, largest 0.3"
     alone = [row("a", 1, d=9, estimate=Estimate(0.3, 0.1, 9)), row("a", 2, measured=4.0)]
     assert summary(to_frame(alone)) == "2 measured numbers, none with a prediction beside it"
 

@@ -58,8 +58,8 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)
     theory = rows["theory"].dropna()
     measured = rows["simulation"][rows["simulation"] > 0]  # a logarithmic axis shows no others
-    low = np.append(0.97 * measured, 0.85 * theory.min())  # there may be no markers above zero
-    high = np.append(1.2 * measured, 1.6 * theory.max())
+    low = np.concatenate([0.97 * measured, 0.85 * theory])  # there may be no markers above zero, or no theory
+    high = np.concatenate([1.2 * measured, 1.6 * theory])
     axes.set_ylim(low.min(), high.max())
 
 

@@ -71,7 +71,7 @@ def measured_rows(test: Array, gcv: Array, theory: Array, lams: Array, plan: Pla
 def baseline_rows(variance: float, plan: Plan, n: int, lams: Array) -> list[Row]:
     """Return the line of predicting every column by its mean, for every panel."""
     ends = {HELD_OUT: (plan.sizes[0], n), TRAINING: (plan.sizes[0], n), CHOICE: (lams[0], lams[-1])}
-    return [row(MEAN, x, panel=panel, theory=variance) for panel, xs in ends.items() for x in xs]
+    return [row(MEAN, x, panel=panel, measured=variance) for panel, xs in ends.items() for x in xs]
 
 
 def ridge_rows(

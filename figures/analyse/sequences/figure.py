@@ -46,7 +46,7 @@ def decorate(axes: "Axes", rows: "DataFrame") -> None:
 def draw_map(axes: "Axes", rows: "DataFrame") -> None:
     """Draw the scores of all pairs of sites, numbered from 1 without the columns that were left out."""
     title, labels = axes.get_title(), (axes.get_xlabel(), axes.get_ylabel())
-    values = rows[rows["curve"] == table.SCORES].sort_values("x")["theory"].to_numpy(dtype=float)
+    values = rows[rows["curve"] == table.SCORES].sort_values("x")["simulation"].to_numpy(dtype=float)
     scores = table.map_of(values)
     top = max(float(np.percentile(values, DARKEST)), 1e-12)
     axes.clear()
@@ -73,9 +73,9 @@ def _ranked(axes: "Axes", rows: "DataFrame") -> None:
     axes.clear()
     noise = rows[rows["curve"] == table.NOISE]
     pairs = rows[rows["curve"] != table.NOISE].sort_values("x")
-    axes.plot(pairs["x"], pairs["theory"], "o", color="C0", markerfacecolor="white")
+    axes.plot(pairs["x"], pairs["simulation"], "o", color="C0", markerfacecolor="white")
     axes.plot(noise["x"], noise["theory"], ":", color="0.4")
-    above = pairs[pairs["theory"] > noise["theory"].max()] if len(noise) else pairs
+    above = pairs[pairs["simulation"] > noise["theory"].max()] if len(noise) else pairs
     names = [name.removeprefix("_") for name in above["curve"][:NAMED]]
     listed = "\n".join(["the strongest:", *names]) if names else "none above noise (dotted)"
     axes.text(0.97, 0.97, listed, transform=axes.transAxes, ha="right", va="top", fontsize=7)

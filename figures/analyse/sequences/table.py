@@ -30,13 +30,14 @@ def learning_rows(
         for label, estimates in ((PAIR, pair), (ALONE, alone))
         for n, estimate in zip(sizes, estimates, strict=True)
     ]
-    return rows + [row(UNIFORM, n, panel=LEARNING, theory=math.log(n_colors)) for n in (sizes[0], sizes[-1])]
+    ends, level = (sizes[0], sizes[-1]), math.log(n_colors)
+    return rows + [row(UNIFORM, n, panel=LEARNING, theory=level, reference=True) for n in ends]
 
 
 def map_rows(scores: Array) -> list[Row]:
     """Return the upper triangle of scores (L, L) as points one after the other, which `map_of` puts together again."""
     upper = scores[np.triu_indices(len(scores), 1)]
-    return [row(SCORES, k, panel=MAP, theory=score) for k, score in enumerate(upper)]
+    return [row(SCORES, k, panel=MAP, measured=score) for k, score in enumerate(upper)]
 
 
 def map_of(values: Array) -> Array:
@@ -50,14 +51,14 @@ def map_of(values: Array) -> Array:
 def ranked_rows(labels: Sequence[str], scores: Sequence[float], d: int) -> list[Row]:
     """Return points (rank, score) of the strongest pairs, named by their sites."""
     return [
-        row(f"_{label}", rank, panel=RANKED, theory=score, d=d)
+        row(f"_{label}", rank, panel=RANKED, measured=score, d=d)
         for rank, (label, score) in enumerate(zip(labels, scores, strict=True), start=1)
     ]
 
 
 def noise_rows(limit: float, n_pairs: int) -> list[Row]:
     """Return the line from the first to the last rank at the score that noise reaches; none where nothing is ranked."""
-    return [row(NOISE, rank, panel=RANKED, theory=limit) for rank in sorted({1, n_pairs}) if n_pairs]
+    return [row(NOISE, rank, panel=RANKED, theory=limit, reference=True) for rank in sorted({1, n_pairs}) if n_pairs]
 
 
 def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":

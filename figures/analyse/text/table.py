@@ -87,7 +87,7 @@ def _differences(comparisons: Sequence[Comparison]) -> list[Row]:
 
 def _scores(comparisons: Sequence[Comparison]) -> list[Row]:
     return [
-        row(_named(one), one.threshold, panel=NULL, theory=one.contrast.z, d=one.contrast.n_words)
+        row(_named(one), one.threshold, panel=NULL, measured=one.contrast.z, d=one.contrast.n_words)
         for source in (EMBEDDING, VALUES, RANDOM)
         for one in comparisons
         if one.source == source and not (source == RANDOM and one.overlap) and math.isfinite(one.contrast.z)

@@ -32,10 +32,10 @@ def spectrum_panels() -> tuple[Panel, ...]:
         Panel(
             title=method,
             curves=curves,
-            xlabel="eigenvalue",
-            ylabel="rank, from the largest" if method == LEGEND_AT else None,
-            xscale=scale,
-            yscale="log",
+            xlabel="rank, from the largest",
+            ylabel="eigenvalue" if method == LEGEND_AT else None,
+            xscale="log",
+            yscale=scale,
         )
         for method, scale in scales.items()
     )
@@ -46,10 +46,11 @@ def decorate_spectrum(axes: "Axes", rows: "DataFrame") -> None:
     for line in axes.get_lines():
         if line.get_marker() not in ("None", ""):
             line.set(marker="o", markersize=3, markerfacecolor="none")
-    axes.set_ylim(table.LOWEST_RANK, 1.5 * rows["theory"].max())
-    if axes.get_xscale() == "log":
-        x = rows.loc[rows["x"] > table.VISIBLE * rows["x"].max(), "x"]
-        axes.set_xlim(0.7 * x.min(), 1.4 * x.max())
+    axes.set_xlim(table.LOWEST_RANK, 1.5 * rows["x"].max())
+    if axes.get_yscale() == "log":
+        values = rows["simulation"].fillna(rows["theory"])
+        shown = values[values > table.VISIBLE * values.max()]
+        axes.set_ylim(0.7 * shown.min(), 1.4 * shown.max())
     legend = axes.get_legend()
     if legend is not None and rows["panel"].iloc[0] != LEGEND_AT:
         legend.remove()

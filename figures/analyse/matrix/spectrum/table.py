@@ -17,7 +17,7 @@ VISIBLE = 1e-9  # zero eigenvalues of fewer rows than columns have no place on a
 def spectrum_rows(spectrum: MatrixSpectrum) -> list[Row]:
     """Return the rows of the table, with a panel for each method.
 
-    x is an eigenvalue, and `theory` the number of eigenvalues from the largest down to it.
+    x is the rank of an eigenvalue, its number from the largest on; the eigenvalue is measured, or predicted by a bulk.
     """
     return [entry for method in spectrum.methods for entry in _method_rows(method)]
 
@@ -30,23 +30,23 @@ def _method_rows(method: MethodSpectrum) -> list[Row]:
         *_measured(PERMUTED, panel, method.permuted),
         *_predicted(NOISE, panel, method.noise, count, d),
         *_predicted(INDEPENDENT, panel, method.independent, 0, d),
-        *(row(LIMIT, limit, panel=panel, theory=rank) for rank in (LOWEST_RANK, d)),
+        *(row(LIMIT, rank, panel=panel, theory=limit) for rank in (LOWEST_RANK, d)),
     ]
 
 
 def _measured(curve: str, panel: str, eigenvalues: Array) -> list[Row]:
     d = len(eigenvalues)
-    return [row(curve, x, panel=panel, theory=d - i, d=d) for i, x in enumerate(eigenvalues)]
+    return [row(curve, d - i, panel=panel, measured=x, d=d) for i, x in enumerate(eigenvalues)]
 
 
 def _predicted(curve: str, panel: str, bulk: NoiseBulk, outliers: int, d: int) -> list[Row]:
-    """Return the ranks of the d - outliers eigenvalues of the bulk, which come after the outliers."""
+    """Return the d - outliers eigenvalues of the bulk by their ranks, which come after the outliers."""
     law = bulk.law
     x = np.concatenate(
         [_grid(left, right, max(LEAST_POINTS, LINE_POINTS // len(law.edges))) for left, right in law.edges]
     )
     ranks = np.maximum(outliers + (d - outliers) * (1 - law.cumulative(x)), LOWEST_RANK)
-    return [row(curve, one, panel=panel, theory=rank) for one, rank in zip(x, ranks, strict=True)]
+    return [row(curve, rank, panel=panel, theory=one) for one, rank in zip(x[::-1], ranks[::-1], strict=True)]
 
 
 def _grid(left: float, right: float, count: int) -> Array:
