@@ -10,6 +10,7 @@ import pytest
 
 import simulate
 import theory
+from figures.core import Experiment
 from figures.core.discover import find_experiments, load
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -65,12 +66,19 @@ def test_the_gallery_shows_every_experiment_with_its_caption():
     page = parts.gallery("")
     for name, path in find_experiments().items():
         assert f"(figure-{name})=\n### {name}\n" in page
-        assert parts.escaped(load(path).caption) in page
+        assert parts.escaped(parts.caption(name, load(path))) in page
+
+
+def test_captions_state_the_numbers_that_are_declared(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "OUTPUT", tmp_path)
+    given = {"curves": {"a": lambda x: x}, "theory": float, "title": "t", "caption": "At {sizes}, {replicates} times."}
+    assert parts.caption("toy", Experiment(d=30, replicates=7, **given)) == "At 30 and 60, 7 times."
+    assert parts.caption("toy", Experiment(d=(10, 30), extrapolate=False, **given)) == "At 10 and 30, 40 times."
 
 
 def test_the_map_of_papers_leads_to_the_gallery():
     page = parts.papers("")
-    assert "| published | counterpart here | do they agree? |" in page
+    assert "| published | counterpart here | command | do they agree? |" in page
     assert "[norm_growth](gallery.md#norm_growth)" in page
 
 
