@@ -18,6 +18,7 @@ from typing import Any
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
 from figures.core.papers import map_of_papers
+from figures.core.rows import COLUMNS
 from figures.core.table import TableError, read_csv
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -124,6 +125,28 @@ def limits(_of: str) -> str:
             said += [f"Numbers are not judged because {reason}." for reason in experiment.reasons()]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
     return "\n".join(lines)
+
+
+def columns(_of: str) -> str:
+    """Returns what each column of a table holds; a column that is not explained here is a KeyError."""
+    explained = {
+        "panel": "the title of the panel, empty where there is one only",
+        "curve": "the label of the curve; one that begins with an underscore is not in the legend",
+        "x": "the number on the horizontal axis",
+        "d": "the size that was simulated, inf for the extrapolation; empty for points of a line",
+        "size": "the size that was simulated, inf for the extrapolation; empty for points of a line",
+        "kind": "predicted, measured or reference",
+        "theory": "the predicted number, or the number to compare with",
+        "simulation": "the measured number, a mean over replicates where there are several",
+        "stderr": "the standard error of that mean",
+        "n": "the number of replicates",
+        "replicates": "the number of replicates",
+        "z": "the score of the gap, empty where it is not judged",
+        "group": "the name that rows which share samples have in common",
+        "converged": "whether the theory was solved",
+    }
+    rows = [f"| `{name}` | {explained[name]} |" for name in COLUMNS]
+    return "\n".join(["| column | what it holds |", "|---|---|", *rows])
 
 
 def subjects(_of: str) -> str:

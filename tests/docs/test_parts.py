@@ -12,6 +12,7 @@ import simulate
 import theory
 from figures.core import Experiment
 from figures.core.discover import find_experiments, load
+from figures.core.rows import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RESULTS = sorted(page for page in (DOCS / "results").glob("*.md") if page.name != "index.md")
@@ -88,6 +89,10 @@ def test_limits_are_collected_from_pages_and_captions():
     assert "(results/rows_and_cross_validation.md)" in page
     assert "(rows.md#where-not-to-trust-it)" in page
     assert "- [transfer](gallery.md#transfer): " in page
+
+
+def test_every_column_of_a_table_is_explained():
+    assert re.findall(r"^\| `(\w+)` \| \w", parts.columns(""), re.MULTILINE) == list(COLUMNS)
 
 
 def test_plain_text_is_shown_as_it_is():
