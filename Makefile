@@ -93,7 +93,7 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 	@$(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c $(OLDEST)/lowest.txt -e '.[figures,dev]'
 	@touch $@
 
-verify: $(VENV)/.dask
+verify: $(VENV)/.dask $(VENV)/.extra-docs
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
