@@ -93,7 +93,7 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 	@$(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c $(OLDEST)/lowest.txt -e '.[figures,dev]'
 	@touch $@
 
-verify: $(VENV)/.dask
+verify: $(VENV)/.dask $(VENV)/.extra-docs
 	@command -v pdflatex > /dev/null || echo "no pdflatex (Debian: apt install texlive-latex-recommended): LaTeX tables are not compiled" >&2
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 

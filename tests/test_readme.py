@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from theory.__main__ import main
+
 FOLDER = Path(__file__).resolve().parents[1]
 GALLERY = FOLDER / "figures" / "gallery"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -22,6 +24,11 @@ ON_PAGES = [(page, *found) for page in PAGES for found in SNIPPET.findall(page.r
 EXPERIMENTS = {
     path.stem for path in (FOLDER / "figures").glob("*/*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
 }
+
+
+def asked_in(page):
+    """What a page asks `python -m theory`."""
+    return re.findall(r"python -m theory ([\w.= -]+)", page.read_text(encoding="utf-8"))
 
 
 def run(code, name):
@@ -77,6 +84,15 @@ def test_every_page_is_listed(index):
     listed = {(path.parent / target.partition("#")[0]).resolve() for target in links_of(path.read_text())}
     pages = {page for page in PAGES if page.parent == path.parent and page.name not in ("README.md", "index.md")}
     assert pages - listed == set()
+
+
+ASKED = sorted({words for page in [FOLDER / "README.md", *PAGES] for words in asked_in(page)})
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_questions_from_the_shell_are_answered(words, capsys):
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out
 
 
 def test_the_readme_is_an_entrance():

@@ -1,12 +1,14 @@
 """`python -m theory`: one answer of any subject from the shell, errors that name what is allowed, readable help."""
 
 import json
+import pkgutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import theory
 from theory import glm, masked, potts, random_matrix, requests, topics
 from theory.__main__ import main
 from theory.models import (
@@ -239,6 +241,13 @@ def test_every_function_explains_itself_and_refuses_to_guess(name, capsys):
 def test_functions_that_need_no_argument_answer_too(request_, shown, capsys):
     assert main(request_) == 0
     assert shown in capsys.readouterr().out
+
+
+def test_every_subject_of_the_theory_is_served():
+    packages = {found.name for found in pkgutil.iter_modules(theory.__path__) if found.ispkg}
+    assert set(requests.SUBJECTS) == packages - {"models", "numerics"}
+    for subject in requests.SUBJECTS:
+        assert any(name.startswith(f"{subject}.") for name in requests.functions())
 
 
 def test_functions_are_found_not_listed():

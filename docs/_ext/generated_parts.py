@@ -4,7 +4,9 @@ A page says where by a comment such as `<!-- generated: gallery -->`. Nothing th
 """
 
 import ast
+import contextlib
 import importlib
+import importlib.util
 import inspect
 import posixpath
 import re
@@ -14,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from figures.core.discover import find_experiments, load
+from figures.core.outputs import OUTPUT
 from figures.core.papers import map_of_papers
+from figures.core.rows import COLUMNS
+from figures.core.table import TableError, read_csv
 
 DOCS = Path(__file__).resolve().parents[1]
 GALLERY = DOCS.parent / "figures" / "gallery"
@@ -55,17 +60,45 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
     sentence = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or name).split("\n")[0]
     picture = GALLERY / f"{name}.png"
     shown = [f"![{name}](../figures/gallery/{name}.png)", ""] if picture.is_file() else []
-    caption = " ".join(filter(None, (f"{experiment.title}.", experiment.caption)))
+    text = " ".join(filter(None, (f"{experiment.title}.", caption(name, experiment))))
     source = f"`make figures/output/{name}.pdf` draws it, and `figures/{path.parent.name}/{path.name}` declares it."
-    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, escaped(caption), "", source, ""]
+    return [f"(figure-{name})=", f"### {name}", "", escaped(sentence), "", *shown, escaped(text), "", source, ""]
+
+
+def caption(name: str, experiment: Any) -> str:
+    """Returns the caption with the numbers of the run in `figures/output/` if there is one, else with declared ones."""
+    table = OUTPUT / f"{name}.csv"
+    if table.is_file() and importlib.util.find_spec("figures.core.captions"):
+        with contextlib.suppress(TableError):
+            return str(importlib.import_module("figures.core.captions").caption_of(experiment, read_csv(table)))
+    if experiment.compute is not None:  # its sizes are known to its own code alone
+        return str(experiment.caption).replace("{sizes}", "the sizes").replace("{replicates}", "several")
+    panels = [panel for panel in experiment.resolved_panels() if panel.d is not None]
+    curves = [curve for panel in panels for _, curve in panel.resolved_curves()]
+    sizes = {size for one in [*panels, *curves] for size in _sizes(one.d, bool(one.extrapolate))}
+    replicates = {one.replicates for one in [*panels, *curves] if one.replicates is not None}
+    return str(experiment.caption).replace("{sizes}", _listed(sizes)).replace("{replicates}", _listed(replicates))
+
+
+def _sizes(d: int | tuple[int, ...], extrapolated: bool) -> tuple[int, ...]:
+    if isinstance(d, tuple):
+        return d
+    return (d, 2 * d) if extrapolated else (d,)
+
+
+def _listed(numbers: set[int]) -> str:
+    """Returns numbers in words, as "20, 40 and 80"."""
+    *first, last = map(str, sorted(numbers))
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def papers(_of: str) -> str:
     """Returns the map of papers as a table whose entries lead to the gallery."""
-    rows = ["| published | counterpart here | do they agree? |", "|---|---|---|"]
+    rows = ["| published | counterpart here | command | do they agree? |", "|---|---|---|---|"]
     for figure, counterparts in map_of_papers().items():
         for name, sentence in counterparts:
-            rows.append(f"| {escaped(figure)} | [{name}](gallery.md#{name}) | {escaped(sentence)} |")
+            command = f"`make figures/output/{name}.pdf`"
+            rows.append(f"| {escaped(figure)} | [{name}](gallery.md#{name}) | {command} | {escaped(sentence)} |")
     return "\n".join(rows)
 
 
@@ -86,9 +119,34 @@ def limits(_of: str) -> str:
                 lines += [_seen_from_above(found[1].strip(), page.parent), ""]
     lines += ["## By figure", "", "What the captions of the [gallery](gallery.md) say of their own limits.", ""]
     for name, experiment in declared().items():
-        said = [one for one in re.split(r"(?<=[.?!]) (?=[A-Z])", experiment.caption) if RESERVATIONS.search(one)]
+        sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", caption(name, experiment))
+        said = [one for one in sentences if RESERVATIONS.search(one)]
+        if hasattr(experiment, "reasons"):
+            said += [f"Numbers are not judged because {reason}." for reason in experiment.reasons()]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
     return "\n".join(lines)
+
+
+def columns(_of: str) -> str:
+    """Returns what each column of a table holds; a column that is not explained here is a KeyError."""
+    explained = {
+        "panel": "the title of the panel, empty where there is one only",
+        "curve": "the label of the curve; one that begins with an underscore is not in the legend",
+        "x": "the number on the horizontal axis",
+        "d": "the size that was simulated, inf for the extrapolation; empty for points of a line",
+        "size": "the size that was simulated, inf for the extrapolation; empty for points of a line",
+        "kind": "predicted, measured or reference",
+        "theory": "the predicted number, or the number to compare with",
+        "simulation": "the measured number, a mean over replicates where there are several",
+        "stderr": "the standard error of that mean",
+        "n": "the number of replicates",
+        "replicates": "the number of replicates",
+        "z": "the score of the gap, empty where it is not judged",
+        "group": "the name that rows which share samples have in common",
+        "converged": "whether the theory was solved",
+    }
+    rows = [f"| `{name}` | {explained[name]} |" for name in COLUMNS]
+    return "\n".join(["| column | what it holds |", "|---|---|", *rows])
 
 
 def subjects(_of: str) -> str:

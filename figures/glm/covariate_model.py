@@ -49,6 +49,10 @@ def regression(alpha: float, lam: float) -> GaussianCovariateModel:
 CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
 DECLARED = Experiment(
     title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
+    papers={
+        "arXiv:2102.08127": "Learning curves of a teacher and a student with different features, as published; the "
+        "features are our own.",
+    },
     panels=[
         Panel(
             title="sign labels: test",

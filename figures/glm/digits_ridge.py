@@ -38,6 +38,10 @@ def curves() -> dict[str, partial[GaussianCovariateModel]]:
 
 EXPERIMENT = Experiment(
     title="Handwritten digits, odd or even, 61 pixels",
+    papers={
+        "arXiv:2102.08127 (real images)": "It agrees that first and second moments predict learning curves of ridge "
+        "regression on images; these images are smaller.",
+    },
     panels=[
         Panel(
             title="test",

@@ -48,6 +48,10 @@ def both(name: str, model: object, color: int) -> dict[str, Curve]:
 
 DECLARED = Experiment(
     title=r"Two groups with different teachers, logistic loss, $\alpha = 2$, $\lambda = 0.1$",
+    papers={
+        "arXiv:2205.15935": "It agrees that the smaller group is served worse and that weights and coupled "
+        "classifiers help; settings are our own.",
+    },
     panels=[
         Panel(
             title="one classifier",

@@ -78,6 +78,9 @@ def with_ridge(loss: str) -> Panel:
 
 DECLARED = Experiment(
     title="Random labels",
+    papers={
+        "arXiv:2205.13303": "It agrees that the training loss on random labels is universal as the ridge vanishes.",
+    },
     panels=[make(loss) for loss in ("square", "hinge") for make in (without_ridge, with_ridge)],
     points=POINTS + 0.2,
     d=40,

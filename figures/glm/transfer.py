@@ -120,6 +120,10 @@ def panels(sizes: Sizes) -> list[Panel]:
 
 DECLARED = Experiment(
     title=rf"Transfer of erf features between hidden manifolds, $p = {FULL.hidden}$, logistic loss, $\lambda = {LAM}$",
+    papers={
+        "arXiv:2106.05418": "It agrees that transferred features help if the tasks are correlated enough; networks "
+        "and tasks are our own.",
+    },
     panels=panels(FULL),
     theory=frozen,
     replicate=frozen_error,

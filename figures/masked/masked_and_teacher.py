@@ -24,6 +24,10 @@ def teacher(noise: float, points: tuple[float, ...]) -> Curve:
 
 EXPERIMENT = Experiment(
     title=r"AR(1), $r = 0.7$, $\lambda = 3 \times 10^{-3}$",
+    papers={
+        "arXiv:2304.07235 (talk: learning curves)": "The peak at n = d stands in masked and in teacher-student "
+        "regression, as in the talk, whose sizes are not known.",
+    },
     curves={
         "masked regression": Curve(
             model=lambda alpha: MaskedRidge(COVARIANCE, alpha, LAM),

@@ -95,6 +95,10 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title="Spectrum of the joint predictor",
+    papers={
+        "arXiv:2601.23208 (spectrum)": "The spectral structure of the joint predictor, which the abstract names; "
+        "which cases the paper draws was not looked up.",
+    },
     compute=compute,
     panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],
     xlabel="eigenvalue $a$",

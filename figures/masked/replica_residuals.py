@@ -91,6 +91,10 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title="Replica saddle point and random-matrix formulas",
+    papers={
+        "arXiv:2304.07235 (replica computation)": "The saddle point of the replica computation agrees with the "
+        "deterministic equivalents; the published settings are not known.",
+    },
     compute=compute,
     panels=[
         Panel(title=PER_FAMILY, curves={}, xlabel=r"sample ratio $\alpha = n/d$", ylim=(3e-17, 1e-6)),

@@ -25,6 +25,10 @@ def missing() -> str | None:
 
 EXPERIMENT = Experiment(
     title="Topics of 395 news items, 20 topics",
+    papers={
+        "arXiv:2303.04245 (talk: real text)": "It agrees that words of one topic lie closer; corpus and models are "
+        "smaller than the published ones.",
+    },
     compute=compute,
     panels=panels(),
     draw=decorate,

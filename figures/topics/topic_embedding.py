@@ -60,6 +60,9 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title=r"Optimal embeddings $E = W_E^\top W_E$: ten topics of ten words",
+    papers={
+        "arXiv:2303.04245 (embedding)": "It agrees that entries of one topic exceed those of different topics.",
+    },
     compute=compute,
     panels=[Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS)],
     draw=draw,

@@ -56,6 +56,10 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title="Value matrix of stage 1, ten topics of ten words: the first three topics",
+    papers={
+        "arXiv:2303.04245 (value matrix)": "It agrees that entries of one topic exceed those of different topics; "
+        "finite documents add a larger diagonal.",
+    },
     compute=compute,
     panels=[
         Panel(title=name, curves={}, xlabel="input token $j$", ylabel="output token $i$")

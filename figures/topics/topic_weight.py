@@ -80,6 +80,10 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title="Optimal weight of the own topic",
+    papers={
+        "arXiv:2303.04245 (attention weights)": "The published bounds by multiples of tau and of T hold, here with "
+        "the exact optimum between them.",
+    },
     panels=[
         Panel(
             title=NUMBER,

@@ -105,6 +105,10 @@ def curves(kinds: Iterable[object]) -> dict[str, Curve]:
 
 EXPERIMENT = Experiment(
     title="Attention learned from documents, ten topics of ten words",
+    papers={
+        "arXiv:2303.04245 (talk: average attention)": "The same optimizer rates; the values of the table in the talk "
+        "were not reproduced.",
+    },
     compute=compute,
     panels=[
         *(Panel(title=title(rate), curves=curves(list(CLASSES.values())), yscale="log") for rate in RATES),

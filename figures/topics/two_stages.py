@@ -109,6 +109,10 @@ def sampled_lines(model: TopicModel, steps: NDArray[np.float64]) -> list[Row]:
 
 EXPERIMENT = Experiment(
     title="One layer of attention, all weights trained together",
+    papers={
+        "arXiv:2303.04245 (talk: two stages)": "It agrees under the squared loss: the value matrix is learned before "
+        "keys and queries grow.",
+    },
     compute=compute,
     panels=[
         Panel(title=f"{panel}: norms", curves={}, ylabel="Frobenius norm", yscale="log", xlabel=xlabel)

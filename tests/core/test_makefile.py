@@ -59,6 +59,7 @@ def test_help_is_the_default(checkout):
         "tables",
         "analyse",
         "gallery",
+        "docs",
         "test",
         "test-oldest",
         "verify",

@@ -10,7 +10,9 @@ import pytest
 
 import simulate
 import theory
+from figures.core import Experiment
 from figures.core.discover import find_experiments, load
+from figures.core.rows import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RESULTS = sorted(page for page in (DOCS / "results").glob("*.md") if page.name != "index.md")
@@ -65,12 +67,19 @@ def test_the_gallery_shows_every_experiment_with_its_caption():
     page = parts.gallery("")
     for name, path in find_experiments().items():
         assert f"(figure-{name})=\n### {name}\n" in page
-        assert parts.escaped(load(path).caption) in page
+        assert parts.escaped(parts.caption(name, load(path))) in page
+
+
+def test_captions_state_the_numbers_that_are_declared(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "OUTPUT", tmp_path)
+    given = {"curves": {"a": lambda x: x}, "theory": float, "title": "t", "caption": "At {sizes}, {replicates} times."}
+    assert parts.caption("toy", Experiment(d=30, replicates=7, **given)) == "At 30 and 60, 7 times."
+    assert parts.caption("toy", Experiment(d=(10, 30), extrapolate=False, **given)) == "At 10 and 30, 40 times."
 
 
 def test_the_map_of_papers_leads_to_the_gallery():
     page = parts.papers("")
-    assert "| published | counterpart here | do they agree? |" in page
+    assert "| published | counterpart here | command | do they agree? |" in page
     assert "[norm_growth](gallery.md#norm_growth)" in page
 
 
@@ -80,6 +89,10 @@ def test_limits_are_collected_from_pages_and_captions():
     assert "(results/rows_and_cross_validation.md)" in page
     assert "(rows.md#where-not-to-trust-it)" in page
     assert "- [transfer](gallery.md#transfer): " in page
+
+
+def test_every_column_of_a_table_is_explained():
+    assert re.findall(r"^\| `(\w+)` \| \w", parts.columns(""), re.MULTILINE) == list(COLUMNS)
 
 
 def test_plain_text_is_shown_as_it_is():
