@@ -46,6 +46,7 @@ def by_one_hot_arrays(states, A, V, h):
         )
         for total, part in zip(gradients, parts, strict=True):
             total += part
+    np.fill_diagonal(gradients[0], 0.0)  # a site does not attend to itself
     return loss, *gradients
 
 
