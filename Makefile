@@ -58,6 +58,8 @@ docs: $(VENV)/.extra-docs
 	@$(PY) -m sphinx -q -W --keep-going -E -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "the documentation is in docs/_build/html/index.html"
 
+verify: $(VENV)/.extra-docs
+
 analyse: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
@@ -93,7 +95,7 @@ $(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
 	@$(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c $(OLDEST)/lowest.txt -e '.[figures,dev]'
 	@touch $@
 
-verify: $(VENV)/.dask $(VENV)/.extra-docs
+verify: $(VENV)/.dask
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks -m "slow or not slow"
 
 # One process and one thread: what is timed shares the machine with nothing of ours. Rows go to .benchmarks/ too.
