@@ -218,6 +218,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "limits": limits,
     "reference": reference,
     "subjects": subjects,
+    "columns": columns,
 }
 
 

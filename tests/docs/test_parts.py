@@ -91,6 +91,14 @@ def test_limits_are_collected_from_pages_and_captions():
     assert "- [transfer](gallery.md#transfer): " in page
 
 
+def test_every_mark_belongs_to_a_part():
+    marks = [found[0] for page in DOCS.rglob("*.md") for found in parts.MARK.findall(page.read_text(encoding="utf-8"))]
+    assert set(marks) == set(parts.PARTS)
+    for page in DOCS.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert len(re.findall("<!-- generated", text)) == len(parts.MARK.findall(text)), page
+
+
 def test_every_column_of_a_table_is_explained():
     assert re.findall(r"^\| `(\w+)` \| \w", parts.columns(""), re.MULTILINE) == list(COLUMNS)
 
