@@ -39,6 +39,7 @@ def test_toy_size(path, tmp_path):
     experiment = load(path)
     for style in STYLES:
         assert render_table(rows, path.stem, style, experiment)
+    assert not set("$\\") & set(render_table(rows, experiment.title, "text", experiment)), "LaTeX in a text table"
     assert "without z:" not in summary(rows, experiment), "the declaration must say why these rows are not judged"
     if rows["z"].notna().any() and not experiment.reasons():
         assert min(context.asked, default=8) >= 8, "fewer than 8 replicates cannot be judged"

@@ -210,3 +210,19 @@ def test_replicates_of_a_point_do_not_depend_on_the_other_points():
 def test_bad_declarations(fields, message):
     with pytest.raises(ValueError, match=message):
         Experiment(title="t", **fields)
+
+
+def test_a_curve_that_is_not_judged_says_why():
+    curves = {"a": Curve(model=lambda x: x, unjudged="it is a toy"), "b": lambda x: x}
+    declared = Experiment(title="t", curves=curves, **BASE)
+    rows = rows_of(declared)
+    assert set(rows.loc[rows["z"].notna(), "curve"]) == {"b"}
+    assert declared.reasons() == ["it is a toy"]
+    assert "2 comparisons without z because it is a toy: deviation from theory rms" in summary(rows, declared)
+    whole = replace(declared, unjudged="nothing is judged")
+    assert rows_of(whole)["z"].isna().all()
+    assert whole.reasons() == ["nothing is judged", "it is a toy"]
+    some = Experiment(
+        title="t", curves={"b": lambda x: x}, unjudged="small", judged=lambda model: model > 1.5, **BASE
+    )  # the reason is that of the models which are refused
+    assert rows_of(some)["z"].notna().sum() == 1

@@ -3,8 +3,6 @@
 import csv
 import io
 import math
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -149,21 +147,6 @@ def test_text_tables_are_unicode_and_not_wide():
     lines = render_table(to_frame(ROWS), "word " * 60 + r"$\lambda \to 0$", "text").splitlines()
     assert len(lines[0]) <= 100
     assert lines[3].endswith("λ → 0")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
-@pytest.mark.parametrize("length", [1, 30])
-def test_latex_compiles(tmp_path, length):
-    title = r"50 % of $\hat w_i^2$, a_b & c # d ~ e^2 {f} \ λ ± 1 < 2 > |z| “quoted” é ∞"
-    experiment = Experiment(title="t", curves={}, xlabel=r"excess $|\hat w - w^*|^2/d$ (50 %)")
-    table = render_table(to_frame(ROWS * length), title, "latex", experiment)
-    start = r"\documentclass{article}\usepackage{booktabs,longtable}\begin{document}"
-    (tmp_path / "t.tex").write_text(f"{start}\n{table}\n\\end{{document}}\n", encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-    assert made.returncode == 0, made.stdout[-2000:]
-    assert (tmp_path / "t.pdf").is_file()
 
 
 def test_text():
