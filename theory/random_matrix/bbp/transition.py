@@ -4,12 +4,12 @@ It is a root that is unique, since the strength that is needed is a concave func
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
@@ -22,6 +22,9 @@ from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
 
 LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
+SMALLEST = 1e-300  # strength of a spike that changes nothing
+MOST_STEPS = 200
+CLOSE = 1e-14  # relative step that is left out
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
 
 
@@ -127,28 +130,29 @@ def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
         solution = Solution(found, "converged" if converged else "max_iter", residual, TOLERANCE, iterations)
         return verified(solution, f"threshold of a spike for method {bulk.spiked.method!r}", True, ADVICE).value
 
-    def needed(strength: float) -> float:
-        return bulk.needed_strength(np.array([strength]))
-
-    least = needed(1e-300)
+    least = bulk.needed_strength(SMALLEST)[0]
     if bulk.spiked.directions is None or bulk.spiked.method == "pca":
         return record(least, 0.0, 0)
     if bulk.slope_at_infinity() >= 1 - 1e-12:
         return record(math.inf, 0.0, 0)
-    high = least
-    while (ahead := needed(high)) > high:
-        if high > LARGEST * least:
-            return record(math.inf, 0.0, 0)
-        high = max(2 * high, ahead)
-    if high == least:
-        return record(least, 0.0, 0)
-    root, report = brentq(
-        lambda log: math.log(needed(math.exp(log))) - log,
-        math.log(least),
-        math.log(high),
-        xtol=1e-15,
-        rtol=1e-15,
-        full_output=True,
-    )
-    value = math.exp(root)
-    return record(value, abs(needed(value) / value - 1), report.iterations)
+    return record(*_fixed_point(bulk.needed_strength, least))
+
+
+def _fixed_point(needed: Callable[[float], tuple[float, float]], start: float) -> tuple[float, float, int]:
+    """Solve T(strength) = strength from a start below the root; returns it, its residual and the number of steps.
+
+    `needed` gives T with its slope. T is concave: where its slope is below 1, the next strength by Newton's method lies
+    right of the root, and from there on the strengths fall to it. Infinite where no root is in reach.
+    """
+    strength, before = start, math.inf
+    for count in range(MOST_STEPS):
+        value, slope = needed(strength)
+        residual = abs(value / strength - 1)
+        new = strength + (value - strength) / (1 - slope) if slope < 1 else 2 * max(value, strength)
+        step = abs(new / strength - 1)
+        if step <= CLOSE or before <= step <= TOLERANCE:  # rounding in the end
+            return strength, residual, count
+        if strength > LARGEST * start and value > strength:
+            return math.inf, 0.0, count
+        strength, before = min(new, 2 * LARGEST * start), step
+    return strength, residual, MOST_STEPS
