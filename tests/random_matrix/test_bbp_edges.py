@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from theory.models import AR1, Isotropic, MaskedRidge, Scaled, TwoLevel
+from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.ensemble import (
     CommutingEnsemble,
     DenseEnsemble,
     masked_predictor,
     sample_covariance,
 )
-from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.real_branch import RealBranch
 
 

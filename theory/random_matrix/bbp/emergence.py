@@ -75,7 +75,9 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         best, residual, count = _root(bulk, trial, end.place - float(np.log(at_edge[rank])))
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
         solution = Solution(best, status, residual, TOLERANCE, count)
-        found.append(_measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, residual, count))
+        found.append(
+            _measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, residual, count)
+        )
     return found
 
 
@@ -97,15 +99,13 @@ def _by_factorizations(
         solved = branch.solved(lambda at: trial(at.point), near.point.place, near.point.nu)
     except np.linalg.LinAlgError:  # a resolvent is not definite
         return None
-    if solved is None or not solved.resolvent.point.m < 1:
+    if solved is None or not solved.resolvent.m < 1:
         return None
     residual = max(abs(solved.condition.value), abs(solved.resolvent.defect))
     return (solved.condition, residual, count + solved.count) if residual <= TOLERANCE else None
 
 
-def _trial(
-    bulk: SpikedBulk, normalization: Normalization, strengths: Array, point: BranchPoint, rank: int
-) -> _Trial:
+def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, point: BranchPoint, rank: int) -> _Trial:
     h = point.h
     forms = bulk.operator.forms(h, point.nu, normalization)
     values, vectors = np.linalg.eigh(_matrix(h, forms, strengths))

@@ -122,7 +122,7 @@ class Dense:
         # Left of the bulk R is negative definite. What is asked for there is even in R, so that -R will do.
         if matrix[0, 0] < 0:
             matrix *= -1
-        found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        found: tuple[Array, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
         return found
 
     def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:

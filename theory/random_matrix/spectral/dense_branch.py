@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
@@ -31,16 +32,62 @@ LONGEST = 1.0  # size of a step beyond which Newton's method is not trusted
 
 @dataclass(frozen=True, eq=False)
 class Resolvent:
-    """Holds the inverse R of the positive one of P and -P at (h, nu), with traces of it over n = alpha d."""
+    """The inverse R of P = C C^T, or of -P left of the support, at a place and nu on the branch or beside it.
 
-    point: BranchPoint  # on the branch where `defect` vanishes
-    inverse: Array = field(repr=False)  # R
-    product: Array = field(repr=False)  # R Sigma_D
-    defect: float  # log of tr Sigma_D R/(n |delta|)
-    defect_by_h: float
-    defect_by_nu: float
-    bend: float  # half the slope of -dh/ddelta in h
+    `root` is C^-1 and `whitened` W = C^-1 Sigma_D C^-T: traces of products of R and Sigma_D are traces of W, and of
+    Y = W C^-1 where R occurs once more than Sigma_D does. They are taken over n = alpha d.
+    """
+
+    place: float
+    h: float
+    nu: float
+    delta: float  # absolute
+    fall: float  # -dh/ddelta
+    bend: float  # half its slope in h
     sign: float  # that of P
+    n: float
+    root: Array = field(repr=False)
+    whitened: Array = field(repr=False)
+
+    @cached_property
+    def traces(self) -> tuple[float, float]:
+        """Return those of Sigma_D R and its square."""
+        return float(np.trace(self.whitened)) / self.n, _inner(self.whitened, self.whitened) / self.n
+
+    @property
+    def m(self) -> float:
+        """The m of the branch; below 1 beyond the edge."""
+        return self.fall * self.traces[1]
+
+    @property
+    def defect(self) -> float:
+        """The scalar equation's log of tr Sigma_D R/(n |delta|), which is 0 on the branch."""
+        return math.log(self.traces[0] / self.delta)
+
+    @cached_property
+    def half(self) -> Array:
+        """Y = W C^-1."""
+        return np.asarray(dtrmm(1.0, self.root, self.whitened, side=1, lower=1))
+
+    @cached_property
+    def point(self) -> BranchPoint:
+        """The point of the branch that it is, if it is one."""
+        diagonal = np.einsum("ij,ij->j", self.root, self.half)
+        slope = (self.m - 1) * self.n / (self.fall * float(diagonal.sum()))
+        return BranchPoint(self.place, self.h, self.nu, self.m, self.fall, slope, diagonal=diagonal)
+
+    def defect_slopes(self) -> tuple[float, float]:
+        """Compute the derivatives of the defect in h and nu."""
+        first, second = self.traces
+        mixed = _inner(self.half, self.root) / self.n
+        return self.sign * (second / first - 1 / (self.fall * self.delta)), -self.sign * mixed / first
+
+    def m_slopes(self) -> tuple[float, float]:
+        """Compute the derivatives of log m in h and nu."""
+        second = self.traces[1] * self.n
+        third = _inner(self.whitened @ self.whitened.T, self.whitened.T)
+        by_h = 2 * self.bend / self.fall + 2 * self.sign * third / second
+        return by_h, -2 * self.sign * _inner(self.half, self.half) / second
 
 
 class Condition(Protocol):
@@ -67,23 +114,21 @@ class _AtTheEdge:
 
     @property
     def value(self) -> float:
-        return math.log(self.resolvent.point.m)
+        return math.log(self.resolvent.m)
 
     def slopes(self) -> tuple[float, float]:
-        at, product = self.resolvent, self.resolvent.product
-        cube = product @ product
-        second, third = np.vdot(product, product.T), np.vdot(cube, product.T)
-        by_h = 2 * at.bend / at.point.fall + 2 * at.sign * third / second
-        return float(by_h), float(-2 * at.sign * np.vdot(cube, at.inverse) / second)
+        return self.resolvent.m_slopes()
 
 
 @dataclass(frozen=True)
 class Solved(Generic[AnyCondition]):
-    """Where the scalar equation and a condition meet, on the branch if P is definite there."""
+    """Where the scalar equation and a condition meet."""
 
-    resolvent: Resolvent
-    condition: AnyCondition
-    count: int  # resolvents
+    place: float
+    nu: float
+    resolvent: Resolvent  # closer to it than `close`
+    condition: AnyCondition  # at that resolvent
+    count: int  # resolvents that were computed
 
 
 class DenseBranch(RealBranch):
@@ -107,45 +152,43 @@ class DenseBranch(RealBranch):
             return atom
         try:
             start = self.surrogate.edge()
-            found = self.solved(_AtTheEdge, start.place, start.nu)
+            found = self.solved(_AtTheEdge, start.place, start.nu, close=1e-9)
         except ConvergenceError:  # the surrogate has no edge
             found = None
         if found is None:
             return super().edge()
-        point = found.resolvent.point
-        residual = max(abs(point.m - 1), abs(found.resolvent.defect))
+        residual = max(abs(found.resolvent.m - 1), abs(found.resolvent.defect))
         if not residual <= TOLERANCE:
             return super().edge()
-        return ExtremeEdge(point.nu, point.h, point.place, residual, found.count)
+        h = self._weights(math.exp(found.place))[1]
+        return ExtremeEdge(found.nu, h, found.place, residual, found.count)
 
     def guess(self, place: float) -> BranchPoint:
         """Guess the point at `place` from that of the surrogate."""
         return self.surrogate.at(place)
 
     def resolvent(self, place: float, nu: float) -> Resolvent | None:
-        """Compute R and its traces at any (place, nu); None where P is not definite."""
+        """Compute R at any (place, nu); None where P is not definite, or traces are no numbers."""
         sign = 1.0 if self.side == "right" else -1.0
         delta, h, fall, bend = self._weights(math.exp(place))
-        matrix = -sign * h * self.ensemble.covariance
-        matrix[np.diag_indices(len(matrix))] += sign * (nu - self.ensemble.offset)
-        if (inverse := _positive_inverse(matrix)) is None:
+        covariance, d = self.ensemble.covariance, len(self.ensemble.offset)
+        matrix = -sign * h * covariance
+        matrix[np.diag_indices(d)] += sign * (nu - self.ensemble.offset)
+        factor, failed = dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
+        if failed:
             return None
-        product, n = inverse @ self.ensemble.covariance, self.ensemble.alpha * len(matrix)
-        first, second = float(np.trace(product)) / n, float(np.vdot(product, product.T)) / n
-        if not (first > 0 and second > 0):  # they underflow
-            return None
-        mixed, m = float(np.vdot(product, inverse)) / n, fall * second
-        point = BranchPoint(place, h, nu, m, fall, (m - 1) / (fall * mixed), diagonal=np.einsum("ij,ij->i", product, inverse))
-        by_h = sign * (second / first - 1 / (fall * delta))
-        return Resolvent(point, inverse, product, math.log(first / delta), by_h, -sign * mixed / first, bend, sign)
+        root = dtrtri(factor, lower=1, overwrite_c=1)[0]
+        whitened = dtrmm(1.0, root, dtrmm(1.0, root, covariance.T, lower=1), side=1, lower=1, trans_a=1, overwrite_b=1)
+        found = Resolvent(place, h, nu, delta, fall, bend, sign, self.ensemble.alpha * d, root, whitened)
+        return found if all(0 < trace < math.inf for trace in found.traces) else None
 
     def solved(
-        self, condition: Callable[[Resolvent], AnyCondition], place: float, nu: float
+        self, condition: Callable[[Resolvent], AnyCondition], place: float, nu: float, close: float = CLOSE
     ) -> Solved[AnyCondition] | None:
         """Solve the scalar equation and the condition by Newton's method from (place, nu); None where it fails.
 
-        The size of a step counts in place, and in nu relative to the gap to the poles. Where the last Jacobian tells
-        that the next step is small enough, the solution is reached: that saves the slopes of the condition.
+        The size of a step counts in place, and in nu relative to the gap to the poles. A step below `close` by the
+        Jacobian before it ends the search without another one.
         """
         jacobian, before = np.full((2, 2), np.nan), math.inf
         for count in range(1, MOST_STEPS + 1):
@@ -155,36 +198,28 @@ class DenseBranch(RealBranch):
             current = condition(at)
             values = np.array([at.defect, current.value])
             if count > 1:
-                size = _size(np.linalg.solve(jacobian, values), at)
-                if size < CLOSE or before / 2 < size < STALLED:
-                    return Solved(at, current, count)
+                step = np.linalg.solve(jacobian, values)
+                size = _size(step, jacobian)
+                if size < close or before / 2 < size < STALLED:
+                    return Solved(place - float(step[0]), nu - float(step[1]), at, current, count)
                 before = size
-            by_h, by_nu = current.slopes()
-            stretch = self.stretch(place)
-            jacobian = np.array([[at.defect_by_h * stretch, at.defect_by_nu], [by_h * stretch, by_nu]])
-            if not (np.isfinite(jacobian).all() and np.linalg.matrix_rank(jacobian) == 2):
+            slopes = np.array([at.defect_slopes(), current.slopes()])
+            jacobian = slopes * np.array([self.stretch(place), 1.0])
+            if not (np.isfinite(jacobian).all() and np.linalg.det(jacobian) != 0):
                 return None
             step = np.linalg.solve(jacobian, values)
-            if not _size(step, at) < LONGEST:
+            if not _size(step, jacobian) < LONGEST:
                 return None
             place, nu = place - float(step[0]), nu - float(step[1])
         return None
 
 
-def _size(step: Array, resolvent: Resolvent) -> float:
-    return float(max(abs(step[0]), abs(step[1] * resolvent.defect_by_nu)))
+def _inner(one: Array, two: Array) -> float:
+    return float(np.einsum("ij,ij", one, two))
 
 
-def _positive_inverse(matrix: Array) -> Array | None:
-    """Invert a symmetric matrix, which is overwritten; None where it is not positive definite."""
-    factor, failed = dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
-    if failed:
-        return None
-    half, failed = dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
-        return None
-    half[np.diag_indices(len(half))] /= 2
-    return np.asarray(half + half.T)
+def _size(step: Array, jacobian: Array) -> float:
+    return float(max(abs(step[0]), abs(step[1] * jacobian[0, 1])))
 
 
 def branch(ensemble: Ensemble, side: Side = "right") -> RealBranch:
