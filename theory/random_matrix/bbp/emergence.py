@@ -18,7 +18,7 @@ from theory.numerics import Solution, verified
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.operators import Forms
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
-from theory.random_matrix.spectral.dense_branch import DenseBranch
+from theory.random_matrix.spectral.dense_branch import FAILURES, DenseBranch
 from theory.random_matrix.spectral.real_branch import ADVICE, BranchPoint
 from theory.random_matrix.spectral.rising_root import rising_root
 
@@ -75,9 +75,8 @@ def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
         best, residual, count = _root(bulk, trial, end.place - float(np.log(at_edge[rank])))
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
         solution = Solution(best, status, residual, TOLERANCE, count)
-        found.append(
-            _measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, residual, count)
-        )
+        best = verified(solution, f"outlier {rank}", True, ADVICE).value
+        found.append(_measure(bulk, strengths, best, residual, count))
     return found
 
 
@@ -95,9 +94,9 @@ def _by_factorizations(
 ) -> tuple[_Trial, float, int] | None:
     """Find the root near the one on the surrogate's branch; None where that is not certified to lie on the branch."""
     try:
-        near, count = rising_root(lambda place: trial(branch.guess(place)), start, high=end, tol=ROUGH)
+        near, count = rising_root(lambda place: trial(branch.surrogate.at(place)), start, high=end, tol=ROUGH)
         solved = branch.solved(lambda at: trial(at.point), near.point.place, near.point.nu)
-    except np.linalg.LinAlgError:  # a resolvent is not definite
+    except FAILURES:
         return None
     if solved is None or not solved.resolvent.m < 1:
         return None

@@ -4,6 +4,7 @@ They are sums over coordinates where the noise is diagonal, else they cost a Cho
 """
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -64,8 +65,8 @@ class Diagonal:
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
     def solved(self, h: float, x: float, normalization: Normalization) -> Array:
-        """Compute R u for every direction u, (k, r)."""
-        return np.asarray(self.directions / (normalization.at(x) - h * self.sigma))
+        """Compute R u for every direction u, (k, r); none may be delocalized."""
+        return np.asarray(cast(Array, self.directions) / (normalization.at(x) - h * self.sigma))
 
     def traces(self, point: BranchPoint, normalization: Normalization, alpha: float) -> Traces:
         """Compute the traces at one point right or left of the bulk."""
@@ -98,8 +99,9 @@ class Dense:
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
     def solved(self, h: float, x: float, normalization: Normalization) -> Array:
-        """Compute R u for every direction u, (k, d)."""
-        return np.asarray(cho_solve(self._factor(h, x, normalization), self.directions.T).T)
+        """Compute R u for every direction u, (k, d); none may be delocalized."""
+        U = cast(Array, self.directions).T
+        return np.asarray(cho_solve(self._factor(h, x, normalization), U).T)
 
     def traces(self, point: BranchPoint, normalization: Normalization, alpha: float) -> Traces:
         """Compute the traces at one point right or left of the bulk."""

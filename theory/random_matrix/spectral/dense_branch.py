@@ -28,6 +28,7 @@ MOST_STEPS = 12
 CLOSE = 1e-11  # size of a step that is left out
 STALLED = 1e-8  # size below which steps that no longer shrink have reached rounding
 LONGEST = 1.0  # size of a step beyond which Newton's method is not trusted
+FAILURES = (ConvergenceError, FloatingPointError, np.linalg.LinAlgError)  # of a surrogate, or of a matrix beside P
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ class DenseBranch(RealBranch):
 
     @cached_property
     def surrogate(self) -> RealBranch:
-        """The branch of the commuting ensemble that is near this one."""
+        """The branch of a commuting ensemble that is near this one."""
         ensemble, center = self.ensemble, -0.5 * math.log(self.ensemble.alpha)
         h, k = (self._weights(math.exp(center + shift))[1] for shift in NEAR)
         one, two = (np.linalg.eigvalsh(x * ensemble.covariance + np.diag(ensemble.offset)) for x in (h, k))
@@ -153,7 +154,7 @@ class DenseBranch(RealBranch):
         try:
             start = self.surrogate.edge()
             found = self.solved(_AtTheEdge, start.place, start.nu, close=1e-9)
-        except ConvergenceError:  # the surrogate has no edge
+        except FAILURES:
             found = None
         if found is None:
             return super().edge()
@@ -162,10 +163,6 @@ class DenseBranch(RealBranch):
             return super().edge()
         h = self._weights(math.exp(found.place))[1]
         return ExtremeEdge(found.nu, h, found.place, residual, found.count)
-
-    def guess(self, place: float) -> BranchPoint:
-        """Guess the point at `place` from that of the surrogate."""
-        return self.surrogate.at(place)
 
     def resolvent(self, place: float, nu: float) -> Resolvent | None:
         """Compute R at any (place, nu); None where P is not definite, or traces are no numbers."""
@@ -187,8 +184,8 @@ class DenseBranch(RealBranch):
     ) -> Solved[AnyCondition] | None:
         """Solve the scalar equation and the condition by Newton's method from (place, nu); None where it fails.
 
-        The size of a step counts in place, and in nu relative to the gap to the poles. A step below `close` by the
-        Jacobian before it ends the search without another one.
+        The size of a step counts in place, and in nu relative to the gap to the poles. Where it and the values are
+        below `close`, that of the step by the Jacobian before it, the search ends without another Jacobian.
         """
         jacobian, before = np.full((2, 2), np.nan), math.inf
         for count in range(1, MOST_STEPS + 1):
@@ -199,7 +196,7 @@ class DenseBranch(RealBranch):
             values = np.array([at.defect, current.value])
             if count > 1:
                 step = np.linalg.solve(jacobian, values)
-                size = _size(step, jacobian)
+                size = max(_size(step, jacobian), float(abs(values).max()))
                 if size < close or before / 2 < size < STALLED:
                     return Solved(place - float(step[0]), nu - float(step[1]), at, current, count)
                 before = size
