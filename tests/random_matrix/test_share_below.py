@@ -38,7 +38,7 @@ def density(alpha, nu):
 
 @pytest.mark.parametrize("alpha", [0.15, 0.6, 4.0])
 def test_inside_bulks_it_is_the_integral_of_the_density(alpha):
-    nodes, weights = np.polynomial.legendre.leggauss(16)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
     law = law_of(atoms(alpha))
     for low, high in law.edges:
         between = law.cumulative(low) + np.linspace(0.02, 0.98, 6) * (law.cumulative(high) - law.cumulative(low))
