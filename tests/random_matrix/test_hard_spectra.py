@@ -12,7 +12,7 @@ from theory.models import AR1, Diagonal, Empirical, MaskedRidge
 from theory.models.row_scales import PointScales
 from theory.random_matrix import covariance_law, predictor_law
 
-NAMED = [(12, 0.6, 0.3, 1e-3), (12, 0.6, 0.6, 1e-4), (24, 0.6, 0.34, 4.6e-4)]
+NAMED = [(12, 0.6, 0.3, 1e-3), (12, 0.6, 0.6, 1e-4), (24, 0.6, 0.34, 4.6e-4), (40, 0.6, 0.5, 1e-3)]
 
 
 def problem(rng):
