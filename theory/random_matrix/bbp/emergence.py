@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
-ROUGH = 1e-3  # step in the place at which the branch of a surrogate has served
+ROUGH = 1e-2  # step in the place at which the branch of a surrogate has served
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,10 @@ def _by_factorizations(
     """Find the root near the one on the surrogate's branch; None where that is not certified to lie on the branch."""
     try:
         near, count = rising_root(lambda place: trial(branch.surrogate.at(place)), start, high=end, tol=ROUGH)
-        solved = branch.solved(lambda at: trial(at.point), near.point.place, near.point.nu)
+        if not abs(near.value) < near.derivative:
+            return None
+        place = near.point.place - near.value / near.derivative  # a last step, which is not tried
+        solved = branch.solved(lambda at: trial(at.point), place, branch.surrogate.at(place).nu)
     except FAILURES:
         return None
     if solved is None or not solved.resolvent.m < 1:
