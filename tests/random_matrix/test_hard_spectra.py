@@ -27,7 +27,7 @@ def problem(rng):
 
 
 def solved(law):
-    """Masses are exact; the residual compares panels of the density with them: 9 of 600 problems lie in 1e-8 to 7.2e-8."""
+    """Masses are exact; the residual compares panels of the density with them: 9 of 600 lie in 1e-8 to 7.2e-8."""
     assert law.converged
     assert law.residual < 1e-7
     assert abs(law.total_mass - 1) < 1e-8
