@@ -46,7 +46,7 @@ def test_pca_of_correlated_noise(jobs):
 
 @pytest.mark.parametrize("d", [200, 500])
 def test_masked_regression_in_dense_noise(jobs, d):
-    """Nothing commutes: eigendecompositions along the branch."""
+    """Nothing commutes: eigenvalues at two points of the branch and Cholesky factors at some ten more."""
     noise, u = Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), direction(d)
     matrix = noise.matrix
     jobs.compare(
@@ -56,6 +56,14 @@ def test_masked_regression_in_dense_noise(jobs, d):
         goal="1/5 times",
         rounds=2,
     )
+
+
+def test_growth_in_dense_noise(jobs):
+    def make(d):
+        noise, u = Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), direction(d)
+        return lambda: spike_outlier(noise, u, alpha=1.0, lam=0.1, strength=8.0)
+
+    jobs.grows("outlier of masked regression in dense noise, by d", (200, 400, 800), make, goal="power 3")
 
 
 def test_optimal_ridge(jobs):

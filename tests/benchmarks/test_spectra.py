@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.machinery.jobs import Peer
-from theory.models import Isotropic
-from theory.random_matrix import covariance_law
+from theory.models import AR1, Isotropic, MaskedRidge, Scaled
+from theory.random_matrix import covariance_law, predictor_law
 from theory.random_matrix.spectral import high_precision
 from theory.random_matrix.spectral.build import law_of
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble
@@ -111,3 +111,34 @@ def test_growth_with_atoms(jobs):
         return lambda: law_of(ensemble(count)).density(x)
 
     jobs.grows("density at 1000 points, by atoms", (50, 200, 800), make, goal="power 1.2")
+
+
+def dense_model(d):
+    """A covariance whose coordinates have different units, so that D^1/2 Sigma D^1/2 and lam D do not commute."""
+    return MaskedRidge(Scaled(AR1(d, 0.6), np.linspace(0.5, 2, d)), alpha=1.0, lam=0.1)
+
+
+def test_law_of_a_dense_predictor(jobs):
+    model = dense_model(200)
+    matrix = model.covariance.matrix
+    jobs.compare(
+        "law of a joint predictor, scaled AR1 d = 200",
+        lambda: predictor_law(model),
+        beside={"numpy, one eigendecomposition": lambda: np.linalg.eigh(matrix)},
+        goal="2 s",
+        rounds=1,
+    )
+
+
+def test_growth_of_dense_predictors(jobs):
+    def make(d):
+        model = dense_model(d)
+        return lambda: predictor_law(model)
+
+    jobs.grows("law of a joint predictor, scaled AR1, by d", (50, 100, 200), make, goal="power 3")
+
+
+def test_law_of_a_short_chain_at_a_small_ridge(jobs):
+    """Bulks of relative widths from 1e-12 to 1: their panels are what costs."""
+    model = MaskedRidge(AR1(40, 0.6), alpha=0.5, lam=1e-3)
+    jobs.compare("law of a joint predictor, AR1 d = 40, lam = 1e-3", lambda: predictor_law(model), goal="1 s", rounds=1)

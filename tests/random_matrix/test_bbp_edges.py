@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from theory.models import AR1, Isotropic, MaskedRidge, Scaled, TwoLevel
+from theory.random_matrix.spectral.dense_branch import extreme_edge
 from theory.random_matrix.spectral.ensemble import (
     CommutingEnsemble,
     DenseEnsemble,
     masked_predictor,
     sample_covariance,
 )
-from theory.random_matrix.spectral.real_branch import RealBranch, extreme_edge
+from theory.random_matrix.spectral.real_branch import RealBranch
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.25, 0.999, 1.0, 1.0001, 2.0, 1e3])

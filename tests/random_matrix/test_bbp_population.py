@@ -127,5 +127,15 @@ def test_where_every_ridge_is_alike_rounding_chooses_none(noise, strength):
 def test_the_needed_strength_grows_in_the_end_as_said(method, lam, count):
     u = unit(np.ones(count), 8)
     bulk = SpikedBulk(spiked_noise(Isotropic(8, 2.0), u[None], 1.0, method, lam))
-    grown = bulk.needed_strength(np.array([1e9])) / 1e9
+    grown = bulk.needed_strength(1e9)[0] / 1e9
     assert bulk.slope_at_infinity() == pytest.approx(grown, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(("method", "lam"), CASES)
+@pytest.mark.parametrize("noise", [Diagonal([0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 1.5, 0.7]), AR1(8, 0.6)])
+def test_the_slope_of_the_needed_strength(method, lam, noise):
+    bulk = SpikedBulk(spiked_noise(noise, unit([2.0, 1.0, -1.0, 1.5], 8)[None], 1.5, method, lam))
+    for strength in (0.1, 3.0):
+        step = 1e-5 * strength
+        rise = bulk.needed_strength(strength + step)[0] - bulk.needed_strength(strength - step)[0]
+        assert bulk.needed_strength(strength)[1] == pytest.approx(rise / (2 * step), rel=1e-6, abs=1e-8)

@@ -12,7 +12,7 @@ from theory.models import AR1, Diagonal, Empirical, MaskedRidge
 from theory.models.row_scales import PointScales
 from theory.random_matrix import covariance_law, predictor_law
 
-NAMED = [(12, 0.6, 0.3, 1e-3), (12, 0.6, 0.6, 1e-4), (24, 0.6, 0.34, 4.6e-4)]
+NAMED = [(12, 0.6, 0.3, 1e-3), (12, 0.6, 0.6, 1e-4), (24, 0.6, 0.34, 4.6e-4), (40, 0.6, 0.5, 1e-3)]
 
 
 def problem(rng):
@@ -27,7 +27,7 @@ def problem(rng):
 
 
 def solved(law):
-    """Masses are exact; the residual compares panels of the density with them: up to 7e-8 in 13 of 2000 problems."""
+    """Masses are exact; the residual compares panels of the density with them: 9 of 600 lie in 1e-8 to 7.2e-8."""
     assert law.converged
     assert law.residual < 1e-7
     assert abs(law.total_mass - 1) < 1e-8

@@ -7,7 +7,9 @@ the noise. Along the branch from h = 1 to the edge B increases, so that each of 
 the spikes that left the bulk are the eigenvalues above 1 at the edge.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +18,16 @@ from theory.numerics import Solution, verified
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.operators import Forms
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
+from theory.random_matrix.spectral.dense_branch import FAILURES, DenseBranch
 from theory.random_matrix.spectral.real_branch import ADVICE, BranchPoint
 from theory.random_matrix.spectral.rising_root import rising_root
 
+if TYPE_CHECKING:
+    from theory.numerics.solution import Status
+
 ROUNDING = 1e-11  # of B - 1 at the edge: closer than this to its threshold a spike is at it
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
+ROUGH = 1e-2  # step in the place at which the branch of a surrogate has served
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,56 +40,85 @@ class Emerged:
     left_overlaps: Array = field(repr=False)
     shared: float  # squared length of the projection of the right eigenvector on the span of the spikes
     left_shared: float
-    residual: float  # |log of the eigenvalue of B|
+    residual: float  # |log of the eigenvalue of B|, or the defect of the scalar equation if larger
     iterations: int
 
 
 @dataclass(frozen=True)
 class _Trial:
     value: float  # log of one eigenvalue of B
-    derivative: float
+    derivative: float  # along the branch, by the place
+    by_h: float
+    by_x: float
     point: BranchPoint
     forms: Forms
     vector: Array  # Theta^1/2 b, (k,)
 
+    def slopes(self) -> tuple[float, float]:
+        return self.by_h, self.by_x
+
 
 def emerged(bulk: SpikedBulk, strengths: Array) -> list[Emerged]:
     """Find all outliers right of the bulk, the largest first."""
-    normalization = bulk.normalizations.at(strengths)
-    end = bulk.edge.place
-    at_edge = np.linalg.eigvalsh(
-        _matrix(bulk.edge.h, _forms(bulk, bulk.edge.h, bulk.edge.nu, normalization), strengths)
-    )
+    normalization, end = bulk.normalizations.at(strengths), bulk.edge
+    at_edge = np.linalg.eigvalsh(_matrix(end.h, bulk.operator.forms(end.h, end.nu, normalization), strengths))
     found = []
     for rank in reversed(range(len(strengths))):
         if not at_edge[rank] > 1 + ROUNDING:
             break
 
-        def trial(place: float, rank: int = rank) -> _Trial:
-            return _trial(bulk, normalization, strengths, place, rank)
+        def trial(point: BranchPoint, rank: int = rank) -> _Trial:
+            return _trial(bulk, normalization, strengths, point, rank)
 
         # The logarithm of B grows about as fast as the coordinate: this guesses its root. The edge itself is no place
         # to start from, since x(h) is stationary there.
-        best, count = rising_root(trial, end - float(np.log(at_edge[rank])), high=end)
-        solution = Solution(
-            best, "converged" if abs(best.value) <= TOLERANCE else "max_iter", abs(best.value), TOLERANCE, count
-        )
-        found.append(_measure(bulk, strengths, verified(solution, f"outlier {rank}", True, ADVICE).value, count))
+        best, residual, count = _root(bulk, trial, end.place - float(np.log(at_edge[rank])))
+        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
+        solution = Solution(best, status, residual, TOLERANCE, count)
+        best = verified(solution, f"outlier {rank}", True, ADVICE).value
+        found.append(_measure(bulk, strengths, best, residual, count))
     return found
 
 
-def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, place: float, rank: int) -> _Trial:
-    point = bulk.branch.at(place)
+def _root(bulk: SpikedBulk, trial: Callable[[BranchPoint], _Trial], start: float) -> tuple[_Trial, float, int]:
+    """Find where the value of the trials passes 0 on the branch; the residual and the number of trials come with it."""
+    branch, end = bulk.branch, bulk.edge.place
+    if isinstance(branch, DenseBranch) and (found := _by_factorizations(branch, trial, start, end)) is not None:
+        return found
+    best, count = rising_root(lambda place: trial(branch.at(place)), start, high=end)
+    return best, abs(best.value), count
+
+
+def _by_factorizations(
+    branch: DenseBranch, trial: Callable[[BranchPoint], _Trial], start: float, end: float
+) -> tuple[_Trial, float, int] | None:
+    """Find the root near the one on the surrogate's branch; None where that is not certified to lie on the branch."""
+    try:
+        near, count = rising_root(lambda place: trial(branch.surrogate.at(place)), start, high=end, tol=ROUGH)
+        if not abs(near.value) < near.derivative:
+            return None
+        place = near.point.place - near.value / near.derivative  # a last step, which is not tried
+        solved = branch.solved(lambda at: trial(at.point), place, branch.surrogate.at(place).nu)
+    except FAILURES:
+        return None
+    if solved is None or not solved.resolvent.m < 1:
+        return None
+    residual = max(abs(solved.condition.value), abs(solved.resolvent.defect))
+    return (solved.condition, residual, count + solved.count) if residual <= TOLERANCE else None
+
+
+def _trial(bulk: SpikedBulk, normalization: Normalization, strengths: Array, point: BranchPoint, rank: int) -> _Trial:
     h = point.h
-    forms = _forms(bulk, h, point.nu, normalization)
+    forms = bulk.operator.forms(h, point.nu, normalization)
     values, vectors = np.linalg.eigh(_matrix(h, forms, strengths))
-    vector = np.sqrt(strengths) * vectors[:, rank]
-    derivative = vector @ (forms.left + h * (forms.noise - point.slope * forms.norm)) @ vector
-    value = float(values[rank])
-    return _Trial(float(np.log(value)), float(derivative) * bulk.branch.stretch(place) / value, point, forms, vector)
+    vector, value = np.sqrt(strengths) * vectors[:, rank], float(values[rank])
+    by_h = float(vector @ (forms.left + h * forms.noise) @ vector) / value
+    by_x = float(-h * (vector @ forms.norm @ vector)) / value
+    derivative = (by_h + point.slope * by_x) * bulk.branch.stretch(point.place)
+    return _Trial(float(np.log(value)), derivative, by_h, by_x, point, forms, vector)
 
 
-def _measure(bulk: SpikedBulk, strengths: Array, trial: _Trial, count: int) -> Emerged:
+def _measure(bulk: SpikedBulk, strengths: Array, trial: _Trial, residual: float, count: int) -> Emerged:
     """Compute overlaps from the residue of the resolvent at the outlier.
 
     z = R U vector is the deterministic part of the left eigenvector, scale z that of the right one. The rest of either
@@ -92,7 +128,7 @@ def _measure(bulk: SpikedBulk, strengths: Array, trial: _Trial, count: int) -> E
     left = Residue(forms.left @ a, float(a @ forms.left_norm @ a))
     right = Residue(forms.right @ a, float(a @ forms.right_norm @ a))
     rise = float(a @ forms.noise @ a + strengths @ (forms.left @ a) ** 2)
-    return overlaps_of(bulk, point, left, right, rise, abs(trial.value), count)
+    return overlaps_of(bulk, point, left, right, rise, residual, count)
 
 
 @dataclass(frozen=True)
@@ -110,7 +146,7 @@ def overlaps_of(
 
     A share 1 - m of the squared length is deterministic; the rest is noise of the sample, spread as the traces say.
     """
-    traces = bulk.operator.traces(point.h, point.nu, bulk.noise_normalization, bulk.spiked.alpha)
+    traces = bulk.operator.traces(point, bulk.noise_normalization, bulk.spiked.alpha)
     free = max(1 - point.m, 0.0)
 
     def measured(side: Residue, trace: float) -> tuple[Array, float]:
@@ -125,10 +161,6 @@ def _projected(bulk: SpikedBulk, cosines: Array) -> float:
     directions = bulk.spiked.directions
     gram = np.eye(1) if directions is None else directions @ directions.T
     return float(cosines @ np.linalg.lstsq(gram, cosines, rcond=None)[0])
-
-
-def _forms(bulk: SpikedBulk, h: float, x: float, normalization: Normalization) -> Forms:
-    return bulk.operator.forms(h, x, normalization)
 
 
 def _matrix(h: float, forms: Forms, strengths: Array) -> Array:

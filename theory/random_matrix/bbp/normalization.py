@@ -16,6 +16,7 @@ change at leading order. kappa is that of the noise, which a spike moves by O(1/
 finite as lam -> 0, where lam/kappa = 1 - df1/alpha.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,8 +72,18 @@ class MethodNormalization:
         """Convert x to the eigenvalue of the method's matrix."""
         return 1 - self.contraction / x if self.spiked.method == "ssr" else x
 
+    def slope(self, x: float, strength: float) -> Array:
+        """Compute the derivative of x scale - shift in the strength of one spike, (d,) or (1,)."""
+        method, directions = self.spiked.method, self.spiked.directions
+        if directions is None or method == "pca":
+            return np.zeros(1)
+        if method == "ssr":
+            taken = self.at(np.array([strength])).scale * self.solved[:, 0] / (1 + strength * self.form[0, 0])
+            return np.asarray(x * taken * taken)
+        return np.asarray(directions[0] ** 2 * (x if method == "correlation_pca" else 1.0))
+
     def growth(self, x: float) -> Array:
-        """Compute the slope of x scale - shift in the strength of one spike as that goes to infinity, (d,) or (1,)."""
+        """Compute the limit of `slope` as the strength goes to infinity, (d,) or (1,)."""
         method, directions = self.spiked.method, self.spiked.directions
         if directions is None or method == "pca":
             return np.zeros(1)
@@ -80,7 +91,7 @@ class MethodNormalization:
             s = self.form[0, 0]
             lone = self.diagonal * s - self.solved[:, 0] ** 2 <= 1e-13 * self.diagonal * s
             return np.where(lone, x * s / self.diagonal, 0.0)
-        return np.asarray(directions[0] ** 2 * (x if method == "correlation_pca" else 1.0))
+        return self.slope(x, math.inf)
 
     def _removed(self, strengths: Array | None) -> Array:
         """Compute what the spikes take from diag (Sigma + kappa)^-1, by Woodbury's identity."""

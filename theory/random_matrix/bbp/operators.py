@@ -4,6 +4,7 @@ They are sums over coordinates where the noise is diagonal, else they cost a Cho
 """
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -13,6 +14,7 @@ from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
+from theory.random_matrix.spectral.real_branch import BranchPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +64,13 @@ class Diagonal:
             return Forms(*(np.array([[float(value @ self.weights)]]) for value in diagonals))
         return Forms(*((self.directions * value) @ self.directions.T for value in diagonals))
 
-    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
+    def solved(self, h: float, x: float, normalization: Normalization) -> Array:
+        """Compute R u for every direction u, (k, r); none may be delocalized."""
+        return np.asarray(cast(Array, self.directions) / (normalization.at(x) - h * self.sigma))
+
+    def traces(self, point: BranchPoint, normalization: Normalization, alpha: float) -> Traces:
         """Compute the traces at one point right or left of the bulk."""
-        r = 1 / (normalization.at(x) - h * self.sigma)
+        r = 1 / (normalization.at(point.nu) - point.h * self.sigma)
         weights, scaled = self.sigma * self.weights / alpha, normalization.scale * r
         # A right vector carries the scales of the coordinates: its noise has their mean variance.
         right = np.inf if self.heavy else float(np.sum(weights * scaled * scaled))
@@ -88,14 +94,21 @@ class Dense:
         if self.directions is None:
             return self._mean_forms(h, x, normalization)
         U = self.directions.T
-        V = cho_solve(self._factor(h, x, normalization), U)
+        V = self.solved(h, x, normalization).T
         left, norm, right = (V.T @ (scale[:, None] ** power * V) for power in (0, 1, 2))
         return Forms(U.T @ V, U.T @ (scale[:, None] * V), left, norm, right, V.T @ self.matrix @ V)
 
-    def traces(self, h: float, x: float, normalization: Normalization, alpha: float) -> Traces:
+    def solved(self, h: float, x: float, normalization: Normalization) -> Array:
+        """Compute R u for every direction u, (k, d); none may be delocalized."""
+        U = cast(Array, self.directions).T
+        return np.asarray(cho_solve(self._factor(h, x, normalization), U).T)
+
+    def traces(self, point: BranchPoint, normalization: Normalization, alpha: float) -> Traces:
         """Compute the traces at one point right or left of the bulk."""
-        _, noise = self._inverse(h, x, normalization)
-        scale = np.broadcast_to(normalization.scale, len(noise))
+        scale = np.broadcast_to(normalization.scale, len(self.matrix))
+        # The diagonal of the branch is that of the ensemble, in units in which the scale is 1.
+        known = point.diagonal
+        noise = self._inverse(point.h, point.nu, normalization)[1] if known is None else known / scale
         return Traces(*(float(noise @ scale**power) / (alpha * len(noise)) for power in (0, 1, 2)))
 
     def _mean_forms(self, h: float, x: float, normalization: Normalization) -> Forms:
@@ -111,7 +124,7 @@ class Dense:
         # Left of the bulk R is negative definite. What is asked for there is even in R, so that -R will do.
         if matrix[0, 0] < 0:
             matrix *= -1
-        found: tuple[Array, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        found: tuple[Array, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
         return found
 
     def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:

@@ -2,10 +2,12 @@
 
 from functools import cached_property
 
-from theory.models.arrays import Array
+import numpy as np
+
 from theory.random_matrix.bbp.normalization import MethodNormalization
 from theory.random_matrix.bbp.operators import operator
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
+from theory.random_matrix.spectral.dense_branch import branch
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_branch import ExtremeEdge, RealBranch
 
@@ -29,28 +31,34 @@ class SpikedBulk:
     @cached_property
     def branch(self) -> RealBranch:
         """The branch x(h) right of the bulk."""
-        return RealBranch(self._ensemble)
+        return branch(self._ensemble)
 
     @cached_property
     def left_branch(self) -> RealBranch:
         """The branch x(h) left of the bulk."""
-        return RealBranch(self._ensemble, "left")
+        return branch(self._ensemble, "left")
 
     @cached_property
     def edge(self) -> ExtremeEdge:
         """The right edge of the bulk."""
         return self.branch.edge()
 
-    def needed_strength(self, strength: Array) -> float:
+    def needed_strength(self, strength: float) -> tuple[float, float]:
         """Compute T = 1/(h u^T R u) at the edge (h, x), with the scales that a spike of the given strength leaves.
 
         R = (x scale - shift - h Sigma_0)^-1. A spike leaves the bulk iff its strength exceeds T(strength). Scales and
         shifts are concave in the strength, and 1/(u^T M^-1 u) is concave and increasing in the matrix M: so T is
-        concave and increasing, with T(0) > 0, and T(strength) = strength has at most one root.
+        concave and increasing, with T(0) > 0, and T(strength) = strength has at most one root. The slope of T comes
+        with it.
         """
-        h, x = self.edge.h, self.edge.nu
-        form = self.operator.forms(h, x, self.normalizations.at(strength)).left
-        return float(1 / (h * form[0, 0]))
+        h, x, directions = self.edge.h, self.edge.nu, self.operator.directions
+        normalization = self.normalizations.at(np.array([strength]))
+        if directions is None:
+            return float(1 / (h * self.operator.forms(h, x, normalization).left[0, 0])), 0.0
+        solved = self.operator.solved(h, x, normalization)[0]
+        needed = float(1 / (h * (directions[0] @ solved)))
+        moved = float(np.sum(self.normalizations.slope(x, strength) * solved * solved))
+        return needed, h * needed * needed * moved
 
     def slope_at_infinity(self) -> float:
         """Compute lim T(strength)/strength as the strength goes to infinity: with 1 or more there is no threshold."""

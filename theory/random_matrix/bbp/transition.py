@@ -4,12 +4,11 @@ It is a root that is unique, since the strength that is needed is a concave func
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from theory.models import Covariance, SpikedData
 from theory.models.arguments import checked
@@ -22,6 +21,9 @@ from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
 from theory.random_matrix.spectral.real_branch import ADVICE
 
 LARGEST = 1e15  # relative to the threshold of a spike that leaves its own scales alone
+SMALLEST = 1e-300  # strength of a spike that changes nothing
+MOST_STEPS = 200
+CLOSE = 1e-12  # relative step after which no other one is needed
 TOLERANCE = 1e-7  # reached to rounding, of which a ridge far above the variances costs lam/variance digits
 
 
@@ -127,28 +129,32 @@ def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
         solution = Solution(found, "converged" if converged else "max_iter", residual, TOLERANCE, iterations)
         return verified(solution, f"threshold of a spike for method {bulk.spiked.method!r}", True, ADVICE).value
 
-    def needed(strength: float) -> float:
-        return bulk.needed_strength(np.array([strength]))
-
-    least = needed(1e-300)
+    least, slope = bulk.needed_strength(SMALLEST)
     if bulk.spiked.directions is None or bulk.spiked.method == "pca":
         return record(least, 0.0, 0)
     if bulk.slope_at_infinity() >= 1 - 1e-12:
         return record(math.inf, 0.0, 0)
-    high = least
-    while (ahead := needed(high)) > high:
-        if high > LARGEST * least:
-            return record(math.inf, 0.0, 0)
-        high = max(2 * high, ahead)
-    if high == least:
-        return record(least, 0.0, 0)
-    root, report = brentq(
-        lambda log: math.log(needed(math.exp(log))) - log,
-        math.log(least),
-        math.log(high),
-        xtol=1e-15,
-        rtol=1e-15,
-        full_output=True,
-    )
-    value = math.exp(root)
-    return record(value, abs(needed(value) / value - 1), report.iterations)
+    return record(*_fixed_point(bulk.needed_strength, least, slope))
+
+
+def _fixed_point(
+    needed: Callable[[float], tuple[float, float]], least: float, slope: float
+) -> tuple[float, float, int]:
+    """Solve T(strength) = strength from T(0) and its slope there; returns the strength, its residual and the steps.
+
+    `needed` gives T with its slope. T is concave: where its slope is below 1, the next strength by Newton's method lies
+    right of the root, and from there on the strengths fall to it. Infinite where no root is in reach.
+    """
+    strength, residual, before = least / (1 - slope) if slope < 1 else 2 * least, math.inf, math.inf
+    for count in range(1, MOST_STEPS):
+        strength = min(strength, 2 * LARGEST * least)
+        value, slope = needed(strength)
+        residual = abs(value / strength - 1)
+        new = strength + (value - strength) / (1 - slope) if slope < 1 else 2 * max(value, strength)
+        step = abs(new / strength - 1)
+        if step <= CLOSE or before <= step <= TOLERANCE:  # rounding in the end
+            return new, residual, count
+        if strength > LARGEST * least and value > strength:
+            return math.inf, 0.0, count
+        strength, before = new, step
+    return strength, residual, MOST_STEPS

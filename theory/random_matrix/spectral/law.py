@@ -26,7 +26,10 @@ class SpectralLaw(SolverResult):
 
     Stieltjes convention: g(z) = tr (x - z)^-1/d, so Im g has the sign of Im z, g ~ -1/z at infinity, and
     Im g(x + i0)/pi is the density. Methods take arrays of any shape, and raise ValueError for what is not finite.
-    `residual` is the largest of the scalar equation's at the nodes, of |mass - 1| and of the relative gap of the mean.
+    `residual` is the largest of the scalar equation's at the nodes, of |mass - 1|, of the relative gap of the mean, and
+    of what the density of a bulk sums to beside its mass. Edges and masses are closed forms to rounding; the last is
+    below 1e-8 as a rule, and up to 1e-7 (in one or two of a hundred random spectra with condition numbers to 1e12)
+    where rounding of nu shows in the density, since a bulk is narrow beside its place or holds features that are.
     """
 
     edges: Array  # (k, 2), left and right end of every bulk, ascending

@@ -11,7 +11,7 @@ physical root, so that m passes 1 once there too.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -46,24 +46,25 @@ class ExtremeEdge:
         return self.h == 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BranchPoint:
     """A point of a branch: m = 1 at the edge, m < 1 between the edge and infinity."""
 
+    place: float  # the coordinate of h
     h: float
     nu: float
     m: float
     fall: float  # -dh/ddelta, h^2 where all rows are alike
     slope: float  # dnu/dh
-    m_slope: float  # dm/dh along the branch
+    m_slope: float = math.nan  # dm/dh along the branch, where it was asked for
+    diagonal: Array | None = field(default=None, repr=False)  # of G Sigma_D G, where it was at hand
 
 
 @dataclass(frozen=True)
 class _Excess:
     value: float  # log m
-    derivative: float  # in the coordinate of `h_at`
+    derivative: float  # in the place
     point: BranchPoint
-    place: float
 
 
 class RealBranch:
@@ -90,7 +91,7 @@ class RealBranch:
         m2, trace, m3, m21 = (total / self.ensemble.alpha for total in found.moments(-sign / gaps))
         m = fall * m2
         slope = -(1 - m) / (fall * trace)
-        return BranchPoint(h, sign * top, m, fall, slope, 2 * bend * m2 - 2 * fall * (m3 - slope * m21))
+        return BranchPoint(place, h, sign * top, m, fall, slope, 2 * bend * m2 - 2 * fall * (m3 - slope * m21))
 
     def _weights(self, rise: float) -> tuple[float, float, float, float]:
         """Return |delta|, h, -dh/ddelta and half the slope of the latter in h, at exp(place) = `rise`."""
@@ -108,29 +109,37 @@ class RealBranch:
 
     def edge(self) -> ExtremeEdge:
         """Find the end of the support, where m = 1 to rounding; raises ConvergenceError where that is not reached."""
-        if self.side == "left" and (atom := _atom(self.ensemble)) is not None:
-            return ExtremeEdge(atom, 0.0, math.inf, 0.0, 0)
+        if (atom := self._atom()) is not None:
+            return atom
 
         def excess(place: float) -> _Excess:
             point = self.at(place)
-            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point, place)
+            return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
 
         found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
-        residual = abs(found.point.m - 1)
-        edge = ExtremeEdge(found.point.nu, found.point.h, found.place, residual, count)
+        point, residual = found.point, abs(found.point.m - 1)
+        edge = ExtremeEdge(point.nu, point.h, point.place, residual, count)
         status: Status = "converged" if residual <= TOLERANCE else "max_iter"
         return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
+
+    def _atom(self) -> ExtremeEdge | None:
+        """Return the end of the support at the least offset if its modes are no fewer than the samples, else None.
+
+        Then nu falls to that offset as h -> 0 with m <= 1 all the way, and the support ends in an atom there.
+        """
+        ensemble = self.ensemble
+        least = float(ensemble.offset.min())
+        spread = float(abs(ensemble.offset).max())
+        share = shares(ensemble)[ensemble.offset <= least + 1e-12 * spread].sum()
+        if self.side == "right" or share < ensemble.alpha * ensemble.rows.present * (1 - 1e-12):
+            return None
+        return ExtremeEdge(least, 0.0, math.inf, 0.0, 0)
 
     def stretch(self, place: float) -> float:
         """Return dh/dplace."""
         rise = math.exp(place)
         fall = self._weights(rise)[2]
         return fall * rise / (1 + rise) ** 2 / self._largest if self.side == "right" else -fall * rise
-
-
-def extreme_edge(ensemble: Ensemble, side: Side = "right") -> ExtremeEdge:
-    """Compute the right or left end of the support of the eigenvalues nu."""
-    return RealBranch(ensemble, side).edge()
 
 
 def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Array]:
@@ -151,14 +160,3 @@ def _root_above(poles: Array, residues: Array, target: float) -> tuple[float, Ar
         if step <= 4e-16 * gap:
             break
     return top + gap, gap + below
-
-
-def _atom(ensemble: Ensemble) -> float | None:
-    """Return the least offset if its modes are no fewer than the samples, else None.
-
-    Then nu falls to that offset as h -> 0 with m <= 1 all the way, and the support ends in an atom there.
-    """
-    least = float(ensemble.offset.min())
-    spread = float(abs(ensemble.offset).max())
-    share = shares(ensemble)[ensemble.offset <= least + 1e-12 * spread].sum()
-    return least if share >= ensemble.alpha * ensemble.rows.present * (1 - 1e-12) else None

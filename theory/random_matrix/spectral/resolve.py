@@ -12,6 +12,8 @@ from theory.random_matrix.spectral.equation import Branch, joined, share_below, 
 CLOSE = 1e-11  # of the mass of a panel: what its nodes sum to against the closed form
 SMOOTH = 1e-9  # of the last coefficients of a panel, as a mass
 LIGHT = 1e-13  # mass of a panel that is not halved
+NOISE = 100 * float(np.finfo(float).eps)  # of a density, over the relative width of its bulk
+HARMLESS = 2e-8  # error of the mass of a panel, where it is noise and a node is dear
 RESOLVED = 1e-12  # relative width of a panel in nu below which rounding of nu shows in its nodes
 
 
@@ -82,6 +84,8 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
     decayed, and as long as halving helps.
     """
     starts, masses = (np.array([getattr(span, name) for span in spans]) for name in ("start", "mass"))
+    dear = isinstance(ensemble, DenseEnsemble)
+    noise = np.array([NOISE / (1 - span.interval.low / span.interval.high) * dear for span in spans])
     known = [(span.nu, span.h) for span in spans]
     panels = _first(ensemble, spans, known)
     done: list[tuple[_Panels, Array, ComplexArray]] = []
@@ -95,7 +99,7 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
             raise GapFoundError(nu[lost])
         h, values = found.h.reshape(nu.shape), density * stretch
         residual = max(residual, float(np.where(found.certified, found.residual, 0.0).max()))
-        error, halved, flat = _judged(panels, values, nu)
+        error, halved, flat = _judged(panels, values, nu, noise)
         # Where nu is not resolved the mass is still known, and moments do not feel how it is spread.
         values[flat] = (panels.mass / (panels.right - panels.left))[flat, None]
         done.append((panels.only(~halved), values[~halved], h[~halved]))
@@ -108,8 +112,12 @@ def resolve(ensemble: Ensemble, spans: list[Span]) -> Resolved:
     return Resolved(bulks, max([residual, *gaps]))
 
 
-def _judged(panels: _Panels, values: Array, nu: Array) -> tuple[Array, Mask, Mask]:
-    """Return the error of every panel, whether it is to be halved, and whether only its mass is to be kept."""
+def _judged(panels: _Panels, values: Array, nu: Array, noise: Array) -> tuple[Array, Mask, Mask]:
+    """Return the error of every panel, whether it is to be halved, and whether only its mass is to be kept.
+
+    `noise` (bulks,) is the relative error of a density by the rounding of nu that ends the search where halving no
+    longer helps.
+    """
     half = (panels.right - panels.left) / 2
     tail = abs(values @ TO_SERIES[:, -2:]).max(axis=1) * 2 * half
     error = np.maximum(abs(half * (values @ WEIGHTS) - panels.mass), tail * (CLOSE / SMOOTH))
@@ -117,6 +125,7 @@ def _judged(panels: _Panels, values: Array, nu: Array) -> tuple[Array, Mask, Mas
     met = ~(error > CLOSE) | (panels.mass <= LIGHT)
     # Halving multiplies the error of an analytic function by 2^-16, and that of rounding by 1/2 or more.
     helps = (error < 0.7 * panels.parent) | (error > 1e-9)
+    helps &= (error < 0.2 * panels.parent) | (error > noise[panels.bulk] * panels.mass) | (error > HARMLESS)
     return error, ~met & wide & helps, ~met & ~wide
 
 

@@ -23,9 +23,9 @@ Point = TypeVar("Point", bound=Rising)
 
 
 def rising_root(
-    function: Callable[[float], Point], start: float, *, high: float = math.inf, max_iter: int = 200
+    function: Callable[[float], Point], start: float, *, high: float = math.inf, tol: float = 1e-13, max_iter: int = 200
 ) -> tuple[Point, int]:
-    """Find the root: returns the point there and the number of evaluations; steps end when they reach rounding.
+    """Find the root: returns the point there and the number of evaluations; steps end at `tol`, by default rounding.
 
     The bracket may begin infinite: a Newton step is taken where it stays inside and is not much longer than those
     before, else the bracket is halved, or widened by doubled steps. Once the bracket is finite a Newton step must be at
@@ -48,7 +48,7 @@ def rising_root(
             proposal = _inside(low, high, width)
         before, step, place = step, abs(proposal - place), proposal
         point = function(place)
-        if step < 1e-13 * (1 + abs(place)) or point.value == 0:
+        if step < tol * (1 + abs(place)) or point.value == 0:
             return point, count + 1
     return point, max_iter
 
