@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from theory import masked
 from theory.masked import high_precision
-from theory.masked.errors import population_errors
+from theory.random_matrix import population_errors
 from theory.models import (
     AR1,
     EqualScales,

@@ -22,6 +22,7 @@ from theory.models.glm import (
     TransferModel,
 )
 from theory.models.grouped import Blocks, Equicorrelated
+from theory.models.large import DiagonalPlusLowRank, LargeCovariance, ResolventDiagonals, SparsePrecision
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
@@ -58,6 +59,7 @@ __all__ = [
     "DenseModes",
     "DensePottsModel",
     "Diagonal",
+    "DiagonalPlusLowRank",
     "DiscretePerceptron",
     "Empirical",
     "EqualScales",
@@ -73,6 +75,7 @@ __all__ = [
     "HiddenManifold",
     "Interaction",
     "Isotropic",
+    "LargeCovariance",
     "LogNormalScales",
     "ManyBodyPottsModel",
     "MaskedRegression",
@@ -91,6 +94,7 @@ __all__ = [
     "RandomFeatures",
     "RandomLabels",
     "RandomMasks",
+    "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
     "RowScales",
@@ -99,6 +103,7 @@ __all__ = [
     "Sequences",
     "SpanMask",
     "SpanWindows",
+    "SparsePrecision",
     "Spectrum",
     "SpikeMethod",
     "Spiked",
