@@ -124,7 +124,7 @@ class LargePopulation:
 
     def mean_errors(self, kappa: Array) -> Array:
         """Compute their means over the coordinates, (points,)."""
-        return self._means_at(kappa)[4]
+        return np.asarray(self._means_at(kappa)[4])
 
 
 def population(covariance: Covariance) -> Population:
