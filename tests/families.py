@@ -56,7 +56,7 @@ REGULAR = {
     "sparse precision": SparsePrecision(
         diags_array([0.3, -0.6, 2.0, -0.6, 0.3], offsets=[-2, -1, 0, 1, 2], shape=(D, D))
     ),
-    "diagonal plus low rank": DiagonalPlusLowRank(_scales, np.outer(_direction, [1.0, 0.2]) + [[0.0, 0.7]]),
+    "diagonal plus low rank": DiagonalPlusLowRank(_scales, np.column_stack([_direction, _scales])),
     "empirical": Empirical.from_data(_rng.standard_normal((50, D))),
 }
 SINGULAR = {

@@ -16,7 +16,7 @@ from theory.random_matrix.row_response import row_response
 
 
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """Compute the errors of `theory.random_matrix.population_errors` for each coordinate at an effective ridge of its own, (c,) to (c,)."""
+    """Compute `theory.random_matrix.population_errors` with an effective ridge for each coordinate, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     return np.asarray(kappa * (of(p * t) / of(t) / of(t)))

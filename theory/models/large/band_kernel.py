@@ -1,9 +1,9 @@
 """The diagonal of the inverse of a banded matrix, with two derivatives, in one pass down and one up.
 
 A = a + c P is factored as L D L^T row by row. Entries Z of A^-1 inside the band then follow from the last row upwards
-by Takahashi's recursion, Z_ij = [i = j]/D_i - sum_{k > i} L_ki Z_kj, because A^-1 L = L^-T D^-1 is upper triangular. The
-same two passes carry the derivatives of all numbers with respect to log c and a, along which dA = c P and dA = 1, which
-gives the diagonals of A^-1 c P A^-1 and A^-2: these involve all entries of A^-1, also those outside the band.
+by Takahashi's recursion, Z_ij = [i = j]/D_i - sum_{k > i} L_ki Z_kj, because A^-1 L = L^-T D^-1 is upper triangular.
+The same two passes carry the derivatives of all numbers with respect to log c and a, along which dA = c P and dA = 1.
+That gives the diagonals of A^-1 c P A^-1 and A^-2, which involve all entries of A^-1, also those outside the band.
 """
 
 import numpy as np
