@@ -22,7 +22,13 @@ from theory.models.glm import (
     TransferModel,
 )
 from theory.models.grouped import Blocks, Equicorrelated
-from theory.models.large import DiagonalPlusLowRank, LargeCovariance, ResolventDiagonals, SparsePrecision
+from theory.models.large import (
+    CovarianceOperator,
+    DiagonalPlusLowRank,
+    LargeCovariance,
+    ResolventDiagonals,
+    SparsePrecision,
+)
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
@@ -56,6 +62,7 @@ __all__ = [
     "Cluster",
     "ContrastPopulation",
     "Covariance",
+    "CovarianceOperator",
     "DenseModes",
     "DensePottsModel",
     "Diagonal",

@@ -2,6 +2,7 @@
 
 from theory.models.large.base import LargeCovariance, ResolventDiagonals
 from theory.models.large.low_rank import DiagonalPlusLowRank
+from theory.models.large.operator import CovarianceOperator
 from theory.models.large.sparse_precision import SparsePrecision
 
-__all__ = ["DiagonalPlusLowRank", "LargeCovariance", "ResolventDiagonals", "SparsePrecision"]
+__all__ = ["CovarianceOperator", "DiagonalPlusLowRank", "LargeCovariance", "ResolventDiagonals", "SparsePrecision"]
