@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
@@ -14,6 +15,7 @@ from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 SYMMETRY = 1e-8  # allowed asymmetry of products, and negative eigenvalue, relative to the largest
+Drawn = NDArray[np.int64]  # numbers of the coordinates drawn
 NAMES = ("effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error")
 
 
@@ -41,7 +43,7 @@ class EstimatedRidgeSolution(SolverResult):
     mean_train_error: float
     mean_train_error_stderr: float
     lanczos_gap: float
-    coordinates: Array = field(repr=False)  # those that were drawn, (coordinates,)
+    coordinates: Drawn = field(repr=False)  # those that were drawn, (coordinates,)
     test_error: Array = field(repr=False)  # of the coordinates drawn
 
 
@@ -123,7 +125,7 @@ class _Quadrature:
         return np.asarray(kappa * (weights * t * (1 - t)).sum(axis=1) / own / own)
 
 
-def _numbers(model: MaskedRidge, quadrature: _Quadrature, drawn: Array, left_out: int | None = None) -> Array:
+def _numbers(model: MaskedRidge, quadrature: _Quadrature, drawn: Drawn, left_out: int | None = None) -> Array:
     """Compute the five numbers of NAMES, and the residual, leaving one probe out where asked."""
     spectrum = quadrature.spectrum(left_out)
     alpha, lam = np.array([model.alpha]), np.array([model.lam])
@@ -135,7 +137,7 @@ def _numbers(model: MaskedRidge, quadrature: _Quadrature, drawn: Array, left_out
     return np.array([ridge.value[0], at.df1[0], at.df2[0], test, factors.train[0] * test, ridge.residual])
 
 
-def _regressed(covariance: Covariance, errors: Array, drawn: Array) -> tuple[float, float]:
+def _regressed(covariance: Covariance, errors: Array, drawn: Drawn) -> tuple[float, float]:
     """Return the mean over all coordinates and its standard error, from the errors of those drawn."""
     n, d = len(drawn), covariance.size
     known = covariance.diagonal if isinstance(covariance, CovarianceOperator) else covariance.variances
@@ -149,7 +151,7 @@ def _regressed(covariance: Covariance, errors: Array, drawn: Array) -> tuple[flo
 
 
 def _with_errors(
-    model: MaskedRidge, quadrature: _Quadrature, drawn: Array, found: Array, gap: float, steps: int
+    model: MaskedRidge, quadrature: _Quadrature, drawn: Drawn, found: Array, gap: float, steps: int
 ) -> EstimatedRidgeSolution:
     m = quadrature.probes
     each = np.array([_numbers(model, quadrature, drawn, i)[:5] for i in range(m)])
@@ -181,7 +183,7 @@ def _refuse_asymmetric(vectors: Array, products: Array) -> None:
         raise ValueError("covariance must be symmetric, got a product with u^T (Sigma v) unlike v^T (Sigma u)")
 
 
-def _refuse_wrong_diagonal(covariance: Covariance, drawn: Array, found: Array) -> None:
+def _refuse_wrong_diagonal(covariance: Covariance, drawn: Drawn, found: Array) -> None:
     known = covariance.diagonal if isinstance(covariance, CovarianceOperator) else None
     if known is not None and (wrong := abs(known[drawn] - found) > SYMMETRY * known.max()).any():
         k = int(wrong.argmax())
@@ -192,5 +194,7 @@ def _refuse_wrong_diagonal(covariance: Covariance, drawn: Array, found: Array) -
 
 
 def _refuse_indefinite(nodes: Array) -> None:
+    if not nodes.any():
+        raise ValueError("covariance must have a positive variance, got products that are all zero")
     if nodes.min() < -SYMMETRY * nodes.max():
         raise ValueError(f"covariance must be positive semi-definite, got an eigenvalue of {nodes.min():.6g} at most")

@@ -150,7 +150,7 @@ def _refuse_cost(d: int, b: int) -> None:
         raise ValueError(
             f"precision must be a narrow band for an exact answer: d coordinates of bandwidth b take a time in "
             f"proportion to d b^2, which may be {COST:.0e} at most, got {cost:.1e} for d = {d}, b = {b} after "
-            "reordering the coordinates"
+            "reordering the coordinates; theory.masked.estimate takes products with Sigma instead (CovarianceOperator)"
         )
 
 
