@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import diags_array
 
 from theory import masked
-from theory.models import DiagonalPlusLowRank, MaskedRidge, SparsePrecision
+from theory.models import CovarianceOperator, DiagonalPlusLowRank, MaskedRidge, SparsePrecision
 
 SUBJECT = "large covariances"
 D, LARGE = 4000, 1_000_000
@@ -80,3 +80,39 @@ def test_a_million_coordinates(jobs, case):
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     jobs.number(f"memory of masked regression, {case}, d = {LARGE}", peak, "MB", goal="1000 MB")
+
+
+def ring(d):
+    """Neighbors on a ring correlate, in units of their own for each coordinate."""
+    s = np.random.default_rng(5).uniform(0.5, 2, (d, 1))
+
+    def product(V):
+        V = s * V
+        found = 2 * V
+        found[1:] += 0.6 * V[:-1]
+        found[:-1] += 0.6 * V[1:]
+        found[[0, -1]] += 0.6 * V[[-1, 0]]
+        found *= s
+        return found
+
+    return CovarianceOperator(d, product, 2 * s[:, 0] ** 2)
+
+
+def estimated(covariance):
+    return masked.estimate(MaskedRidge(covariance, alpha=2.0, lam=0.1), np.random.default_rng(0))
+
+
+def test_estimates_beside_exact_errors(jobs):
+    covariance = ring(D)
+    exact = by_eigh(covariance.matrix).mean()
+    found = jobs.compare(f"estimate from products, d = {D}", lambda: estimated(ring(D)), rounds=2)
+    off = abs(found.mean_test_error / exact - 1)
+    jobs.number(f"deviation of the mean error from the exact one, d = {D}", off, "relative", goal="5e-3 relative")
+    jobs.number("the same in stated standard errors", off * exact / found.mean_test_error_stderr, "")
+
+
+def test_estimates_of_a_hundred_thousand_coordinates(jobs):
+    found = jobs.compare("estimate from products, d = 100000", lambda: estimated(ring(100_000)), goal="2 s", rounds=2)
+    for name in ("effective_ridge", "mean_test_error"):
+        stderr = getattr(found, f"{name}_stderr") / getattr(found, name)
+        jobs.number(f"stated error of {name}, d = 100000", stderr, "relative", goal="1e-3 relative")
