@@ -26,17 +26,19 @@ class Lanczos:
     def step(self) -> None:
         """Take one step: one product for each column."""
         new = self._product(self._now)
-        if self.beside:
-            new = new - self.beside[-1] * self._before
         on = np.einsum("km,km->m", self._now, new)
-        new = new - on * self._now
-        beside = np.linalg.norm(new, axis=0)
+        spare = on * self._now
+        new = np.subtract(new, spare)  # a new array: the product may keep what it returned
+        if self.beside:
+            new -= np.multiply(self.beside[-1], self._before, out=spare)
+        beside = np.sqrt(np.einsum("km,km->m", new, new))
         self.on.append(on)
         scale = np.max([*np.abs(self.on), *self.beside], axis=0)
         beside = np.where(beside > LOST * scale, beside, 0.0)
         self.beside.append(beside)
         self._before = self._now
-        self._now = np.divide(new, beside, out=np.zeros_like(new), where=beside > 0)
+        new *= np.divide(1.0, beside, out=np.zeros_like(beside), where=beside > 0)
+        self._now = new
 
     def gauss(self) -> tuple[Array, Array]:
         """Return nodes and weights of the quadrature, (m, steps) each."""
