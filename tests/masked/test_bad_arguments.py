@@ -57,6 +57,10 @@ RECORDS = {
     "ridge_per_unknown": Example(ridge_per_unknown, {"lam": 0.1, "alpha": 1.0, "d": 4}),
 }
 THEORY = {
+    "estimate": Example(
+        masked.estimate,
+        {"model": RIDGE, "rng": stream(0), "probes": 3, "coordinates": 4, "max_steps": 20, "tol": 1e-4},
+    ),
     "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
     "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
     "learning_curve of unlike rows": Example(
