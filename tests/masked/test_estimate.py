@@ -188,7 +188,7 @@ def test_what_cannot_be_estimated_is_refused(covariance, changed, message):
         ((np.inf, abs), "d must be an integer of at least 1, got inf"),
         ((4, np.eye(4)), "product must be a function, got an array of shape"),
         ((4, lambda: 0), "product must be a function of 1 arguments"),
-        ((4, abs, [1.0, 2.0]), r"diagonal must have shape \(4,\), got \(2,\)"),
+        ((4, abs, [1.0, 2.0]), r"diagonal must have d = 4 entries, got shape \(2,\)"),
         ((2, abs, [1.0, -2.0]), "diagonal must not be negative, got -2.0 at index 1"),
         ((2, abs, [1.0, np.nan]), "diagonal must be finite"),
     ],

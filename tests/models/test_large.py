@@ -215,7 +215,7 @@ REFUSED_FACTORS = [
     ({"diagonal": []}, "diagonal must be a non-empty array with 1 axes"),
     ({"diagonal": 1.0}, "diagonal must be a non-empty array with 1 axes"),
     ({"diagonal": "ab"}, "diagonal must be an array of real numbers, got str"),
-    ({"factors": np.ones((3, 1))}, r"factors must have shape \(2, factors\), got \(3, 1\)"),
+    ({"factors": np.ones((3, 1))}, r"factors must have a row for each entry of diagonal, 2, got shape \(3, 1\)"),
     ({"factors": np.ones((2, 0))}, r"factors must be a non-empty array with 2 axes, got shape \(2, 0\)"),
     ({"factors": np.ones((2, 1, 1))}, "factors must be a non-empty array with 2 axes"),
     ({"factors": [[1.0], [np.nan]]}, r"factors must be finite, got nan at index \(1, 0\)"),

@@ -42,7 +42,9 @@ class DiagonalPlusLowRank(LargeCovariance):
         factors = checks.real_array("factors", self.factors)
         factors = checks.finite_array("factors", factors[:, None] if factors.ndim == 1 else factors, 2)
         if len(factors) != len(diagonal):
-            raise ValueError(f"factors must have shape ({len(diagonal)}, factors), got {factors.shape}")
+            raise ValueError(
+                f"factors must have a row for each entry of diagonal, {len(diagonal)}, got shape {factors.shape}"
+            )
         checks.fits_in_memory(f"products of {factors.shape[1]} factors", 4.0 * factors.shape[1] ** 2)
         set_checked(self, diagonal=diagonal, factors=factors)
 

@@ -35,7 +35,7 @@ class CovarianceOperator(Covariance):
         if self.diagonal is not None:
             diagonal = checks.finite_array("diagonal", self.diagonal, 1)
             if len(diagonal) != self.d:
-                raise ValueError(f"diagonal must have shape ({self.d},), got {diagonal.shape}")
+                raise ValueError(f"diagonal must have d = {self.d} entries, got shape {diagonal.shape}")
             if diagonal.min() < 0:
                 k = int(diagonal.argmin())
                 raise ValueError(f"diagonal must not be negative, got {diagonal[k]} at index {k}")
