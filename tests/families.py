@@ -3,11 +3,13 @@
 import math
 
 import numpy as np
+from scipy.sparse import diags_array
 
 from theory.models import (
     AR1,
     Blocks,
     Diagonal,
+    DiagonalPlusLowRank,
     Empirical,
     Equicorrelated,
     GaussianFreeField,
@@ -15,6 +17,7 @@ from theory.models import (
     Isotropic,
     PowerLaw,
     Scaled,
+    SparsePrecision,
     Spiked,
     Toeplitz,
     TridiagonalPrecision,
@@ -50,6 +53,10 @@ REGULAR = {
     "Wishart": Wishart(D, 2.0),
     "spiked": Spiked(AR1(D, 0.3), _direction / np.linalg.norm(_direction), 2.0),
     "scaled": Scaled(AR1(D, 0.3), _scales),
+    "sparse precision": SparsePrecision(
+        diags_array([0.3, -0.6, 2.0, -0.6, 0.3], offsets=[-2, -1, 0, 1, 2], shape=(D, D))
+    ),
+    "diagonal plus low rank": DiagonalPlusLowRank(_scales, np.column_stack([_direction, _scales])),
     "empirical": Empirical.from_data(_rng.standard_normal((50, D))),
 }
 SINGULAR = {

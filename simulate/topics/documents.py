@@ -25,7 +25,8 @@ def sample_topic_documents(
 
     `length`: tokens of each document, or (shortest, longest) for a uniformly drawn one. With a `concentration` a the
     shares are Dirichlet(a, ..., a), every topic may occur, and the model's tau is not used. Raises ValueError for
-    numbers below 1, for a shortest above the longest length, and for a concentration outside 1e-100 to 1e100.
+    numbers below 1, for a shortest above the longest length, and for a concentration outside 1e-100 to 1e100. Raises
+    MemoryError with the need in GB, before anything is drawn, where the counts do not fit.
 
     >>> model = TopicModel(n_topics=3, words_per_topic=2, topics_per_document=1)
     >>> documents = sample_topic_documents(model, 4, np.random.default_rng(0), length=20)
@@ -35,7 +36,11 @@ def sample_topic_documents(
     n = int(checks.dimension(n_documents, name="n_documents"))
     if n * model.n_words > MOST_ENTRIES:
         raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")
-    lengths = rng.integers(*length_range(length), size=n, endpoint=True)
+    ends = length_range(length)
+    # Beside the counts of words there are, while they are drawn, the shares of the topics, their order, and the tokens.
+    needed = float(n) * (model.n_words + 3 * model.n_topics)
+    checks.fits_in_memory(f"counts of {model.n_words} words in {n} documents", needed)
+    lengths = rng.integers(*ends, size=n, endpoint=True)
     proportions = _proportions(model, n, rng, concentration)
     of_topic = rng.multinomial(lengths, proportions)
     v = model.words_per_topic

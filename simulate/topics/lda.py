@@ -78,7 +78,10 @@ def gibbs_lda(
     step = int(checks.dimension(record_every, name="record_every"))
     document_prior = checks.between("document_prior", document_prior, *PRIORS, closed=(True, True))
     word_prior = checks.between("word_prior", word_prior, *PRIORS, closed=(True, True))
-    checks.fits_in_memory("the topics of all tokens in documents", 2 * float(counts.sum()))
+    # Counts of topics are integers of half a number's size, in each chain and, as probabilities, in the result.
+    tables = float(sum(counts.shape)) * n_topics
+    needed = 2 * float(counts.sum()) + (chains / 2 + 1) * tables
+    checks.fits_in_memory("the topics of all tokens in documents", needed)
     recorded = np.array([*range(step, sweeps, step), sweeps])
     runs, log_joint = [], np.empty((chains, len(recorded)))
     with progress_bar(progress, chains * len(recorded), 0) as advance:

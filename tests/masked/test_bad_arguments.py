@@ -10,6 +10,8 @@ from tests.bad_arguments import Example, assert_all_refused
 from theory import masked, random_matrix
 from theory.models import (
     AR1,
+    CovarianceOperator,
+    DiagonalPlusLowRank,
     GammaScales,
     LogNormalScales,
     MaskedRegression,
@@ -18,6 +20,7 @@ from theory.models import (
     RandomMasks,
     SpanMask,
     SpanWindows,
+    SparsePrecision,
     SpikedData,
     StudentTScales,
     TeacherStudent,
@@ -37,6 +40,8 @@ DRAW = {"d": 8, "rng": stream(0), "inputs": "gaussian"}
 PROBLEM = {"covariance": SIGMA, "alpha": 1.5, "lam": 0.1}
 
 RECORDS = {
+    "CovarianceOperator": Example(CovarianceOperator, {"d": 3, "product": lambda V: V, "diagonal": np.ones(3)}),
+    "DiagonalPlusLowRank": Example(DiagonalPlusLowRank, {"diagonal": np.ones(3), "factors": np.ones((3, 2))}),
     "GammaScales": Example(GammaScales, {"shape": 2.0}),
     "LogNormalScales": Example(LogNormalScales, {"log_std": 0.5}),
     "MaskedRegression": Example(MaskedRegression, {"covariance": SIGMA, "alpha": 1.5, "row_scales": TWO}),
@@ -44,6 +49,7 @@ RECORDS = {
     "PointScales": Example(PointScales, {"values": [0.5, 1.5], "weights": [0.5, 0.5]}),
     "PointScales.rescaled": Example(PointScales.rescaled, {"values": [1.0, 2.0], "weights": [0.75, 0.25]}),
     "RandomMasks": Example(RandomMasks, PROBLEM | {"mask_rate": 0.2, "n_masks": 2}),
+    "SparsePrecision": Example(SparsePrecision, {"precision": np.eye(3)}),
     "SpanMask": Example(SpanMask, PROBLEM | {"span": (2, 3)}),
     "SpanWindows": Example(SpanWindows, PROBLEM | {"length": 2, "step": 1}),
     "SpikedData": Example(
@@ -57,6 +63,10 @@ RECORDS = {
     "ridge_per_unknown": Example(ridge_per_unknown, {"lam": 0.1, "alpha": 1.0, "d": 4}),
 }
 THEORY = {
+    "estimate": Example(
+        masked.estimate,
+        {"model": RIDGE, "rng": stream(0), "probes": 3, "coordinates": 4, "max_steps": 20, "tol": 1e-4},
+    ),
     "conditional_variances": Example(masked.conditional_variances, {"covariance": SIGMA}),
     "learning_curve": Example(masked.learning_curve, {"covariance": SIGMA, "alphas": [0.5, 2.0], "lams": [0.1]}),
     "learning_curve of unlike rows": Example(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from theory import masked
 from theory.masked import high_precision
-from theory.masked.errors import population_errors
 from theory.models import (
     AR1,
     EqualScales,
@@ -22,6 +21,7 @@ from theory.models import (
     StudentTScales,
     TwoLevel,
 )
+from theory.random_matrix import population_errors
 
 TWO = PointScales([0.2, 3.4], [0.75, 0.25])
 ONE_COORDINATE = Isotropic(np.inf)

@@ -32,6 +32,8 @@ DEFINITIONS = {
     "power law": lambda c: np.diag([(D / j) ** 1.2 for j in range(1, D + 1)]),
     "free field": lambda c: np.linalg.inv(0.25 * EYE + laplacian(D, 1)),
     "free field 2D": lambda c: np.linalg.inv(0.25 * EYE + laplacian(6, 2)),
+    "sparse precision": lambda c: np.linalg.inv(2 * EYE - 0.6 * (LAG == 1) + 0.3 * (LAG == 2)),
+    "diagonal plus low rank": lambda c: np.diag(c.diagonal) + sum(np.outer(f, f) for f in c.factors.T),
     "spiked": lambda c: 0.3**LAG + 2 * np.outer(c.directions[0], c.directions[0]),
     "scaled": lambda c: np.outer(c.scales, c.scales) * 0.3**LAG,
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from theory.masked import high_precision
 from theory.masked.errors import conditional_variances
+from theory.masked.estimate import EstimatedRidgeSolution, estimate
 from theory.masked.learning_curve import LearningCurve, learning_curve
 from theory.masked.masked_ridge import predictor
 from theory.masked.masks import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from theory.masked import closed_forms
 
 __all__ = [
+    "EstimatedRidgeSolution",
     "LearningCurve",
     "MaskCurve",
     "MaskedRidgeSolution",
@@ -40,6 +42,7 @@ __all__ = [
     "TeacherStudentSolution",
     "closed_forms",
     "conditional_variances",
+    "estimate",
     "high_precision",
     "learning_curve",
     "mask_curve",

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import Covariance, Empirical, Scaled, Spectrum, Spiked
+from theory.models import Covariance, Empirical, LargeCovariance, Scaled, Spectrum, Spiked
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.row_scales import RowScales
@@ -15,20 +15,8 @@ from theory.random_matrix import CoordinateDiagonal, RidgeMoments, shrinkage
 from theory.random_matrix.row_response import row_response
 
 
-def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """Compute the errors (R Sigma R)_kk / R_kk^2 of the population's masked ridge predictor, R = (Sigma + kappa)^-1.
-
-    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. Shape (..., c): one entry
-    a class of coordinates for every kappa (...).
-    """
-    p, t = shrinkage(spectrum, kappa)
-    own = spectrum.diagonal(t)
-    # Two divisions, because the square of `own` can underflow.
-    return np.asarray(np.asarray(kappa)[..., None] * (spectrum.diagonal(p * t) / own / own))
-
-
 def own_population_errors(spectrum: Spectrum, kappa: Array) -> Array:
-    """Compute the errors of `population_errors` for each coordinate at an effective ridge of its own, (c,) to (c,)."""
+    """Compute `theory.random_matrix.population_errors` with an effective ridge for each coordinate, (c,) to (c,)."""
     p, t = shrinkage(spectrum, kappa)
     of = CoordinateDiagonal(spectrum)
     return np.asarray(kappa * (of(p * t) / of(t) / of(t)))
@@ -84,6 +72,8 @@ def conditional_variances(covariance: Covariance) -> Array:
     """
     if isinstance(covariance, Scaled):
         return covariance.scales**2 * conditional_variances(covariance.base)
+    if isinstance(covariance, LargeCovariance):
+        return covariance.conditional_variances
     spectrum = covariance.spectrum
     resolved = spectrum.eigenvalues > 0
     precisions = np.divide(1.0, spectrum.eigenvalues, out=np.zeros_like(spectrum.eigenvalues), where=resolved)

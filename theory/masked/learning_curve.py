@@ -1,4 +1,4 @@
-"""Whole learning curves: one eigendecomposition serves every point."""
+"""Whole learning curves: one eigendecomposition serves every point, or none where the covariance is a large one."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.masked.errors import SampleFactors, population_errors
+from theory.masked.errors import SampleFactors
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
 from theory.models.conventions import sample_ratio
 from theory.models.frames import table
 from theory.models.results import SolverResult
 from theory.models.row_scales import GAUSSIAN, RowScales
-from theory.random_matrix import RidgeMoments, ridge_moments, solve_effective_ridge
+from theory.random_matrix import population, solve_population_ridge
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ENTRIES = 2_000_000  # numbers of a temporary array (points x modes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,9 +44,11 @@ class LearningCurve(SolverResult):
     @cached_property
     def test_error(self) -> Array:
         """The test error of each coordinate, (n_lams, n_alphas, d); for d -> infinity of each class of coordinates."""
-        kappa, spectrum = self.effective_ridge.ravel(), self.covariance.spectrum
-        errors = [population_errors(spectrum, block) for block in in_blocks(kappa, len(spectrum.weights), ENTRIES)]
-        errors_grid = np.concatenate(errors).reshape(*self.effective_ridge.shape, -1) * self._factors.test[..., None]
+        kappa = self.effective_ridge.ravel()
+        if self.covariance.is_finite:
+            checks.fits_in_memory("the errors of all coordinates at all points", float(kappa.size) * self.covariance.d)
+        errors = population(self.covariance).errors(kappa)
+        errors_grid = errors.reshape(*self.effective_ridge.shape, -1) * self._factors.test[..., None]
         return per_coordinate(self.covariance, errors_grid)
 
     @property
@@ -88,13 +87,11 @@ def learning_curve(
     alphas, lams = (_grid(name, values) for name, values in (("alphas", alphas), ("lams", lams)))
     sample_ratio("alphas", alphas.min()), sample_ratio("alphas", alphas.max())
     alpha, lam = (grid.ravel() for grid in np.meshgrid(alphas, lams))
-    spectrum = covariance.spectrum
-    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=row_scales)
-    at: RidgeMoments = ridge_moments(spectrum, ridge.value)
+    of = population(covariance)
+    ridge = solve_population_ridge(of, alpha, lam, row_scales=row_scales)
+    at = of.moments(ridge.value)
     factors = SampleFactors.of(row_scales, at, alpha, lam, ridge.value)
-    pieces = in_blocks(ridge.value, len(spectrum.weights), ENTRIES)
-    means = [spectrum.coordinate_mean(population_errors(spectrum, kappa)) for kappa in pieces]
-    test = np.concatenate(means) * factors.test
+    test = of.mean_errors(ridge.value) * factors.test
     shape = (len(lams), len(alphas))
     arrays = (ridge.value, at.df1, at.df2, test, factors.train * test, factors.gcv * test)
     kappa, df1, df2, mean_test, mean_train, mean_gcv = (values.reshape(shape) for values in arrays)

@@ -2,14 +2,20 @@
 
 import numpy as np
 
-from theory.masked.errors import SampleFactors, own_population_errors, population_errors
+from theory.masked.errors import SampleFactors, own_population_errors
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import MaskedRidge
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.conventions import samples_per_unknown
 from theory.numerics import Solution
-from theory.random_matrix import minor_moments, ridge_moments, solve_effective_ridge, solve_ridge_equation
+from theory.random_matrix import (
+    minor_moments,
+    population,
+    solve_effective_ridge,
+    solve_population_ridge,
+    solve_ridge_equation,
+)
 
 
 def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolution:
@@ -18,13 +24,13 @@ def solve_masked_ridge(model: MaskedRidge, exact_size: bool) -> MaskedRidgeSolut
 
 
 def _solve(model: MaskedRidge) -> MaskedRidgeSolution:
-    covariance, spectrum = model.covariance, model.covariance.spectrum
+    of = population(model.covariance)
     alpha, lam = np.array([model.alpha]), np.array([model.lam])
-    ridge = solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales)
+    ridge = solve_population_ridge(of, alpha, lam, row_scales=model.row_scales)
     kappa = ridge.value
-    at = ridge_moments(spectrum, kappa)
+    at = of.moments(kappa)
     factors = SampleFactors.of(model.row_scales, at, alpha, lam, kappa)
-    test = per_coordinate(covariance, (population_errors(spectrum, kappa) * factors.test[:, None])[0])
+    test = per_coordinate(model.covariance, (of.errors(kappa) * factors.test[:, None])[0])
     moments = (float(kappa[0]), float(at.df1[0]), float(at.df2[0]))
     return _solution(model, ridge, moments, test, float(factors.train[0]), float(factors.gcv[0]))
 

@@ -6,7 +6,7 @@ from typing import overload
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.masked.errors import SampleFactors, population_errors
+from theory.masked.errors import SampleFactors
 from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
@@ -15,7 +15,13 @@ from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
-from theory.random_matrix import RidgeMoments, ridge_moments, shrinkage, solve_effective_ridge
+from theory.random_matrix import (
+    RidgeMoments,
+    population_errors,
+    ridge_moments,
+    shrinkage,
+    solve_effective_ridge,
+)
 from theory.random_matrix.row_response import row_response, row_weight
 
 ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is

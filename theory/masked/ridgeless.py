@@ -5,15 +5,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from theory.masked.errors import conditional_variances, population_errors, variance_factor
+from theory.masked.errors import conditional_variances, variance_factor
 from theory.masked.solution import MaskedRidgeSolution, masked_regression, per_coordinate
-from theory.models import Covariance, MaskedRegression, checks
+from theory.models import Covariance, LargeCovariance, MaskedRegression, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result
 from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
-from theory.random_matrix import ridge_moments, solve_effective_ridge
+from theory.random_matrix import population, solve_population_ridge
 from theory.random_matrix.row_response import row_response, row_weight
 
 
@@ -43,14 +43,14 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
     """
     problem = masked_regression(covariance, alpha)
     covariance, alpha = problem.covariance, problem.alpha
-    spectrum = covariance.spectrum
-    rank = float(spectrum.weights @ (spectrum.eigenvalues > 0))
+    of = population(covariance)
+    rank = of.rank
     rows = problem.row_scales
     if abs(alpha * rows.present - rank) < 1e-9:
         hint = ": see peak_height" if rank > 1 - 1e-9 and rows.alike else ""
         where = f"rank(Sigma)/d = {rank:g}" + ("" if rows.present == 1 else f" over the share {rows.present:g} of rows")
         raise ValueError(f"alpha must differ from {where}, where the error diverges{hint}")
-    ridge = solve_effective_ridge(spectrum, np.array([alpha]), np.array([0.0]), row_scales=rows)
+    ridge = solve_population_ridge(of, np.array([alpha]), np.array([0.0]), row_scales=rows)
     evidence: dict[str, Any] = {
         "residual": ridge.residual,
         "iterations": ridge.iterations,
@@ -62,8 +62,8 @@ def ridgeless(covariance: Covariance | MaskedRegression, alpha: float | None = N
         train = test * train_factor
         gcv = train / (1 - rank / alpha) ** 2
         return MaskedRidgeSolution(covariance, alpha, 0.0, 0.0, rank, rank, test, train, gcv, **evidence)
-    at = ridge_moments(spectrum, ridge.value)
-    errors = population_errors(spectrum, ridge.value) * variance_factor(at, np.array([alpha * rows.present]))[:, None]
+    at = of.moments(ridge.value)
+    errors = of.errors(ridge.value) * variance_factor(at, np.array([alpha * rows.present]))[:, None]
     test = per_coordinate(covariance, errors[0])
     moments = (float(ridge.value[0]), float(at.df1[0]), float(at.df2[0]))
     # What GCV divides and what it divides by both vanish with lam; their ratio over the test error tends to 1/E[1/tau].
@@ -106,10 +106,17 @@ def peak_height(covariance: Covariance, lam: float) -> PeakHeight:
     is elsewhere and sharper.
     """
     lam = checks.positive("lam", lam)
+    tau = _mean_precision(covariance)
+    errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
+    mean = float(np.mean(errors) if covariance.is_finite else covariance.spectrum.coordinate_mean(errors))
+    return PeakHeight(lam=lam, effective_ridge=float(np.sqrt(lam / tau)), test_error=errors, mean_test_error=mean)
+
+
+def _mean_precision(covariance: Covariance) -> float:
+    """Return tr Sigma^-1/d of a covariance that is not singular."""
+    if isinstance(covariance, LargeCovariance):
+        return float(np.mean(1 / covariance.conditional_variances))
     spectrum = covariance.spectrum
     if spectrum.eigenvalues.min() <= 0:
         raise ValueError("covariance must be non-singular for the peak at alpha = 1")
-    tau = float(spectrum.mean(1 / spectrum.eigenvalues))
-    errors = conditional_variances(covariance) / (2 * np.sqrt(lam * tau))
-    mean = float(np.mean(errors) if covariance.is_finite else spectrum.coordinate_mean(errors))
-    return PeakHeight(lam=lam, effective_ridge=float(np.sqrt(lam / tau)), test_error=errors, mean_test_error=mean)
+    return float(spectrum.mean(1 / spectrum.eigenvalues))

@@ -22,6 +22,13 @@ from theory.models.glm import (
     TransferModel,
 )
 from theory.models.grouped import Blocks, Equicorrelated
+from theory.models.large import (
+    CovarianceOperator,
+    DiagonalPlusLowRank,
+    LargeCovariance,
+    ResolventDiagonals,
+    SparsePrecision,
+)
 from theory.models.lattice import GaussianFreeField
 from theory.models.masked_ridge import MaskedRegression, MaskedRidge, RidgeProblem, SampledRows
 from theory.models.masks import RandomMasks, SpanMask, SpanWindows
@@ -55,9 +62,11 @@ __all__ = [
     "Cluster",
     "ContrastPopulation",
     "Covariance",
+    "CovarianceOperator",
     "DenseModes",
     "DensePottsModel",
     "Diagonal",
+    "DiagonalPlusLowRank",
     "DiscretePerceptron",
     "Empirical",
     "EqualScales",
@@ -73,6 +82,7 @@ __all__ = [
     "HiddenManifold",
     "Interaction",
     "Isotropic",
+    "LargeCovariance",
     "LogNormalScales",
     "ManyBodyPottsModel",
     "MaskedRegression",
@@ -91,6 +101,7 @@ __all__ = [
     "RandomFeatures",
     "RandomLabels",
     "RandomMasks",
+    "ResolventDiagonals",
     "RidgeProblem",
     "RootedTree",
     "RowScales",
@@ -99,6 +110,7 @@ __all__ = [
     "Sequences",
     "SpanMask",
     "SpanWindows",
+    "SparsePrecision",
     "Spectrum",
     "SpikeMethod",
     "Spiked",

@@ -21,10 +21,12 @@ from theory.random_matrix.effective_ridge import (
     degrees_of_freedom,
     effective_ridge,
     solve_effective_ridge,
+    solve_population_ridge,
     solve_ridge_equation,
     tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
+from theory.random_matrix.population import Population, population, population_errors
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.laws import (
     correlation_law,
@@ -37,6 +39,7 @@ from theory.random_matrix.spectral.laws import (
 __all__ = [
     "CoordinateDiagonal",
     "EffectiveRidge",
+    "Population",
     "RidgeMoments",
     "SpectralLaw",
     "SpikeOutlier",
@@ -52,12 +55,15 @@ __all__ = [
     "optimal_ridge",
     "optimal_spike_ridge",
     "outlier",
+    "population",
+    "population_errors",
     "predictor_density",
     "predictor_edges",
     "predictor_law",
     "ridge_moments",
     "shrinkage",
     "solve_effective_ridge",
+    "solve_population_ridge",
     "solve_ridge_equation",
     "spike_outlier",
     "spike_outliers",

@@ -14,6 +14,7 @@ from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
+from theory.random_matrix.population import Population, population
 from theory.random_matrix.row_response import linearized
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def effective_ridge(
     0.370156
     """
     alpha, lam = checks.positive("alpha", alpha), checks.non_negative("lam", lam)
-    solution = solve_effective_ridge(covariance.spectrum, np.asarray(alpha), np.asarray(lam), row_scales=row_scales)
+    of = population(covariance)
+    solution = solve_population_ridge(of, np.asarray(alpha), np.asarray(lam), row_scales=row_scales)
     return EffectiveRidge(
         value=float(solution.value),
         residual=solution.residual,
@@ -75,7 +77,7 @@ def degrees_of_freedom(covariance: Covariance, effective_ridge: float) -> tuple[
     (0.5, 0.25)
     """
     kappa = checks.non_negative("effective_ridge", effective_ridge)
-    at = ridge_moments(covariance.spectrum, np.array([kappa]))
+    at = population(covariance).moments(np.array([kappa]))
     return float(at.df1[0]), float(at.df2[0])
 
 
@@ -106,6 +108,14 @@ def solve_effective_ridge(
         max_iter=max_iter,
         check=check,
     )
+
+
+@within_range
+def solve_population_ridge(
+    of: Population, alpha: Array, lam: Array, *, row_scales: RowScales = GAUSSIAN
+) -> Solution[Array]:
+    """Solve for the effective ridge of a population at broadcast arrays alpha and lam; see `solve_ridge_equation`."""
+    return solve_ridge_equation(of.moments, alpha, lam, of.scale, row_scales=row_scales)
 
 
 @checked

@@ -7,7 +7,7 @@ import numpy as np
 
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.covariance import set_checked
+from theory.models.covariance import frozen, set_checked
 from theory.models.potts.base import Potts, checked_fields, one_hot, require_finite_scores
 from theory.models.potts.batches import States
 from theory.models.potts.factored import SYMMETRY, PottsModel, SquareLatticePotts, pair_score
@@ -18,7 +18,8 @@ class DensePottsModel(Potts):
     """A pair model with S(s) = sum_{i<j} J_ij(s_i, s_j) + sum_i h_i(s_i) and P(s) = exp(beta S)/Z.
 
     `couplings` (L, L, C, C) have J[i, j] = J[j, i].T and zero blocks J[i, i]; `fields` h (L, C) are zero where None.
-    MemoryError with the size in GB, before anything is copied, where the couplings do not fit.
+    They are copied once, and kept as they are where they belong to a record already (read-only, not a part of another
+    array). MemoryError with the size in GB, before anything is copied, where the couplings do not fit.
     """
 
     couplings: Any = field(repr=False)
@@ -42,7 +43,7 @@ class DensePottsModel(Potts):
         n_sites, n_colors = model.n_sites, model.n_colors
         checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
         J = model.dense_site_couplings
-        return cls(J[:, :, None, None] * model.color_couplings, model.fields, model.beta)
+        return cls(frozen(J[:, :, None, None] * model.color_couplings), model.fields, model.beta)
 
     @property
     def n_sites(self) -> int:  # type: ignore[override]
@@ -71,11 +72,25 @@ def _checked_couplings(value: Any) -> Array:
     if len(shape) != 4 or shape[0] != shape[1] or shape[2] != shape[3]:
         raise ValueError(f"couplings must have shape (sites, sites, colors, colors), got {shape}")
     checks.fits_in_memory(f"couplings of {shape[0]} sites and {shape[2]} colors", float(np.prod(shape, dtype=float)))
-    couplings = checks.finite_array("couplings", value, 4)
+    if 0 in shape:
+        raise ValueError(f"couplings must be a non-empty array with 4 axes, got shape {shape}")
+    couplings = _held_once(value)
+    # One site at a time, so that no check needs a second tensor.
+    for i, block in enumerate(couplings):
+        if not np.isfinite(block).all():
+            j, a, b = (int(k) for k in np.argwhere(~np.isfinite(block))[0])
+            raise ValueError(f"couplings must be finite, got {block[j, a, b]} at index {(i, j, a, b)}")
     gap = max(abs(couplings[i] - couplings[:, i].transpose(0, 2, 1)).max() for i in range(shape[0]))
-    if gap > SYMMETRY * abs(couplings).max():
+    if gap > SYMMETRY * max(couplings.max(), -couplings.min()):
         raise ValueError(f"couplings must satisfy J[i, j] = J[j, i].T, got a difference of {gap}")
     for i in range(shape[0]):
         if np.any(couplings[i, i]):
             raise ValueError(f"couplings must have zero blocks J[i, i], got {abs(couplings[i, i]).max()} at i = {i}")
     return couplings
+
+
+def _held_once(value: Any) -> Array:
+    """Return the couplings as a read-only array: a copy, or `value` itself where nobody else can write to it."""
+    if type(value) is np.ndarray and value.dtype == float and not value.flags.writeable and value.base is None:
+        return value
+    return frozen(np.array(checks.real_array("couplings", value)))

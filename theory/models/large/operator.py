@@ -1,0 +1,67 @@
+"""The covariance that is known by its products with vectors alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from theory.models import checks
+from theory.models.arrays import Array
+from theory.models.covariance import Covariance, set_checked
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CovarianceOperator(Covariance):
+    """The covariance Sigma (d, d) of a function `product` that maps vectors in columns, (d, m), to Sigma times these.
+
+    `diagonal` (d,) holds the variances where they are known; they make estimates of means over coordinates sharper.
+    Nothing exact follows from products without d of them: `theory.masked.estimate` states what a few of them tell, with
+    its error. Functions that need the matrix build it where it fits into the memory.
+
+    >>> circle = CovarianceOperator(4, lambda V: 2 * V + 0.5 * (np.roll(V, 1, axis=0) + np.roll(V, -1, axis=0)))
+    >>> circle
+    CovarianceOperator(d=4)
+    >>> circle.matrix[0]
+    array([2. , 0.5, 0. , 0.5])
+    """
+
+    d: int
+    product: Callable[[Array], Array] = field(repr=False)
+    diagonal: Array | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        set_checked(self, d=int(checks.dimension(self.d)), product=checks.function("product", self.product, 1))
+        if self.diagonal is not None:
+            diagonal = checks.finite_array("diagonal", self.diagonal, 1)
+            if len(diagonal) != self.d:
+                raise ValueError(f"diagonal must have d = {self.d} entries, got shape {diagonal.shape}")
+            if diagonal.min() < 0:
+                k = int(diagonal.argmin())
+                raise ValueError(f"diagonal must not be negative, got {diagonal[k]} at index {k}")
+            set_checked(self, diagonal=diagonal)
+
+    def times(self, vectors: Array) -> Array:
+        """Compute Sigma times the columns of `vectors` (d, m); ValueError where `product` returns no such numbers."""
+        found = checks.real_array("the result of product", self.product(vectors))
+        if found.shape != vectors.shape:
+            raise ValueError(f"product must return as many numbers as it is given, {vectors.shape}, got {found.shape}")
+        if not np.isfinite(found).all():
+            raise ValueError(f"product must return finite numbers, got {found[~np.isfinite(found)][0]}")
+        return found
+
+    def _matrix(self) -> Array:
+        matrix = self.times(np.eye(self.size))
+        gap, largest = abs(matrix - matrix.T).max(), abs(matrix).max()
+        if gap > 1e-10 * largest:
+            raise ValueError(f"product must be that of a symmetric matrix, got entries that differ by {gap:.3g}")
+        return (matrix + matrix.T) / 2
+
+    def resized(self, d: int | float) -> Self:
+        """Return the record itself at its own size; at another, ValueError: a product is that of one size."""
+        if d != self.d:
+            raise ValueError(f"a CovarianceOperator has fixed d = {self.d}, got {d!r}")
+        return self
+
+    def __repr__(self) -> str:
+        return f"CovarianceOperator(d={self.d})"
