@@ -11,7 +11,8 @@ from scipy.stats import t as student
 
 COVERAGE = 0.95  # of the error bars that are drawn
 SMALLEST = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
-SPARE = 8  # replicates beyond the number of rows from which on a covariance is measured well enough
+SPARE = 6  # replicates beyond the number of rows from which on their covariance is measured well enough
+EXACT = 12  # replicates up to which all choices of signs are tried
 
 
 def normal_score(t: float, n: int) -> float:
@@ -37,11 +38,13 @@ def error_bars(stderr: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
 def joint_score(gaps: ArrayLike) -> float:
     """Returns one normal score for several means from the same replicates, whose `gaps` to theory are (n, p).
 
-    Rows that share samples are not independent. With n >= p + 8 replicates the score is the normal quantile of
-    Hotelling's T^2, the chi-square of all means with their measured covariance: large where the means deviate in any
-    way, and negative where they agree better than chance lets most sets agree. With fewer replicates a covariance
-    cannot be measured; then it is the score of the mean over the rows of gap/deviation, which has one number a
-    replicate and sees deviations in a common direction. Rows that are sums of others are counted once.
+    Rows that share samples are not independent. The score is the normal quantile of Hotelling's T^2, the chi-square of
+    all means with their measured covariance: large where the means deviate in any way, and negative where they agree
+    better than chance lets most sets agree. Rows that are sums of others are counted once. With fewer than p + 6
+    replicates the covariance of p rows cannot be measured. Then the score is the normal quantile of the rank that the
+    sum of squared means, in units of the root mean squares, has among its values when each replicate's gaps have their
+    signs turned or not: for a right theory and symmetric noise all of these are equally likely. It cannot exceed 2.7
+    with 8 replicates and 3.5 with 12, since there are no more choices of signs.
 
     >>> rng = np.random.default_rng(0)
     >>> shared = rng.standard_normal((40, 1)) + 0.3 * rng.standard_normal((40, 5))
@@ -57,17 +60,29 @@ def joint_score(gaps: ArrayLike) -> float:
     sample = sample[:, scale > 0] / scale[scale > 0]
     if not sample.size:
         return 0.0
+    if n < sample.shape[1] + SPARE:
+        return _rank_score(sample)
     means, centered = sample.mean(axis=0), sample - sample.mean(axis=0)
     _, widths, directions = np.linalg.svd(centered, full_matrices=False)
-    kept = widths > 1e-8 * widths[0]
+    kept = widths > 1e-8 * math.sqrt(n)  # of rows that have the deviation one
     p = int(kept.sum())
-    if n < p + SPARE:
-        each = sample.mean(axis=1)
-        return normal_score(float(each.mean() * math.sqrt(n) / each.std(ddof=1)), n)
     square = n * (n - 1) * float(np.sum((directions[kept] @ means / widths[kept]) ** 2))
     value = square * (n - p) / (p * (n - 1))
     lower, upper = fisher.logcdf(value, p, n - p), fisher.logsf(value, p, n - p)
     return float(ndtri_exp(max(lower, SMALLEST)) if lower < upper else -ndtri_exp(max(upper, SMALLEST)))
+
+
+def _rank_score(gaps: NDArray[np.float64]) -> float:
+    """Returns the normal quantile of the rank of the observed means among those of all choices of signs."""
+    n = len(gaps)
+    if n <= EXACT:
+        signs = 1.0 - 2.0 * (np.arange(2 ** (n - 1))[:, None] >> np.arange(n) & 1)  # the last one is never turned
+    else:
+        signs = np.vstack([np.ones(n), np.random.default_rng(0).choice((-1.0, 1.0), (2**EXACT, n))])
+    sizes = np.sum((signs @ (gaps / np.sqrt(np.mean(gaps**2, axis=0)))) ** 2, axis=1)
+    tied = np.isclose(sizes, sizes[0], rtol=1e-9)
+    rank = np.sum(~tied & (sizes < sizes[0])) + tied.sum() / 2
+    return float(norm.ppf(rank / len(sizes)))
 
 
 def expected_rms(n: int) -> float:

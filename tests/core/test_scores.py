@@ -44,11 +44,14 @@ def correlated(rng, n, p, sets):
     return 3 * shared + rng.standard_normal((sets, n, p)) * np.arange(1, p + 1)
 
 
-@pytest.mark.parametrize("n", [8, 12, 40])
-def test_a_joint_score_is_standard_normal(n):
-    """With 8 replicates of 4 rows it is that of the mean deviation, with more that of all with their covariance."""
-    scores = [joint_score(one) for one in correlated(np.random.default_rng(n), n, 4, 1000)]
+@pytest.mark.parametrize(("n", "p"), [(8, 4), (8, 30), (15, 30), (12, 4), (40, 4)])
+def test_a_joint_score_is_standard_normal(n, p):
+    """With few replicates it is a rank among choices of signs, with more that of all rows with their covariance."""
+    scores = [joint_score(one) for one in correlated(np.random.default_rng(n), n, p, 1000)]
     assert kstest(scores, "norm").pvalue > 1e-4
+    wrong = [joint_score(one + np.linspace(20, 0, p) * p) for one in correlated(np.random.default_rng(n), n, p, 200)]
+    assert np.median(wrong) > (2.5 if n == 8 else 3)
+    assert n > 8 or max(wrong) < 2.7  # of 128 choices of signs none is rarer
 
 
 def test_a_joint_score_sees_one_wrong_row_where_the_covariance_is_measured():
