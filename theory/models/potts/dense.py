@@ -73,7 +73,7 @@ def _checked_couplings(value: Any) -> Array:
     checks.fits_in_memory(f"couplings of {shape[0]} sites and {shape[2]} colors", float(np.prod(shape, dtype=float)))
     couplings = checks.finite_array("couplings", value, 4)
     gap = max(abs(couplings[i] - couplings[:, i].transpose(0, 2, 1)).max() for i in range(shape[0]))
-    if gap > SYMMETRY * abs(couplings).max():
+    if gap > SYMMETRY * max(couplings.max(), -couplings.min()):  # without a copy of them all
         raise ValueError(f"couplings must satisfy J[i, j] = J[j, i].T, got a difference of {gap}")
     for i in range(shape[0]):
         if np.any(couplings[i, i]):
