@@ -12,13 +12,12 @@ from theory.models import checks
 # While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.
 VECTORS = 4
 STEPS = HISTORY - 1  # pairs, in single precision
-# The couplings of the fit, the copy that the model makes, and the point in single precision.
+# The couplings of a fit, the copy that the model makes, and the point in single precision.
 MODEL = 2.25
-# The couplings of an asymmetric fit and their copy in the model.
-ASYMMETRIC = 2.2
-# Arrays of L C ROW doubles while the gradient of a group of sites is taken, and while such a group is fitted.
+# Arrays of L C ROW doubles while the gradient of a group of sites is taken, and while such a group is fitted alone,
+# in single and in double precision.
 GRADIENT = 6
-GROUP = 12 + HISTORY
+GROUP, GROUP_DOUBLE = 9, 12
 
 
 def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1, tol: float = SINGLE) -> float:
@@ -27,11 +26,11 @@ def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int =
     Tolerances below 1e-4, the default, are reached in double precision, which takes half as much memory again.
     """
     variables = float(n_sites) * n_colors
-    row = variables * max(ROW, n_colors) * n_threads
+    row, single = variables * max(ROW, n_colors) * n_threads, tol >= SINGLE
     if symmetric:
-        minimization = VECTORS / 4 + STEPS / 2 if tol >= SINGLE else VECTORS / 2 + STEPS / 2 + 1 / 4
+        minimization = VECTORS / 4 + STEPS / 2 if single else VECTORS / 2 + STEPS / 2 + 1 / 4
         return 8 * (max(minimization, MODEL) * variables**2 + GRADIENT * row)
-    return 8 * (ASYMMETRIC * variables**2 + GROUP * row)
+    return 8 * max(MODEL * variables**2, variables**2 + (GROUP if single else GROUP_DOUBLE) * row)
 
 
 def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int, tol: float) -> None:
@@ -45,7 +44,7 @@ def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | Non
     needed = peak_bytes(L, C, symmetric=symmetric, n_threads=n_threads, tol=tol)
     if needed <= limit:
         return
-    other = peak_bytes(L, C, symmetric=False, n_threads=n_threads)
+    other = peak_bytes(L, C, symmetric=False, n_threads=n_threads, tol=tol)
     advice = f"; symmetric=False needs {other / 1e9:.3g} GB" if symmetric and other <= limit else ""
     raise MemoryError(
         f"pseudo-likelihood of {L} sites and {C} colors needs {needed / 1e9:.3g} GB, {limit / 1e9:.3g} GB are allowed"
