@@ -106,7 +106,7 @@ def test_the_gradient_norm_is_relative_to_the_start():
     states = random_states(18)
     fit = pseudo_likelihood(states, 3, l2=L2, field_l2=FIELD_L2, gauge="none", tol=1e-6)
     data = Sequences.of(states, 3)
-    start, centered = independent_fields(data.frequencies()), fit.fields.copy()
+    start, centered = independent_fields(data.frequencies(), FIELD_L2), fit.fields.copy()
     centered += np.tensordot(fit.couplings, data.frequencies(), axes=((1, 3), (0, 1)))
     points = [(start, np.zeros((5, 3, 5, 3))), (centered, fit.couplings.transpose(0, 2, 1, 3))]
     first, last = (np.linalg.norm(next(objectives(data))[0](pack(*point))[1]) for point in points)

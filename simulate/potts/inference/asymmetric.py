@@ -39,7 +39,7 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
 def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
     penalties = (options.l2, options.field_l2)
 
-    own = independent_fields(data.frequencies())[sites].ravel()
+    own = independent_fields(data.frequencies(), options.field_l2)[sites].ravel()
     start = np.zeros(len(own) * (1 + data.n_sites * data.n_colors), np.float32)
     start[: len(own)] = own
     scale = Curvatures(data.frequencies(), *penalties, sites)

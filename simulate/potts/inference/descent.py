@@ -11,7 +11,9 @@ from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.potts import centered
 
-PSEUDOCOUNT = 1e-3  # added to frequencies before their logarithms are taken: a color may never occur
+# Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the
+# optimum is -2 field_l2 h with h = log P near -10. The last of these suffices for a start where penalties are strong.
+PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the first in units of field_l2
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
 LEAST = 1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
 FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
@@ -63,6 +65,10 @@ def penalty(name: str, value: Any) -> float:
     return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
-def independent_fields(frequencies: Array) -> Array:
-    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors."""
-    return centered(np.log(frequencies + PSEUDOCOUNT))
+def independent_fields(frequencies: Array, field_l2: float) -> Array:
+    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors.
+
+    They are near the optimum with the penalty `field_l2`, also where a color never occurs.
+    """
+    pseudocount = min(max(PSEUDOCOUNT * field_l2, LEAST_PSEUDOCOUNT), LARGEST_PSEUDOCOUNT)
+    return centered(np.log(frequencies + pseudocount))

@@ -24,7 +24,7 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
     """
     f = data.frequencies()
     start = np.zeros(pair_blocks.size(*f.shape), np.float32)
-    start[: f.size] = independent_fields(f).ravel()
+    start[: f.size] = independent_fields(f, options.field_l2).ravel()
     scale = Curvatures(f, options.l2, options.field_l2)
 
     def in_precision(dtype: Any) -> Function:

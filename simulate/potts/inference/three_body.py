@@ -213,14 +213,14 @@ class _Problem:
         L, C = self.frequencies.shape
         full = _Problem(self.data, "full", self.l2, self.field_l2) if self.kind != "full" else self
         zero = np.zeros((L, C, L, C)), np.ones(self.T), np.zeros(full.shape)
-        return np.asarray(-full._loss(independent_fields(self.frequencies), *zero)[4])
+        return np.asarray(-full._loss(independent_fields(self.frequencies, self.field_l2), *zero)[4])
 
 
 def _start(problem: _Problem) -> Array:
     """Returns independent sites; for a factored fit with small factors J and W along the first step of a full one."""
     y = np.zeros(len(problem.scale))
     f = problem.frequencies
-    y[: f.size] = independent_fields(f).ravel() / problem.scale[: f.size]
+    y[: f.size] = independent_fields(f, problem.field_l2).ravel() / problem.scale[: f.size]
     if problem.kind == "factored":
         first = np.stack([_symmetrized(each) for each in problem.first_step()])
         W = first[np.argmax(np.sum(first**2, axis=(1, 2, 3)))]
