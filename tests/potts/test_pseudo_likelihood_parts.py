@@ -7,6 +7,7 @@ import pytest
 
 from simulate.potts import pseudo_likelihood
 from simulate.potts.inference import pair_blocks, symmetric
+from simulate.potts.inference.descent import independent_fields
 from simulate.potts.inference.memory import peak_bytes
 from simulate.potts.inference.objective import group_loss
 from simulate.potts.inference.sequences import Sequences
@@ -90,3 +91,14 @@ def test_memory_is_what_was_predicted(is_symmetric, tol):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak_bytes(50, 21, symmetric=is_symmetric, tol=tol) == pytest.approx(peak, rel=0.25)
+
+
+@pytest.mark.parametrize("field_l2", [1e-7, 1e-5])
+def test_colors_that_never_occur_start_near_their_optimum(field_l2):
+    """Within a factor of two of its probability, and the others within what that takes from them."""
+    states = np.repeat([[0], [1], [2]], [1, 4, 5], axis=0)
+    start = independent_fields(Sequences.of(states, 4).frequencies(), field_l2)
+    fit = pseudo_likelihood(states, 4, field_l2=field_l2, tol=1e-8)
+    P, optimum = (np.exp(fields[0]) / np.exp(fields[0]).sum() for fields in (start, fit.fields))
+    assert 0.5 < P[3] / optimum[3] < 2
+    np.testing.assert_allclose(P[:3], optimum[:3], rtol=30 * field_l2 / 0.1)
