@@ -293,22 +293,26 @@ def test_predictions_of_few_rows_are_left_out():
 @pytest.mark.parametrize(
     ("losses", "best", "edge"),
     [
-        ((3.0, 1.0, 2.0, 4.0), 0.4, ""),
-        ((1.0, 2.0, 3.0, 4.0), 0.1, ", the weakest"),
-        ((4.0, 3.0, 2.0, 1.0), 6.4, ", the strongest"),
+        ((3.0, 1.0, 2.0), 0.4, ""),
+        ((1.0, 2.0), 0.1, ", the weakest of those tried"),
+        ((4.0, 3.0, 2.0, 1.0), 6.4, ", the strongest of those tried"),
     ],
 )
 def test_the_penalty_of_least_loss_is_chosen(losses, best, edge):
     colors = states(200, 6)
     own = Reweighting(np.ones(200), np.arange(200), None)
-
-    def run(tasks):
-        found = dict(zip([task.key for task in tasks], losses, strict=True))
-        return {key: np.array([loss, 0.1, 9] * 3 + [1.0]) for key, loss in found.items()}
-
-    found, note = tuned(colors, own, np.arange(150), SETTINGS, 6, np.random.default_rng(0), run)
+    found, note = tuned(
+        colors,
+        own,
+        np.arange(150),
+        SETTINGS,
+        6,
+        np.random.default_rng(0),
+        lambda tasks: {task.key: np.array(losses) for task in tasks},
+    )
     assert found.l2 == best  # of .01 (C - 1)(L - 1) times 1, 4, 16 and 64
-    assert f"the penalty of the couplings is {best}, the best{edge} of 0.1, 0.4, 1.6, 6.4" in note
+    assert note.startswith(f"the penalty of the couplings is {best}{edge}. It predicts best")
+    assert f"tried: {', '.join(('0.1', '0.4', '1.6', '6.4')[: len(losses)])}" in note
 
 
 def test_evidence_and_perplexity():

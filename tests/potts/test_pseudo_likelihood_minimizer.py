@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulate.potts.inference.descent import SINGLE, Options, descend
-from simulate.potts.inference.minimize import minimize
+from simulate.potts.inference.descent import FIRST_STEP, SINGLE, Options, descend
+from simulate.potts.inference.minimize import fixed, minimize
 
 
 def quadratic(curvatures, center):
@@ -22,19 +22,19 @@ def quadratic(curvatures, center):
 def test_quadratics_of_any_condition(condition, seed):
     center = np.random.default_rng(seed).standard_normal(8)
     function = quadratic(np.geomspace(1, condition, 8), center)
-    found = minimize(function, np.zeros(8), np.ones(8), tol=1e-8, max_iter=500)
+    found = minimize(function, np.zeros(8), fixed(np.ones(8)), tol=1e-8, max_iter=500)
     assert found.converged
     np.testing.assert_allclose(found.point, center, atol=1e-7 * condition)
 
 
 def test_the_true_diagonal_takes_one_step():
     curvatures = np.geomspace(1, 1e6, 8)
-    found = minimize(quadratic(curvatures, np.ones(8)), np.zeros(8), 1 / curvatures, tol=1e-12, max_iter=5)
+    found = minimize(quadratic(curvatures, np.ones(8)), np.zeros(8), fixed(1 / curvatures), tol=1e-12, max_iter=5)
     assert found.iterations == 1
 
 
 def test_a_step_far_too_long_is_shortened():
-    found = minimize(quadratic(np.ones(3), np.ones(3)), np.zeros(3), np.full(3, 1e9), tol=1e-10, max_iter=50)
+    found = minimize(quadratic(np.ones(3), np.ones(3)), np.zeros(3), fixed(np.full(3, 1e9)), tol=1e-10, max_iter=50)
     assert found.converged
     assert found.evaluations > found.iterations + 1
 
@@ -44,7 +44,7 @@ def test_a_softplus_that_overflows_at_the_first_step():
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.exp(x).sum() - x.sum()), np.exp(x) - 1
 
-    found = minimize(function, np.full(2, -8.0), np.full(2, 1e3), tol=1e-8, max_iter=100)
+    found = minimize(function, np.full(2, -8.0), fixed(np.full(2, 1e3)), tol=1e-8, max_iter=100)
     assert found.converged
     np.testing.assert_allclose(found.point, 0, atol=1e-7)
 
@@ -63,33 +63,38 @@ def test_all_evaluations_are_counted(tol):
         return function
 
     found = descend(
-        objective, np.zeros(8), np.ones(8), Options(l2=0.0, field_l2=0.0, tol=tol, max_iter=200, n_threads=1)
+        objective, np.zeros(8), fixed(np.ones(8)), Options(l2=0.0, field_l2=0.0, tol=tol, max_iter=200, n_threads=1)
     )
     assert found.converged
     assert (calls[np.float64] > 0) == (tol < SINGLE)
     assert found.evaluations == sum(calls.values())
-    coarse = minimize(inner, np.zeros(8), np.ones(8), tol=max(tol, SINGLE), max_iter=200)
-    fine = minimize(inner, coarse.point, np.ones(8), tol=tol, max_iter=200, reference=coarse.reference)
+    coarse = minimize(
+        inner, np.zeros(8, np.float32), fixed(np.ones(8)), tol=max(tol, SINGLE), max_iter=200, first_step=FIRST_STEP
+    )
+    start = coarse.point.astype(float)
+    fine = minimize(inner, start, fixed(np.ones(8)), tol=tol, max_iter=200, reference=coarse.reference)
     assert found.iterations == coarse.iterations + fine.iterations
 
 
 def test_every_end_is_named():
     function = quadratic(np.geomspace(1, 1e4, 8), np.ones(8))
-    early = minimize(function, np.zeros(8), np.ones(8), tol=1e-12, max_iter=2)
+    early = minimize(function, np.zeros(8), fixed(np.ones(8)), tol=1e-12, max_iter=2)
     assert (early.converged, early.reason, early.iterations) == (False, "max_iter", 2)
 
-    stuck = minimize(lambda x: (0.0, np.full(2, np.nan)), np.zeros(2), np.ones(2), tol=1e-3, max_iter=9)
+    stuck = minimize(lambda x: (0.0, np.full(2, np.nan)), np.zeros(2), fixed(np.ones(2)), tol=1e-3, max_iter=9)
     assert (stuck.converged, stuck.reason) == (False, "no step lowers the objective")
 
-    kink = minimize(lambda x: (float(abs(x).sum()), np.sign(x + 1e-300)), np.zeros(2), np.ones(2), tol=1e-3, max_iter=9)
+    kink = minimize(
+        lambda x: (float(abs(x).sum()), np.sign(x + 1e-300)), np.zeros(2), fixed(np.ones(2)), tol=1e-3, max_iter=9
+    )
     assert (kink.converged, kink.reason) == (False, "no step lowers the objective")
 
-    at_once = minimize(quadratic(np.ones(2), np.zeros(2)), np.zeros(2), np.ones(2), tol=1e-3, max_iter=9)
+    at_once = minimize(quadratic(np.ones(2), np.zeros(2)), np.zeros(2), fixed(np.ones(2)), tol=1e-3, max_iter=9)
     assert (at_once.converged, at_once.iterations, at_once.reason) == (True, 0, "gradient below tolerance")
 
 
 def test_the_norm_is_relative_to_the_start_or_to_what_is_given():
     function = quadratic(np.ones(2), np.array([3.0, 4.0]))
-    assert minimize(function, np.zeros(2), np.ones(2), tol=0.5, max_iter=9).reference == pytest.approx(5)
-    given = minimize(function, np.zeros(2), np.ones(2), tol=0.5, max_iter=9, reference=100)
+    assert minimize(function, np.zeros(2), fixed(np.ones(2)), tol=0.5, max_iter=9).reference == pytest.approx(5)
+    given = minimize(function, np.zeros(2), fixed(np.ones(2)), tol=0.5, max_iter=9, reference=100)
     assert (given.iterations, given.gradient_norm) == (0, pytest.approx(0.05))

@@ -1,13 +1,15 @@
 """Fits asymmetric pseudo-likelihood: a multinomial regression for every site, a group of sites at a time."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
-from simulate.potts.inference.descent import Options, descend, independent_fields
-from simulate.potts.inference.minimize import Function, Minimum
+from simulate.potts.inference.descent import LEAST, Options, descend, independent_fields
+from simulate.potts.inference.minimize import Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
 from theory.models import DensePottsModel
@@ -25,7 +27,7 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
 
     groups = site_groups(L, C)
     for sites, found in zip(groups, in_threads(of_group, groups, options.n_threads), strict=True):
-        own, table = unpack(found.point, L, C, sites)
+        own, table = unpack(found.point.astype(float), L, C, sites)
         couplings[sites] = zero_sum_blocks(table.transpose(2, 0, 3, 1))
         own = own + np.tensordot(1 / C - f, table, axes=2)  # the blocks lose the means of their rows to the fields
         fields[sites] = centered(own)
@@ -37,13 +39,14 @@ def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimu
 def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
     penalties = (options.l2, options.field_l2)
 
-    def in_precision(dtype: Any) -> Function:
-        return objective(data, *penalties, sites, dtype=dtype)
-
-    scale = 1 / curvatures(data, *penalties, sites)
-    start = np.zeros(len(scale))
-    own = independent_fields(data.frequencies())[sites].ravel()
+    own = independent_fields(data.frequencies(), options.field_l2)[sites].ravel()
+    start = np.zeros(len(own) * (1 + data.n_sites * data.n_colors), np.float32)
     start[: len(own)] = own
+    scale = Curvatures(data.frequencies(), *penalties, sites)
+
+    def in_precision(dtype: Any) -> Function:
+        return objective(data, *penalties, sites, dtype=dtype, scale=scale)
+
     return descend(in_precision, start, scale, options)
 
 
@@ -54,7 +57,7 @@ def _average(couplings: Array) -> None:
         couplings[i:, i] = couplings[i, i:].transpose(0, 2, 1)
 
 
-def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, Array]:
+def unpack(x: NDArray[Any], n_sites: int, n_colors: int, sites: slice) -> tuple[NDArray[Any], NDArray[Any]]:
     """Returns fields (G, C) and table (L, C, G, C) of a group of G sites, with zero blocks of each site with itself."""
     shape = (n_sites, n_colors, sites.stop - sites.start, n_colors)
     fields, table = np.split(x, [shape[2] * n_colors])
@@ -63,38 +66,63 @@ def unpack(x: Array, n_sites: int, n_colors: int, sites: slice) -> tuple[Array, 
     return fields.reshape(shape[2:]), table
 
 
-def objective(data: Sequences, l2: float, field_l2: float, sites: slice, *, dtype: Any = np.float64) -> Function:
-    """Returns the function x -> (f, df/dx) that the fit of a group of sites minimizes.
+class Curvatures:
+    """The diagonal of the Hessian of `objective`, as if sites were independent of what they are predicted from.
+
+    A coupling has the variance f (1 - f) of the color that predicts, times that of the prediction which the objective
+    found at its last point, plus 2 l2.
+    """
+
+    def __init__(self, frequencies: Array, l2: float, field_l2: float, sites: slice) -> None:
+        self._l2, self._field_l2 = l2, field_l2
+        self._of_colors = frequencies * (1 - frequencies)
+        self._alone = self._of_colors[sites].ravel()
+        self._of_predictions = self._alone
+
+    def update(self, variances: Array) -> None:
+        """Takes over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
+        self._of_predictions = np.maximum(variances.ravel(), LEAST * self._alone)
+
+    def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yields places in the vector, and the inverse curvatures there."""
+        p = self._of_predictions
+        yield slice(p.size), np.asarray(1 / (p + 2 * self._field_l2), np.float32)
+        table = np.multiply.outer(self._of_colors, p) + 2 * self._l2
+        yield slice(p.size, None), np.asarray(1 / table.ravel(), np.float32)
+
+
+def objective(
+    data: Sequences,
+    l2: float,
+    field_l2: float,
+    sites: slice,
+    *,
+    dtype: Any = np.float64,
+    scale: Curvatures | None = None,
+) -> Function:
+    """Returns the function x -> (f, df/dx) that the fit of a group of sites minimizes; it tells `scale` the variances.
 
     It is f = -sum_m w_m sum_{i in sites} log P(s_i | rest) + l2 sum_{i, j} |W_ij|^2 + field_l2 |h|^2. The vector x
     holds the fields at the mean of the data, h_i + sum_j W_ij f_j, which hardly change with the couplings.
     """
     f = data.frequencies()
 
-    def function(x: Array) -> tuple[float, Array]:
+    def function(x: Vector) -> tuple[float, Vector]:
         fields, table = unpack(x, data.n_sites, data.n_colors, sites)
         fields = fields - np.tensordot(f, table, axes=2)
-        value, by_table, by_field = group_loss(data, sites, table, fields, dtype)
+        value, by_table, by_field, variances = group_loss(data, sites, table, fields, f, dtype)
         by_field += 2 * field_l2 * fields
         by_table -= np.multiply.outer(f, by_field)
         by_table += 2 * l2 * table
         _clear_own_blocks(by_table, sites)
+        if scale is not None:
+            scale.update(variances)
         penalty = l2 * float(np.vdot(table, table)) + field_l2 * float(np.vdot(fields, fields))
-        return value + penalty, np.concatenate([by_field.ravel(), by_table.ravel()])
+        return value + penalty, np.concatenate([by_field.ravel(), by_table.ravel()]).astype(x.dtype)
 
     return function
 
 
-def curvatures(data: Sequences, l2: float, field_l2: float, sites: slice) -> Array:
-    """Returns the diagonal of the Hessian of independent sites: the product of two variances f (1 - f), plus 2 l2."""
-    f = data.frequencies()
-    variance = f * (1 - f)
-    own = variance[sites]
-    table = np.multiply.outer(variance, own) + 2 * l2
-    _clear_own_blocks(table, sites, value=1.0)
-    return np.concatenate([(own + 2 * field_l2).ravel(), table.ravel()])
-
-
-def _clear_own_blocks(table: Array, sites: slice, value: float = 0.0) -> None:
+def _clear_own_blocks(table: Vector, sites: slice) -> None:
     for place, site in enumerate(range(sites.start, sites.stop)):
-        table[site, :, place, :] = value
+        table[site, :, place, :] = 0

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from simulate.potts.inference.minimize import Function, Minimum, minimize
+from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.potts import centered
 
-PSEUDOCOUNT = 1e-3  # added to frequencies before their logarithms are taken: a color may never occur
+# Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the
+# optimum is -2 field_l2 h with h = log P near -10. The last of these suffices for a start where penalties are strong.
+PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the first in units of field_l2
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
+LEAST = 1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
+FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
 
 
 @dataclass(frozen=True)
@@ -26,14 +30,24 @@ class Options:
     n_threads: int
 
 
-def descend(objective: Callable[[Any], Function], start: Array, scale: Array, options: Options) -> Minimum:
-    """Finds the minimum of objective(dtype), a function that computes in single or in double precision."""
-    coarse = minimize(objective(np.float32), start, scale, tol=max(options.tol, SINGLE), max_iter=options.max_iter)
+def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options) -> Minimum:
+    """Finds the minimum of objective(dtype), a function of a vector of that precision that computes in it.
+
+    A start in single precision is moved to the minimum, so that there is no second one in memory.
+    """
+    coarse = minimize(
+        objective(np.float32),
+        start.astype(np.float32, copy=False),
+        scale,
+        tol=max(options.tol, SINGLE),
+        max_iter=options.max_iter,
+        first_step=FIRST_STEP,
+    )
     if (coarse.converged and options.tol >= SINGLE) or coarse.iterations == options.max_iter:
         return coarse
     fine = minimize(
         objective(np.float64),
-        coarse.point,
+        coarse.point.astype(float),
         scale,
         tol=options.tol,
         max_iter=options.max_iter - coarse.iterations,
@@ -51,6 +65,10 @@ def penalty(name: str, value: Any) -> float:
     return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
-def independent_fields(frequencies: Array) -> Array:
-    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors."""
-    return centered(np.log(frequencies + PSEUDOCOUNT))
+def independent_fields(frequencies: Array, field_l2: float) -> Array:
+    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors.
+
+    They are near the optimum with the penalty `field_l2`, also where a color never occurs.
+    """
+    pseudocount = min(max(PSEUDOCOUNT * field_l2, LEAST_PSEUDOCOUNT), LARGEST_PSEUDOCOUNT)
+    return centered(np.log(frequencies + pseudocount))

@@ -1,6 +1,7 @@
 """Fits pair models with couplings J_ij(a, b) for every pair of sites and fields, by pseudo-likelihood."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,6 @@ from simulate.potts.inference.symmetric import fit as symmetric_fit
 from theory.models import DensePottsModel, checks
 from theory.models.arguments import checked
 from theory.models.errors import FitError
-from theory.models.potts import zero_sum
 from theory.models.results import SolverResult
 
 
@@ -102,12 +102,12 @@ def pseudo_likelihood(
     )
     if gauge == "none" and not symmetric:
         raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')
-    refuse_too_large(data, symmetric, memory_limit, options.n_threads)
+    refuse_too_large(data, symmetric, memory_limit, options.n_threads, options.tol)
     require_finite_optimum(data, options.l2, options.field_l2)
-    fitted = symmetric_fit if symmetric else asymmetric_fit
+    fitted = partial(symmetric_fit, zero_sum=gauge == "zero_sum") if symmetric else asymmetric_fit
     model, minima = fitted(data, options)
     fit = PseudoLikelihoodFit(
-        model=zero_sum(model) if gauge == "zero_sum" and symmetric else model,
+        model=model,
         objective=sum(each.value for each in minima),
         residual=max(each.gradient_norm for each in minima),
         iterations=max(each.iterations for each in minima),

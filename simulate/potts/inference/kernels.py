@@ -25,11 +25,19 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
     for m in range(n_samples):
         for k in range(len(fields)):
             z[m, k] = fields[k]
-    for j in range(n_sites):
+    # Four sites in one pass read and write the logits a quarter as often, which is what takes the time.
+    for j in range(0, n_sites - 3, 4):
         for m in range(n_samples):
-            b = columns[j, m]
+            row = z[m]
+            one, two = table[j, columns[j, m]], table[j + 1, columns[j + 1, m]]
+            three, four = table[j + 2, columns[j + 2, m]], table[j + 3, columns[j + 3, m]]
             for k in range(len(fields)):
-                z[m, k] += table[j, b, k]
+                row[k] += (one[k] + two[k]) + (three[k] + four[k])
+    for j in range(n_sites - n_sites % 4, n_sites):
+        for m in range(n_samples):
+            row, one = z[m], table[j, columns[j, m]]
+            for k in range(len(fields)):
+                row[k] += one[k]
     total = 0.0
     for m in range(n_samples):
         for i in range(len(own)):
@@ -44,19 +52,29 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
 
 
 @cached_njit()
-def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers) -> float:
-    """Turns exp(logits) in z into w_m (P - one-hot); returns sum_m w_m sum_i log(normalization)."""
-    total = 0.0
+def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares: Numbers, hits: Numbers) -> float:
+    """Turns exp(logits) in z into w_m (P - one-hot); returns sum_m w_m sum_i log(normalization).
+
+    It adds w_m P^2 to `squares` (W,), and w_m P of the color that is there to `hits` (W,). The weights have the type
+    of z, so that the loops over colors fill vector units.
+    """
+    total, one = 0.0, z.dtype.type(1)
     for m in range(len(z)):
+        weight = weights[m]
         for i in range(len(own)):
             first = i * n_colors
-            normalization = 0.0
-            for k in range(first, first + n_colors):
+            normalization = z[m, first]
+            for k in range(first + 1, first + n_colors):
                 normalization += z[m, k]
-            total += weights[m] * math.log(normalization)
+            total += weight * math.log(normalization)
+            inverse = one / normalization
             for k in range(first, first + n_colors):
-                z[m, k] *= weights[m] / normalization
-            z[m, first + own[i, m]] -= weights[m]
+                P = z[m, k] * inverse
+                z[m, k] = weight * P
+                squares[k] += z[m, k] * P
+            observed = first + own[i, m]
+            hits[observed] += z[m, observed]
+            z[m, observed] -= weight
     return total
 
 
@@ -66,6 +84,6 @@ def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
     n_sites, n_samples = columns.shape
     for j in range(n_sites):
         for m in range(n_samples):
-            b = columns[j, m]
+            row, added = gradient[j, columns[j, m]], z[m]
             for k in range(z.shape[1]):
-                gradient[j, b, k] += z[m, k]
+                row[k] += added[k]

@@ -2,28 +2,38 @@
 
 import os
 
+from simulate.potts.inference.descent import SINGLE
 from simulate.potts.inference.minimize import HISTORY
 from simulate.potts.inference.objective import ROW
 from simulate.potts.inference.sequences import Sequences
 from theory.models import checks
 
-# Arrays of (L C)^2 doubles of a symmetric fit: parameters, gradients and tables, and pairs of differences.
-SYMMETRIC = 6 + HISTORY / 2
-# Arrays of (L C)^2 doubles of an asymmetric fit: its couplings and their copy in the model.
-ASYMMETRIC = 2.2
-# Arrays of L C ROW doubles while a group of sites is fitted.
-GROUP = 12 + HISTORY
+# All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
+# While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.
+VECTORS = 4
+STEPS = HISTORY - 1  # pairs, in single precision
+# The couplings of a fit, the copy that the model makes, and the point in single precision.
+MODEL = 2.25
+# Arrays of L C ROW doubles while the gradient of a group of sites is taken, and while such a group is fitted alone,
+# in single and in double precision.
+GRADIENT = 6
+GROUP, GROUP_DOUBLE = 9, 12
 
 
-def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1) -> float:
-    """Returns the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves."""
+def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1, tol: float = SINGLE) -> float:
+    """Returns the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves.
+
+    Tolerances below 1e-4, the default, are reached in double precision, which takes half as much memory again.
+    """
     variables = float(n_sites) * n_colors
+    row, single = variables * max(ROW, n_colors) * n_threads, tol >= SINGLE
     if symmetric:
-        return 8 * SYMMETRIC * variables**2
-    return 8 * (ASYMMETRIC * variables**2 + GROUP * variables * max(ROW, n_colors) * n_threads)
+        minimization = VECTORS / 4 + STEPS / 2 if single else VECTORS / 2 + STEPS / 2 + 1 / 4
+        return 8 * (max(minimization, MODEL) * variables**2 + GRADIENT * row)
+    return 8 * max(MODEL * variables**2, variables**2 + (GROUP if single else GROUP_DOUBLE) * row)
 
 
-def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int) -> None:
+def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int, tol: float) -> None:
     """Raises MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
     limit = (
         checks.positive("memory_limit", memory_limit)
@@ -31,10 +41,10 @@ def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | Non
         else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     )
     L, C = data.n_sites, data.n_colors
-    needed = peak_bytes(L, C, symmetric=symmetric, n_threads=n_threads)
+    needed = peak_bytes(L, C, symmetric=symmetric, n_threads=n_threads, tol=tol)
     if needed <= limit:
         return
-    other = peak_bytes(L, C, symmetric=False, n_threads=n_threads)
+    other = peak_bytes(L, C, symmetric=False, n_threads=n_threads, tol=tol)
     advice = f"; symmetric=False needs {other / 1e9:.3g} GB" if symmetric and other <= limit else ""
     raise MemoryError(
         f"pseudo-likelihood of {L} sites and {C} colors needs {needed / 1e9:.3g} GB, {limit / 1e9:.3g} GB are allowed"

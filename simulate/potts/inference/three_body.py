@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from simulate.potts.inference.descent import independent_fields, penalty
+from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
-from simulate.potts.inference.symmetric import curvatures, pack, unpack
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
 from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel, checks
 from theory.models.arguments import checked
@@ -145,9 +145,10 @@ class _Problem:
         self.T, C = len(self.sites), data.n_colors
         self.which = np.arange(self.T) if kind == "full" else np.zeros(self.T, dtype=np.int64)
         self.shape = (self.T if kind == "full" else 1, C, C, C)
-        pairs = curvatures(data, l2, field_l2)
+        variance = f * (1 - f)
+        pairs = pack(variance + 2 * field_l2, 2 * np.multiply.outer(variance, variance) + 2 * l2)
         if kind == "full":
-            v = (f * (1 - f))[self.sites]
+            v = variance[self.sites]
             triplets = 3 * np.einsum("ta,tb,tc->tabc", v[:, 0], v[:, 1], v[:, 2]).ravel() + 2 * l2
         else:
             triplets = np.ones(self.T + C**3)
@@ -212,14 +213,14 @@ class _Problem:
         L, C = self.frequencies.shape
         full = _Problem(self.data, "full", self.l2, self.field_l2) if self.kind != "full" else self
         zero = np.zeros((L, C, L, C)), np.ones(self.T), np.zeros(full.shape)
-        return np.asarray(-full._loss(independent_fields(self.frequencies), *zero)[4])
+        return np.asarray(-full._loss(independent_fields(self.frequencies, self.field_l2), *zero)[4])
 
 
 def _start(problem: _Problem) -> Array:
     """Returns independent sites; for a factored fit with small factors J and W along the first step of a full one."""
     y = np.zeros(len(problem.scale))
     f = problem.frequencies
-    y[: f.size] = independent_fields(f).ravel() / problem.scale[: f.size]
+    y[: f.size] = independent_fields(f, problem.field_l2).ravel() / problem.scale[: f.size]
     if problem.kind == "factored":
         first = np.stack([_symmetrized(each) for each in problem.first_step()])
         W = first[np.argmax(np.sum(first**2, axis=(1, 2, 3)))]

@@ -1,0 +1,94 @@
+"""Lays out fields and one block of couplings for every pair of sites in one vector, and reads groups of sites from it.
+
+After the L C fields come the rows of the sites i = 0 to L - 2: the couplings J_ij(a, b) for all j > i, in the order
+(a, j, b). Large fits need no second copy of all couplings: a group of sites at a time has its table copied out by
+`take`, and its gradient added by `add`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
+from theory.models.arrays import Array
+
+Numbers = NDArray[Any]
+
+
+def pack(fields: Array, tables: Array) -> Array:
+    """Returns the vector of the fields (L, C) and of symmetric tables (L, C, L, C) with J_ij(a, b) in [i, a, j, b]."""
+    return np.concatenate([fields.ravel(), *(tables[i, :, i + 1 :, :].ravel() for i in range(len(tables)))])
+
+
+def unpack(x: Array, n_sites: int, n_colors: int) -> tuple[Array, Array]:
+    """Inverts `pack`: a view of the fields (L, C), and whole tables (L, C, L, C)."""
+    tables = np.zeros((n_sites, n_colors, n_sites, n_colors))
+    for i, place, shape in rows(n_sites, n_colors):
+        tables[i, :, i + 1 :, :] = x[place].reshape(shape)
+        tables[i + 1 :, :, i, :] = tables[i, :, i + 1 :, :].transpose(1, 2, 0)
+    return x[: n_sites * n_colors].reshape(n_sites, n_colors), tables
+
+
+def size(n_sites: int, n_colors: int) -> int:
+    """Returns the length of the vector."""
+    return n_sites * n_colors + n_sites * (n_sites - 1) // 2 * n_colors**2
+
+
+def rows(n_sites: int, n_colors: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
+    """Yields, for every site i but the last, its place in the vector and the shape (C, L - 1 - i, C) of its blocks."""
+    start = n_sites * n_colors
+    for i in range(n_sites - 1):
+        shape = (n_colors, n_sites - 1 - i, n_colors)
+        stop = start + shape[0] * shape[1] * shape[2]
+        yield i, slice(start, stop), shape
+        start = stop
+
+
+@cached_njit()
+def _row_start(i: int, n_sites: int, n_colors: int) -> int:
+    return n_sites * n_colors + n_colors * n_colors * (i * (n_sites - 1) - i * (i - 1) // 2)
+
+
+@cached_njit()
+def take(x: Numbers, first: int, table: Numbers) -> None:
+    """Fills table (L, C, G, C) of the G sites from `first` on: [j, b, i, a] is J_ij(a, b), zero for i = j."""
+    L, C, G, _ = table.shape
+    for j in range(L):
+        for i in range(first, first + G):
+            if i == j:
+                table[j, :, i - first] = 0
+            elif j < i:
+                start = _row_start(j, L, C) + (i - j - 1) * C
+                for b in range(C):
+                    for a in range(C):
+                        table[j, b, i - first, a] = x[start + b * (L - 1 - j) * C + a]
+            else:
+                start = _row_start(i, L, C) + (j - i - 1) * C
+                for a in range(C):
+                    for b in range(C):
+                        table[j, b, i - first, a] = x[start + a * (L - 1 - i) * C + b]
+
+
+@cached_njit()
+def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: Numbers) -> None:
+    """Adds table[j, b, i, a] - frequencies[j, b] by_field[i, a] to the place of J_ij(a, b), for a group as in `take`.
+
+    Both sites of a pair add to the same place, and the sum of two numbers does not depend on their order.
+    """
+    L, C, G, _ = table.shape
+    for j in range(L):
+        for i in range(first, first + G):
+            if j < i:
+                start = _row_start(j, L, C) + (i - j - 1) * C
+                for b in range(C):
+                    for a in range(C):
+                        added = table[j, b, i - first, a] - frequencies[j, b] * by_field[i - first, a]
+                        x[start + b * (L - 1 - j) * C + a] += added
+            elif j > i:
+                start = _row_start(i, L, C) + (j - i - 1) * C
+                for a in range(C):
+                    for b in range(C):
+                        added = table[j, b, i - first, a] - frequencies[j, b] * by_field[i - first, a]
+                        x[start + a * (L - 1 - i) * C + b] += added
