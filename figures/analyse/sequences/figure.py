@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
 NAMED = 10  # pairs whose sites are named
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
+PREDICTED = {table.PAIR: "from all other sites", table.ALONE: "from its own column", table.UNIFORM: "by guessing"}
 
 
 def as_experiment(title: str) -> Experiment:
@@ -29,7 +30,7 @@ def panels() -> tuple[Panel, ...]:
             title=table.LEARNING,
             curves=looks,
             xlabel="training sequences $M$",
-            ylabel="masked loss (nats a site)",
+            ylabel="$-\\log$ probability of a hidden letter (nats)",
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
@@ -65,7 +66,8 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
-    axes.legend()  # placed once more, clear of these lines
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(handles, [PREDICTED.get(label, label) for label in labels])  # placed anew, clear of these lines
 
 
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:

@@ -21,6 +21,7 @@ from figures.analyse.wording import counted
 
 Unknown = Literal["gap", "drop"]
 LISTED = 8
+MANY = 0.05  # unknown letters, as a share of the others, that are hardly errors
 
 
 def cleaned(
@@ -79,7 +80,9 @@ def _without(
         if unknown == "gap":
             block[strange] = GAP
     if unknown == "gap":
-        return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out"
+        many = sum(strangers.values()) > MANY * max(1, int((~np.isin(letters, [GAP])).sum()))
+        own = "; if they are letters of their own list all letters with --alphabet" if many else ""
+        return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out{own}"
     return letters[kept], f"{what}: {counted(int((~kept).sum()), 'sequence')} with them left out"
 
 

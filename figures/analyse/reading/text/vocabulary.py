@@ -102,10 +102,11 @@ def pruned(
 
 def _said(frequency: Any, stopped: Any, kept: Any, min_documents: int) -> str:
     there = frequency > 0
+    rare = int((there & ~stopped & (frequency < min_documents)).sum())
+    too_rare = f" and {rare} in fewer than {min_documents} documents" if min_documents > 1 else ""
     return (
-        f"{counted(int(there.sum()), 'different word')}, of which {int((there & stopped).sum())} are stop words and "
-        f"{int((there & ~stopped & (frequency < min_documents)).sum())} in fewer than {min_documents} documents: "
-        f"{int(kept.sum())} kept"
+        f"{counted(int(there.sum()), 'different word')}, of which {int((there & stopped).sum())} are stop words"
+        f"{too_rare}: {int(kept.sum())} kept"
     )
 
 

@@ -1,0 +1,116 @@
+"""Files as people have them, made by hand: what is said of them is true, and in words of the reader."""
+
+import numpy as np
+import pytest
+
+from figures.analyse.command import kind_of, main
+from figures.analyse.reading.matrix import read_matrix
+from figures.analyse.reading.sequences import read_sequences
+from figures.analyse.reading.text import corpus_size, read_corpus
+from figures.analyse.text.comparisons import compared
+from simulate.core import stream
+
+
+def numbers(rows, columns, seed=0):
+    return stream(seed, "fresh files").standard_normal((rows, columns))
+
+
+def lines(values, delimiter=" ", style="{:.4f}"):
+    return "".join(delimiter.join(style.format(v) for v in row) + "\n" for row in values)
+
+
+R_TABLE = '"height" "age"\n' + "".join(f'"s{k}" {a:.3f} {b:.2f}\n' for k, (a, b) in enumerate(numbers(9, 2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("r.txt", R_TABLE, "matrix"),
+        ("pipes.txt", "% by hand\na|b|c\n" + lines(numbers(8, 3), "|"), "matrix"),
+        ("fortran.dat", lines(numbers(8, 3), " ", "{:15.6E}").replace("E", "D"), "matrix"),
+        ("euro.txt", "a;b\n" + lines(numbers(8, 2), ";").replace(".", ","), "matrix"),
+        (
+            "prices.txt",
+            "It costs 3.50 a piece.\nTwo are 6.90 in all.\nThree are 9.90 then.\nFour are 13.00 now.\n",
+            "text",
+        ),
+        ("short.txt", "one 1.5\ntwo 2.5\n", "text"),
+    ],
+)
+def test_a_table_of_measured_numbers_is_known_by_its_lines(tmp_path, name, content, kind):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert kind_of(tmp_path / name) == kind
+
+
+def test_an_empty_last_cell_of_every_row_is_said(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a;b;\n1,5;2;\n3;4;\n5;7;\n", encoding="utf-8")
+    matrix = read_matrix(path, decimal=",")
+    assert matrix.names == ("a", "b")
+    assert matrix.notes[1] == "the last cell of every row is empty and has no name: 2 columns are read"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.npy"])
+def test_a_column_of_years_is_pointed_out_wherever_it_stands(tmp_path, name):
+    values = np.column_stack([numbers(12, 2), np.arange(1950.0, 1962.0)])
+    path = tmp_path / name
+    if name == "x.npy":
+        np.save(path, values)
+    else:
+        path.write_text("a,b,year\n" + lines(values, ","), encoding="utf-8")
+    note = read_matrix(path).notes[-1]
+    assert "goes up by 1 from row to row, as a count of the rows does" in note
+    assert note.endswith("leave it out with --skip-columns 3")
+    assert not any("from row to row" in note for note in read_matrix(path, columns="1-2").notes)
+
+
+def test_what_predicts_no_better_than_the_mean_is_not_called_the_best(tmp_path, capsys):
+    path = tmp_path / "tiny.csv"
+    path.write_text("1,2\n3,4.5\n2,1\n", encoding="utf-8")
+    assert main([str(path), "--output", str(tmp_path / "out"), "--jobs", "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the other columns predict a column no better than its mean does" in said
+    assert "No column is predicted better than by its mean." in said
+    assert "predict best" not in said
+    assert "of 1 degree of freedom" in said
+
+
+def test_many_unknown_letters_may_be_an_alphabet_of_their_own(tmp_path):
+    path = tmp_path / "x.fasta"
+    rows = stream(0, "three letters").choice(list("ABC"), (40, 8))
+    path.write_text("".join(f">s{k}\n{''.join(row)}\n" for k, row in enumerate(rows)), encoding="utf-8")
+    assert "if they are letters of their own list all letters with --alphabet" in " ".join(read_sequences(path).notes)
+    path.write_text("".join(f">s{k}\n{'ACDEFGHIKL' * 9}B\n" for k in range(3)), encoding="utf-8")
+    notes = " ".join(read_sequences(path).notes)
+    assert "read as gaps" in notes
+    assert "--alphabet" not in notes
+
+
+def test_one_document_is_too_few(tmp_path, capsys):
+    path = tmp_path / "x.txt"
+    path.write_text("sea wave wind sea storm\n", encoding="utf-8")
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "holds one document" in error
+    assert "--" not in error
+    notes = " ".join(read_corpus(path).notes)
+    assert "1 document," in notes
+    assert "fewer than" not in notes
+
+
+def test_the_header_of_a_table_is_no_document(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("id,body\n" + "".join(f"{k},sea wave wind\n" for k in range(20)), encoding="utf-8")
+    assert corpus_size(path, stop_words="none", min_documents=None, max_words=100).documents == 20
+
+
+def test_topics_that_leave_no_pair_are_noted_in_the_words_of_the_reader():
+    topics = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.1, 0.3, 0.5]])
+    sources = {"value matrix": numbers(4, 4)}
+    options = {"excluded": np.zeros(4, dtype=bool), "permutations": 5, "seed": 0}
+    _, _, notes = compared(topics, sources, [0.1, 0.3], **options)
+    assert notes
+    for note in notes:
+        assert "at rho = 0.1 with" in note
+        assert "leave no pair of the same topic, or none of different ones" in note
+        assert "membership" not in note
