@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from figures.analyse.command import kind_of, main
+from figures.analyse.errors import DataError
 from figures.analyse.reading.matrix import read_matrix
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.reading.text import corpus_size, read_corpus
 from figures.analyse.text.comparisons import compared
 from simulate.core import stream
+from simulate.masked import row_blocks
 
 
 def numbers(rows, columns, seed=0):
@@ -114,3 +116,57 @@ def test_topics_that_leave_no_pair_are_noted_in_the_words_of_the_reader():
         assert "at rho = 0.1 with" in note
         assert "leave no pair of the same topic, or none of different ones" in note
         assert "membership" not in note
+
+
+def test_the_figure_of_an_alignment_says_from_what_a_letter_is_predicted():
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from figures.analyse.sequences.figure import decorate
+    from figures.analyse.sequences.table import ALONE, LEARNING, PAIR
+
+    axes = Figure().add_subplot()
+    for label in (PAIR, ALONE):
+        axes.errorbar([1, 2], [1, 2], [0.1, 0.1], label=label)
+    rows = DataFrame({"panel": LEARNING, "curve": [PAIR, ALONE], "x": 1.0, "simulation": 1.0})
+    decorate(axes, rows)
+    shown = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert shown == ["from all other sites", "from its own column"] == axes.get_legend_handles_labels()[1]
+
+
+def test_a_count_may_go_down_and_several_are_named_together(tmp_path):
+    path = tmp_path / "x.csv"
+    rows = numbers(8, 2)
+    path.write_text("t,a,b,left\n" + lines(np.column_stack([np.arange(8), rows, 16 - 2 * np.arange(8)]), ","))
+    note = read_matrix(path).notes[-1]
+    assert note.startswith("'t', 'left' go up or down in equal steps from row to row")
+    assert note.endswith("leave them out with --skip-columns 1,4")
+    path.write_text("a,b\n" + lines(rows[:4], ","), encoding="utf-8")
+    assert not any("from row to row" in note for note in read_matrix(path).notes)
+
+
+def test_a_column_of_text_in_a_parquet_file_is_called_so(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    path = tmp_path / "x.parquet"
+    text = pyarrow.array(["x"] * 5).cast(pyarrow.large_string())
+    day = pyarrow.array(range(5), pyarrow.int32()).cast(pyarrow.date32())
+    write_table(pyarrow.table({"a": range(5), "text": text, "day": day}), path)
+    with pytest.raises(DataError, match=r"column 2 \('text'\) holds text; .*--skip-columns 2,3"):
+        read_matrix(path)
+    with pytest.raises(DataError, match=r"column 3 \('day'\) holds dates; "):
+        read_matrix(path, skip_columns="text")
+
+
+def test_rows_of_a_mapped_file_leave_memory_when_they_were_taken(tmp_path, monkeypatch):
+    """One row of each block touches a page of each: all of them would stay in memory."""
+    np.save(tmp_path / "x.npy", numbers(1000, 3))
+    monkeypatch.setattr("simulate.masked.row_sources.block_rows", lambda _: 100)
+    returned = []
+    monkeypatch.setattr("simulate.masked.row_sources._give_back", returned.append)
+    chosen = np.array([3, 150, 199, 999])
+    rows = row_blocks(tmp_path / "x.npy").take(chosen)
+    np.testing.assert_array_equal(rows, np.load(tmp_path / "x.npy")[chosen])
+    assert len(returned) == 3
+    assert row_blocks(tmp_path / "x.npy").take(chosen[:0]).shape == (0, 3)

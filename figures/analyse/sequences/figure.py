@@ -66,8 +66,9 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
-    handles, labels = axes.get_legend_handles_labels()
-    axes.legend(handles, [PREDICTED.get(label, label) for label in labels])  # placed anew, clear of these lines
+    for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+        handle.set_label(PREDICTED.get(label, label))
+    axes.legend()  # placed once more, clear of these lines
 
 
 def _ranked(axes: "Axes", rows: "DataFrame") -> None:
