@@ -145,6 +145,31 @@ def test_a_count_may_go_down_and_several_are_named_together(tmp_path):
     assert not any("from row to row" in note for note in read_matrix(path).notes)
 
 
+def test_quoted_names_among_blanks_are_read_as_r_writes_them(tmp_path):
+    path = tmp_path / "cars.txt"
+    path.write_text('"mpg" "fuel use"\n' + "".join(f'"Mazda RX{k}" {k}.5  {k * k}\n' for k in range(6)))
+    matrix = read_matrix(path, skip_columns="1")
+    assert matrix.names == ("mpg", "fuel use")
+    np.testing.assert_array_equal(matrix.values, [[k + 0.5, k * k] for k in range(6)])
+    with pytest.raises(DataError, match=r"row 2, column 1: 'Mazda RX0' is not a number; .* --skip-columns 1"):
+        read_matrix(path)
+    path.write_text(path.read_text().replace("3.5", "NA"))
+    assert read_matrix(path, skip_columns="1", drop_rows=True).values.shape == (5, 2)
+
+
+def test_a_number_that_marks_missing_cells_is_pointed_out(tmp_path):
+    path = tmp_path / "x.csv"
+    values = numbers(12, 3)
+    values[[2, 7], 1] = values[4, 2] = -999
+    path.write_text("a,b,c\n" + lines(values, ","), encoding="utf-8")
+    note = read_matrix(path).notes[-1]
+    assert note.startswith("the number -999 stands in 3 cells, far from all others of their columns")
+    assert note.endswith("say --missing -999")
+    assert read_matrix(path, missing="-999", drop_rows=True).values.shape == (9, 3)
+    path.write_text("a,b\n" + "".join(f"{k % 7},{100 * k - 999}\n" for k in range(30)), encoding="utf-8")
+    assert not any("-999" in note for note in read_matrix(path).notes)
+
+
 def test_a_column_of_text_in_a_parquet_file_is_called_so(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table

@@ -12,6 +12,7 @@ from figures.analyse.errors import DataError
 from figures.analyse.memory import require_memory
 from figures.analyse.reading.matrix.arrays import FEWER
 from figures.analyse.reading.matrix.cell_by_cell import Reading, read_cell_by_cell
+from figures.analyse.reading.matrix.markers import marker_notes
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import announce, uncompressed_size
 from figures.analyse.reading.tables.columns import selected
@@ -55,7 +56,7 @@ def _read(file: TextFile, header: Header, columns: str | None, skip: str | None,
         values, rows, notes = read_cell_by_cell(file, layout, chosen, how)
     names = tuple(layout.names[k] for k in chosen)
     guess = " (a guess: it is not valid UTF-8)" if file.is_guess else ""
-    said = (f"{layout.description}, {file.encoding}{guess}", *_open_end(layout), *notes)
+    said = (f"{layout.description}, {file.encoding}{guess}", *_open_end(layout), *notes, *marker_notes(values))
     return Matrix(file.path, values, names, said, layout.first_row, tuple(chosen), tuple(rows))
 
 
