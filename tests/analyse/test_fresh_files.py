@@ -195,3 +195,35 @@ def test_rows_of_a_mapped_file_leave_memory_when_they_were_taken(tmp_path, monke
     np.testing.assert_array_equal(rows, np.load(tmp_path / "x.npy")[chosen])
     assert len(returned) == 3
     assert row_blocks(tmp_path / "x.npy").take(chosen[:0]).shape == (0, 3)
+
+
+def test_what_theory_expects_of_more_rows_is_not_said_where_theory_was_not_compared(tmp_path, capsys):
+    for rows, said in ((11, False), (40, True)):
+        path = tmp_path / f"x{rows}.csv"
+        values = numbers(rows, 6)
+        path.write_text(lines(values + values[:, :1], ","), encoding="utf-8")
+        assert main([str(path), "--output", str(tmp_path / "out"), "--jobs", "1", "--repeats", "2"]) == 0
+        output = " ".join(capsys.readouterr().out.split())
+        assert ("With twice as many rows theory expects" in output) == said
+        assert ("Gaussian theory is not compared" in output) != said
+
+
+def test_rows_of_empty_cells_are_not_counted_before_the_table_is_read(tmp_path, capsys):
+    path = tmp_path / "x.csv"
+    path.write_text("sep=;\na;b;c\n" + lines(numbers(10, 3), ";") + ";;\n;;\n", encoding="utf-8")
+    assert main([str(path), "--estimate"]) == 0
+    assert "holds 10 rows of 3 columns" in " ".join(capsys.readouterr().out.split())
+
+
+def test_stops_of_a_translation_are_named_as_they_are_written(tmp_path):
+    path = tmp_path / "x.fasta"
+    path.write_text("".join(f">s{k}\nMKVLAAGIT{'*' if k % 2 else 'Y'}\n" for k in range(6)), encoding="utf-8")
+    assert "(* or ? 3)" in " ".join(read_sequences(path).notes)
+
+
+def test_a_text_without_words_may_be_a_table(tmp_path, capsys):
+    path = tmp_path / "x.txt"
+    path.write_text("1 2 3\n4 5 6\n7 8 1\n", encoding="utf-8")
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "has no words in its 3 documents; if it is a table of numbers say --kind matrix" in error

@@ -115,14 +115,19 @@ def _achieved(analysis: MatrixAnalysis) -> str:
         f"There the mean squared error of a column is {error:.4g} on average, where predicting the mean of the column "
         f"leaves {variance:.4g}: {verdict}."
     )
-    if analysis.doubled_error is not None:
-        text += f" Twice as many rows would reach {analysis.doubled_error:.4g}."
+    if analysis.doubled_error is not None and _is_compared(analysis):
+        text += f" With twice as many rows theory expects {analysis.doubled_error:.4g}."
     return text
+
+
+def _is_compared(analysis: MatrixAnalysis) -> bool:
+    """Say whether theory was held against measured errors anywhere: else it is not known how far off it is."""
+    return bool(np.isfinite(analysis.theory).any() and np.isfinite(analysis.empirical_theory).any())
 
 
 def _agreement(analysis: MatrixAnalysis) -> str:
     measured = analysis.test_error.mean(axis=0)
-    if not np.isfinite(analysis.theory).any() or not np.isfinite(analysis.empirical_theory).any():
+    if not _is_compared(analysis):
         return "Gaussian theory is not compared with the held-out errors: there are too few rows."
     corrected, raw = (
         np.nanmedian(abs(values / measured - 1)) for values in (analysis.theory, analysis.empirical_theory)

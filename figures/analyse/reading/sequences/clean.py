@@ -70,7 +70,8 @@ def _without(
 ) -> tuple[NDArray[np.uint8], str]:
     table = np.zeros(256, bool)
     table[[ord(letter) for letter in strangers]] = True
-    listed = ", ".join(f"{letter} {count}" for letter, count in list(strangers.items())[:LISTED])
+    written = {"?": "* or ?"}  # the sign of a stop and that of the unknown are one when a file is read
+    listed = ", ".join(f"{written.get(letter, letter)} {count}" for letter, count in list(strangers.items())[:LISTED])
     whose = "the given alphabet" if name == "letters" else name
     what = f"{counted(sum(strangers.values()), 'letter')} that {whose} has not ({listed})"
     kept = np.ones(len(letters), bool)

@@ -53,7 +53,8 @@ def require_words(path: Path, documents: list[Counted], drop_empty: bool) -> tup
         raise DataError(path, "holds no document")
     empty = [name for name, own in documents if not own]
     if len(empty) == len(documents):
-        raise DataError(path, f"has no words in its {counted(len(documents), 'document')}")
+        found = counted(len(documents), "document")
+        raise DataError(path, f"has no words in its {found}; if it is a table of numbers say --kind matrix")
     if not empty:
         return documents, []
     first = ", ".join(empty[:LISTED]) + (", ..." if len(empty) > LISTED else "")
