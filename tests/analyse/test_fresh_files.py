@@ -9,6 +9,8 @@ from figures.analyse.reading.matrix import read_matrix
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.reading.text import corpus_size, read_corpus
 from figures.analyse.text.comparisons import compared
+from figures.analyse.text.report import _cells
+from figures.analyse.text.table import contrast_frame, contrast_rows
 from simulate.core import stream
 from simulate.masked import row_blocks
 
@@ -227,3 +229,16 @@ def test_a_text_without_words_may_be_a_table(tmp_path, capsys):
     assert main([str(path), "--output", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert "has no words in its 3 documents; if it is a table of numbers say --kind matrix" in error
+
+
+def test_a_single_pair_of_words_has_no_standard_error():
+    topics = np.full((3, 5), 0.05)  # of the two likeliest words of each topic, one is in two topics
+    topics[[0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 2, 4]] = 0.4
+    options = {"excluded": np.zeros(5, dtype=bool), "permutations": 5, "seed": 0}
+    found, _, _ = compared(topics, {"embedding": numbers(5, 3)}, [0.3], **options)
+    single = next(one for one in found if one.contrast.n_same == 1)
+    cells = _cells(single)
+    assert "(" not in cells[5]
+    assert float(cells[5]) == pytest.approx(single.contrast.same.mean, rel=1e-2)
+    assert np.isnan(contrast_frame([single])["same_stderr"][0])
+    assert all(entry["stderr"] != 0 for entry in contrast_rows([single]))

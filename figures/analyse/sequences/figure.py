@@ -34,7 +34,7 @@ def panels() -> tuple[Panel, ...]:
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score: norm of $J_{ij}$, corrected (APC)"),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score of the pair (strength of its couplings)"),
     )
 
 
