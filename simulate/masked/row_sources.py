@@ -91,7 +91,16 @@ def _of_mapped(name: str, data: NDArray[Any]) -> RowBlocks:
             yield data[i : i + step]
             _give_back(data)
 
-    return RowBlocks(data.shape[1], blocks, name, size=len(data), select=lambda rows: data[rows])
+    def select(rows: NDArray[np.integer]) -> Array:
+        found = [np.asarray(data[rows[:0]])]
+        for i in range(0, len(data), step):  # a row touches a whole page, and pages of all blocks would stay in memory
+            first, last = np.searchsorted(rows, [i, i + step])
+            if last > first:
+                found.append(np.asarray(data[rows[first:last]]))
+                _give_back(data)
+        return np.concatenate(found)
+
+    return RowBlocks(data.shape[1], blocks, name, size=len(data), select=select)
 
 
 def _give_back(data: NDArray[Any]) -> None:

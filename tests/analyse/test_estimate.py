@@ -221,7 +221,7 @@ def test_parquet(tmp_path, capsys, monkeypatch, most):
     columns = {name: values[:, k] for k, name in enumerate("abcd")} | {"e": ["text"] * 300, "f": [None, *range(299)]}
     write_table(pyarrow.table(columns), path)
     monkeypatch.setattr("figures.analyse.reading.matrix.parquet.MOST_CELLS", most)
-    with pytest.raises(DataError, match=r"1 column without numbers: column 5 \('e'\) holds string; .*--skip-columns 5"):
+    with pytest.raises(DataError, match=r"1 column without numbers: column 5 \('e'\) holds text; .*--skip-columns 5"):
         read_matrix(path)
     with pytest.raises(DataError, match=r"row 1, column 6 \('f'\): nan where a finite number is needed"):
         read_matrix(path, skip_columns="e")

@@ -139,7 +139,7 @@ def test_a_doubtful_header_is_decided_by_the_user(file):
 def test_an_index_is_pointed_out(file):
     matrix = read_matrix(file(",0,1\n0,5,6\n1,7,8\n2,9,11\n"))  # as pandas writes it
     assert matrix.values.shape == (3, 3)
-    assert "only counts the rows" in matrix.notes[1]
+    assert "'column 1' goes up by 1 from row to row" in matrix.notes[1]
     assert "--skip-columns 1" in matrix.notes[1]
 
 

@@ -107,18 +107,27 @@ def _by_theory(analysis: MatrixAnalysis) -> str:
 
 def _achieved(analysis: MatrixAnalysis) -> str:
     error, variance = float(analysis.column_error.mean()), analysis.mean_variance
+    explained = 100 * (1 - error / variance)
+    verdict = f"{explained:.1f} % of the variance is explained"
+    if round(explained, 1) <= 0:
+        verdict = f"the other columns predict a column no better than its mean does ({explained:.1f} % explained)"
     text = (
         f"There the mean squared error of a column is {error:.4g} on average, where predicting the mean of the column "
-        f"leaves {variance:.4g}: {100 * (1 - error / variance):.1f} % of the variance is explained."
+        f"leaves {variance:.4g}: {verdict}."
     )
-    if analysis.doubled_error is not None:
-        text += f" Twice as many rows would reach {analysis.doubled_error:.4g}."
+    if analysis.doubled_error is not None and _is_compared(analysis):
+        text += f" With twice as many rows theory expects {analysis.doubled_error:.4g}."
     return text
+
+
+def _is_compared(analysis: MatrixAnalysis) -> bool:
+    """Say whether theory was held against measured errors anywhere: else it is not known how far off it is."""
+    return bool(np.isfinite(analysis.theory).any() and np.isfinite(analysis.empirical_theory).any())
 
 
 def _agreement(analysis: MatrixAnalysis) -> str:
     measured = analysis.test_error.mean(axis=0)
-    if not np.isfinite(analysis.theory).any() or not np.isfinite(analysis.empirical_theory).any():
+    if not _is_compared(analysis):
         return "Gaussian theory is not compared with the held-out errors: there are too few rows."
     corrected, raw = (
         np.nanmedian(abs(values / measured - 1)) for values in (analysis.theory, analysis.empirical_theory)
@@ -135,6 +144,8 @@ def _columns(analysis: MatrixAnalysis) -> list[str]:
     order = np.argsort(-analysis.explained, kind="stable")
     listed = min(LISTED, analysis.d // 2)
     named = [f"{analysis.names[k]} ({round(100 * analysis.explained[k])} %)" for k in order]
+    if round(100 * analysis.explained.max()) <= 0:
+        return ["No column is predicted better than by its mean."]
     below = " A share below zero means worse than by its mean." if analysis.explained.min() < -0.005 else ""
     return [
         f"The other columns predict best (share of the variance that they explain): {', '.join(named[:listed])}.",

@@ -4,6 +4,7 @@ import numpy as np
 
 from figures.analyse.matrix.record import MatrixAnalysis, UnlikeRows
 from figures.analyse.matrix.row_scales import differ
+from figures.analyse.wording import counted
 from simulate.core import Estimate
 from simulate.masked import RowHeterogeneity
 from theory.models.arrays import Array
@@ -48,7 +49,7 @@ def used(analysis: MatrixAnalysis) -> str:
     """Say what the effective ridge and the degrees of freedom at the chosen ridge are."""
     return (
         f"the effective ridge is {analysis.effective_ridge:.3g}, and the regression of one column uses "
-        f"{analysis.degrees_of_freedom:.1f} of {analysis.d - 1} degrees of freedom"
+        f"{analysis.degrees_of_freedom:.1f} of {counted(analysis.d - 1, 'degree')} of freedom"
     )
 
 

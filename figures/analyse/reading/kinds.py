@@ -10,10 +10,11 @@ from figures.analyse.reading.opening import open_binary
 from figures.analyse.reading.sequences.formats import rows_above_names
 from figures.analyse.reading.sequences.recognize import alignment_of
 from figures.analyse.reading.sequences.tokens import says_sizes
+from figures.analyse.reading.tables.numeric import holds_measurements
 from figures.analyse.reading.text.counted import form_of
 from figures.analyse.reading.text_file import text_file
 
-# A table may be one of names and sequences, and an alignment is often saved as .txt.
+# A table may be one of names and sequences, and an alignment or a table of numbers is often saved as .txt.
 DOUBTFUL = (".csv", ".tsv", ".txt")
 BLANK = re.compile(r"\s*\S[^\n]*\n[ \t]*\n")  # the second line is blank
 FASTA = re.compile(r"\s*>[^\n]*\n[A-Za-z.*~_-]{10,}\n")  # ten letters without a blank are no line of a text
@@ -35,6 +36,8 @@ def kind_of_content(path: Path) -> str | None:
         if form == "clustal" and not BLANK.match(file.head):
             form = None  # a text on the program of this name
         aligned = file.head.startswith("# STOCKHOLM") or FASTA.match(file.head) or form
-        return "sequences" if aligned or says_sizes(file) or rows_above_names(file) is not None else None
+        if aligned or says_sizes(file) or rows_above_names(file) is not None:
+            return "sequences"
+        return "matrix" if holds_measurements(file) else None
     except (DataError, csv.Error):
         return None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DARKEST = 99.8  # percentile of the scores: a single strong pair would leave the rest white
 NAMED = 10  # pairs whose sites are named
 DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
+PREDICTED = {table.PAIR: "from all other sites", table.ALONE: "from its own column", table.UNIFORM: "by guessing"}
 
 
 def as_experiment(title: str) -> Experiment:
@@ -29,11 +30,11 @@ def panels() -> tuple[Panel, ...]:
             title=table.LEARNING,
             curves=looks,
             xlabel="training sequences $M$",
-            ylabel="masked loss (nats a site)",
+            ylabel="$-\\log$ probability of a hidden letter (nats)",
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score: norm of $J_{ij}$, corrected (APC)"),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score of the pair (strength of its couplings)"),
     )
 
 
@@ -65,6 +66,8 @@ def _learning(axes: "Axes", rows: "DataFrame") -> None:
     for k, label in enumerate(DASHES):
         points = rows[(rows["curve"] == label) & rows["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], color=f"C{k}", linestyle=DASHES[label], zorder=1)
+    for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+        handle.set_label(PREDICTED.get(label, label))
     axes.legend()  # placed once more, clear of these lines
 
 

@@ -147,8 +147,9 @@ def _left_out(analysis: SequenceAnalysis, least: float) -> list[str]:
     left = [pair for pair in analysis.nearer if pair.score > least]
     if not left:
         return []
+    be = "are" if len(left) > 1 else "is"
     return [
-        f"Left out of this list are {counted(len(left), 'pair')} of sites nearer than {analysis.min_separation} that "
+        f"Left out of this list {be} {counted(len(left), 'pair')} of sites nearer than {analysis.min_separation} that "
         f"{'score' if len(left) > 1 else 'scores'} higher than the weakest one listed: "
         f"{listed([analysis.label(pair) for pair in left], LISTED)}."
     ]

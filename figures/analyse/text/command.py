@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from figures.analyse.errors import DataError
 from figures.analyse.reading.text import Corpus, read_corpus, read_vectors
 from figures.analyse.steps import Steps, TableAndFigure
 from figures.analyse.text.analyse import analyse_corpus
@@ -15,7 +16,7 @@ from figures.analyse.text.table import contrast_frame, topics_frame
 
 def _read(options: argparse.Namespace) -> Corpus:
     require_memory_for(options)
-    return read_corpus(
+    corpus = read_corpus(
         options.file,
         encoding=options.encoding,
         stop_words=options.stop_words,
@@ -24,6 +25,13 @@ def _read(options: argparse.Namespace) -> Corpus:
         text_column=options.text_column,
         drop_empty=options.drop_empty,
     )
+    if corpus.n_documents < 2:
+        raise DataError(
+            options.file,
+            "holds one document; topics are found from words that are together in some documents and not in others: "
+            "put each document on a line of its own, or into a file of its own in a folder",
+        )
+    return corpus
 
 
 def _analyse(corpus: Corpus, options: argparse.Namespace, label: str) -> TextAnalysis:

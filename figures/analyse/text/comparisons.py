@@ -67,13 +67,20 @@ def compared(
                 }
                 control = topic_contrast(planted_values(kept, *PLANTED), kept, stream(seed, "planted"), permutations=2)
             except ValueError as error:
-                notes.append(f"left out threshold {threshold:g} with {RULES[overlap]}: {error}")
+                notes.append(f"nothing is compared at rho = {threshold:.3g} with {RULES[overlap]}: {_why(error)}")
                 continue
             planted &= (control.same.mean, control.different.mean) == PLANTED
             found += [Comparison(source, overlap, threshold, contrast) for source, contrast in contrasts.items()]
     if not found:
         raise ValueError(f"thresholds leave no pairs of words to compare: {notes[0]}")
     return tuple(found), planted, tuple(notes)
+
+
+def _why(error: ValueError) -> str:
+    """Say in the reader's words why words of topics could not be compared."""
+    if str(error).startswith(("threshold", "membership")):
+        return "the words that are kept leave no pair of the same topic, or none of different ones"
+    return str(error)
 
 
 def _contrast(

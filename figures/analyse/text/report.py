@@ -6,6 +6,7 @@ import textwrap
 from figures.analyse.text.record import RANDOM, RULES, Comparison, TextAnalysis
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
+from simulate.core import Estimate
 
 HEADER = [
     "measured by",
@@ -74,9 +75,12 @@ def _cells(one: Comparison) -> list[str]:
         f"{one.threshold:.3g}",
         str(found.n_words),
         str(found.n_same),
-        str(found.same),
-        str(found.different),
-        str(found.difference),
+        *(_with_error(estimate) for estimate in (found.same, found.different, found.difference)),
         "" if math.isnan(found.ratio) else f"{found.ratio:.3g}",
         "" if math.isnan(found.z) else f"{found.z:+.1f}",
     ]
+
+
+def _with_error(estimate: Estimate) -> str:
+    """Return a mean with its standard error; of a single pair none is known."""
+    return str(estimate) if estimate.stderr else f"{estimate.mean:.3g}"

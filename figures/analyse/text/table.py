@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from figures.analyse.text.record import EMBEDDING, RANDOM, RULES, VALUES, Comparison, TextAnalysis
 from figures.core import Row, row
@@ -21,7 +21,10 @@ def contrast_rows(comparisons: Sequence[Comparison]) -> list[Row]:
 
 
 def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
-    """Return a table of everything that was measured, one line for each source, rule and threshold."""
+    """Return a table of everything that was measured, one line for each source, rule and threshold.
+
+    A single pair has no standard error: NaN.
+    """
     import pandas as pd
 
     return pd.DataFrame(
@@ -33,11 +36,11 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
             "same_pairs": one.contrast.n_same,
             "different_pairs": one.contrast.n_different,
             "same": one.contrast.same.mean,
-            "same_stderr": one.contrast.same.stderr,
+            "same_stderr": one.contrast.same.stderr or math.nan,
             "different": one.contrast.different.mean,
-            "different_stderr": one.contrast.different.stderr,
+            "different_stderr": one.contrast.different.stderr or math.nan,
             "difference": one.contrast.difference.mean,
-            "difference_stderr": one.contrast.difference.stderr,
+            "difference_stderr": one.contrast.difference.stderr or math.nan,
             "ratio": one.contrast.ratio,
             "permuted_mean": one.contrast.null_mean,
             "permuted_sd": one.contrast.null_sd,
@@ -99,4 +102,5 @@ def _named(one: Comparison) -> str:
 
 
 def _point(curve: str, one: Comparison, panel: str, estimate: Estimate) -> Row:
-    return row(curve, one.threshold, panel=panel, d=one.contrast.n_words, estimate=estimate, judged=False)
+    known: dict[str, Any] = {"estimate": estimate, "judged": False} if estimate.stderr else {"measured": estimate.mean}
+    return row(curve, one.threshold, panel=panel, d=one.contrast.n_words, **known)

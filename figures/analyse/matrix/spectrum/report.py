@@ -91,7 +91,7 @@ def _largest(direction: Array, names: tuple[str, ...]) -> str:
 
 def _compared(overlaps: Array, i: int) -> str:
     best = int(np.argmax(abs(overlaps)))
-    text = f"{_degrees(overlaps[i]):.0f} degrees from direction {i + 1} of PCA"
+    text = f"{counted(round(_degrees(overlaps[i])), 'degree')} from direction {i + 1} of PCA"
     return text if best == i else f"{text}, {_degrees(overlaps[best]):.0f} from its direction {best + 1}"
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from figures.analyse.errors import DataError
 from figures.analyse.reading.tables.cells import DECIMAL_COMMA, is_fortran, is_marker, is_number, kind_of, value_of
 from figures.analyse.reading.tables.columns import place_of_column
-from figures.analyse.reading.tables.layout import COMMENTS, Cells, Layout, parting
+from figures.analyse.reading.tables.layout import COMMENTS, Cells, Layout, parting, split
 from figures.analyse.reading.text_file import TextFile
 from figures.analyse.wording import counted, listed, shown
 from theory.models.arrays import Array
@@ -89,7 +89,7 @@ def _rows(text: TextIO, layout: Layout) -> Iterator[tuple[int, Cells]]:
     """Yield the rows of the table with the last line of each; lines without any cell are passed by."""
     lines = islice(text, layout.first_row - 1, None)
     if layout.delimiter is None:
-        rows = ((layout.first_row + i, line.split()) for i, line in enumerate(lines))
+        rows = ((layout.first_row + i, split(line, None)) for i, line in enumerate(lines))
     else:
         reader = csv.reader(lines, delimiter=layout.delimiter)
         rows = ((layout.first_row - 1 + reader.line_num, cells) for cells in reader)

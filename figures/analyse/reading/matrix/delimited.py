@@ -12,12 +12,12 @@ from figures.analyse.errors import DataError
 from figures.analyse.memory import require_memory
 from figures.analyse.reading.matrix.arrays import FEWER
 from figures.analyse.reading.matrix.cell_by_cell import Reading, read_cell_by_cell
+from figures.analyse.reading.matrix.markers import marker_notes
 from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import announce, uncompressed_size
 from figures.analyse.reading.tables.columns import selected
 from figures.analyse.reading.tables.layout import Header, Layout, find_layout, split
 from figures.analyse.reading.text_file import TextFile, text_file
-from figures.analyse.wording import shown
 from theory.models.arrays import Array
 
 
@@ -56,7 +56,7 @@ def _read(file: TextFile, header: Header, columns: str | None, skip: str | None,
         values, rows, notes = read_cell_by_cell(file, layout, chosen, how)
     names = tuple(layout.names[k] for k in chosen)
     guess = " (a guess: it is not valid UTF-8)" if file.is_guess else ""
-    said = (f"{layout.description}, {file.encoding}{guess}", *notes, *_index_note(values, names, layout))
+    said = (f"{layout.description}, {file.encoding}{guess}", *_open_end(layout), *notes, *marker_notes(values))
     return Matrix(file.path, values, names, said, layout.first_row, tuple(chosen), tuple(rows))
 
 
@@ -100,13 +100,11 @@ def _of_width(lines: Iterator[str], layout: Layout) -> Iterator[str]:
         yield line
 
 
-def _index_note(values: Array, names: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
-    """Note a first column that only numbers the rows: it is probably no measurement."""
-    steps = np.arange(len(values))
-    if len(values) > 2 and any(np.array_equal(values[:, 0], steps + start) for start in (0, 1)):
-        remedy = f"if it is an index leave it out with --skip-columns {layout.names.index(names[0]) + 1}"
-        return (f"{shown(names[0])} only counts the rows: {remedy}",)
-    return ()
+def _open_end(layout: Layout) -> tuple[str, ...]:
+    """Note a last cell that is empty in every row, and has no name: it is taken for no column."""
+    if layout.width == len(layout.names):
+        return ()
+    return (f"the last cell of every row is empty and has no name: {len(layout.names)} columns are read",)
 
 
 def _breaks_utf_8(file: TextFile) -> bool:

@@ -13,7 +13,7 @@ from theory.models.arrays import Array
 def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
     """Return the `chosen` columns of an array that is mapped from a file, as blocks of rows.
 
-    The pages of a block are given back before the next one is read, also where single rows are taken.
+    The pages of a block leave memory before the next one is read, also where single rows are taken.
     """
     whole = row_blocks(mapped)
     kept = slice(None) if len(chosen) == whole.d else np.asarray(chosen, dtype=np.int64)
@@ -21,15 +21,7 @@ def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
     def blocks() -> Iterator[Array]:
         return (block[:, kept] for block in whole.blocks())
 
-    def select(numbers: NDArray[np.integer]) -> Array:
-        found, start = [], 0
-        for block in whole.blocks():
-            first, last = np.searchsorted(numbers, [start, start + len(block)])
-            found.append(np.asarray(block[numbers[first:last] - start])[:, kept])
-            start += len(block)
-        return np.concatenate(found)
-
-    return RowBlocks(len(chosen), blocks, size=whole.n, select=select)
+    return RowBlocks(len(chosen), blocks, size=whole.n, select=lambda numbers: whole.take(numbers)[:, kept])
 
 
 def extremes(rows: RowBlocks) -> tuple[float, float]:

@@ -74,13 +74,22 @@ def _require_numbers(path: Path, names: Sequence[str], schema: Any, chosen: Sequ
     allowed = (types.is_integer, types.is_floating, types.is_boolean)
     foreign = [k for k in chosen if not any(is_one(schema.field(k).type) for is_one in allowed)]
     if foreign:
-        first = f"{place_of_column(foreign[0], names[foreign[0]])} holds {schema.field(foreign[0]).type}"
+        first = f"{place_of_column(foreign[0], names[foreign[0]])} holds {_in_words(schema.field(foreign[0]).type)}"
         listed = ",".join(str(k + 1) for k in foreign[:20]) + (",..." if len(foreign) > 20 else "")
         raise DataError(
             path,
             f"{counted(len(foreign), 'column')} without numbers: {first}; leave out what is no number with "
             f"--skip-columns {listed}",
         )
+
+
+def _in_words(kind: Any) -> str:
+    """Return what a column holds, in the reader's words where the file format has its own."""
+    from pyarrow import types
+
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind):
+        return "text"
+    return "dates" if types.is_temporal(kind) else str(kind)
 
 
 def _numbers(column: Any) -> Array:

@@ -14,6 +14,7 @@ from figures.analyse.reading.matrix.delimited import read_delimited
 from figures.analyse.reading.matrix.from_disk import entries_where, extremes, finite_rows, without_gaps
 from figures.analyse.reading.matrix.parquet import read_parquet
 from figures.analyse.reading.matrix.record import Matrix
+from figures.analyse.reading.matrix.steady import steady_notes
 from figures.analyse.reading.opening import extension
 from figures.analyse.reading.tables.layout import Header
 from figures.analyse.wording import counted
@@ -90,7 +91,7 @@ def _checked(matrix: Matrix) -> Matrix:
     lowest, highest = extremes(values) if isinstance(values, RowBlocks) else (values.min(), values.max())
     if not max(-lowest, highest) <= LARGEST:
         _raise_unusable(matrix)
-    return matrix
+    return replace(matrix, notes=(*matrix.notes, *steady_notes(matrix)))
 
 
 def _raise_unusable(matrix: Matrix) -> None:

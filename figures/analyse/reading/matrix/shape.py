@@ -16,6 +16,7 @@ from figures.analyse.reading.text_file import text_file
 from figures.analyse.wording import counted
 
 NUMBER = 8  # bytes
+EMPTY = ' \t,;|"'  # a line of these alone holds no number
 GROWTH = 1.25  # of an array whose rows come one by one, which the parser enlarges by a quarter at a time
 
 
@@ -61,7 +62,7 @@ def table_shape(
     layout = find_layout(file, header, numeric=True, decimal=decimal)
     chosen = selected(path, layout.names, columns, skip_columns)
     lines = file.head.split("\n")[layout.first_row - 1 :]
-    filled = [line for line in lines if line.strip()]
+    filled = [line for line in lines if line.strip(EMPTY)]
     seen = len("\n".join(lines).encode(file.encoding, "replace"))
     above = len(file.head.encode(file.encoding, "replace")) - seen
     whole = uncompressed_size(path)

@@ -21,6 +21,7 @@ from figures.analyse.wording import counted
 
 Unknown = Literal["gap", "drop"]
 LISTED = 8
+MANY = 0.05  # unknown letters, as a share of the others, that are hardly errors
 
 
 def cleaned(
@@ -69,7 +70,8 @@ def _without(
 ) -> tuple[NDArray[np.uint8], str]:
     table = np.zeros(256, bool)
     table[[ord(letter) for letter in strangers]] = True
-    listed = ", ".join(f"{letter} {count}" for letter, count in list(strangers.items())[:LISTED])
+    written = {"?": "* or ?"}  # the sign of a stop and that of the unknown are one when a file is read
+    listed = ", ".join(f"{written.get(letter, letter)} {count}" for letter, count in list(strangers.items())[:LISTED])
     whose = "the given alphabet" if name == "letters" else name
     what = f"{counted(sum(strangers.values()), 'letter')} that {whose} has not ({listed})"
     kept = np.ones(len(letters), bool)
@@ -79,7 +81,9 @@ def _without(
         if unknown == "gap":
             block[strange] = GAP
     if unknown == "gap":
-        return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out"
+        many = sum(strangers.values()) > MANY * max(1, int((~np.isin(letters, [GAP])).sum()))
+        own = "; if they are letters of their own list all letters with --alphabet" if many else ""
+        return letters, f"{what}: read as gaps; --unknown drop leaves their sequences out{own}"
     return letters[kept], f"{what}: {counted(int((~kept).sum()), 'sequence')} with them left out"
 
 

@@ -1,6 +1,7 @@
 """How a table of text is laid out: delimiter, header, columns; from its first lines."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ __all__ = ["COMMENTS", "Cells", "Header", "Layout", "find_layout", "parting", "s
 SAMPLE = 50  # so many lines decide the layout
 LONGEST_ROW = 20  # lines that a row takes at most, with line breaks in quoted cells
 DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "pipe", None: "space"}
+QUOTED = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')  # a cell among blanks, which R quotes where it is text
 COMMENTS = "#%!"  # a line that begins with one of these is a remark
 DECLARED = "sep="  # what Excel takes a delimiter from
 
@@ -89,7 +91,17 @@ def find_layout(file: TextFile, header: Header = "auto", *, numeric: bool = Fals
 
 def split(line: str, delimiter: str | None) -> Cells:
     """Return the cells of one line. csv.Error where it has a cell that is too long."""
-    return line.split() if delimiter is None else next(csv.reader(StringIO(line, newline=""), delimiter=delimiter))
+    if delimiter is not None:
+        return next(csv.reader(StringIO(line, newline=""), delimiter=delimiter))
+    if '"' not in line:
+        return line.split()
+    return [
+        plain if quoted is None else quoted.replace('""', '"') for quoted, plain in map(_groups, QUOTED.finditer(line))
+    ]
+
+
+def _groups(found: re.Match[str]) -> tuple[str | None, str]:
+    return found[1], found[2]
 
 
 def parting(layout: Layout, number: int, cells: Sequence[str]) -> str:

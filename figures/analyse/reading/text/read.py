@@ -18,7 +18,7 @@ from figures.analyse.reading.text.documents import (
 from figures.analyse.reading.text.ldac import Counted
 from figures.analyse.reading.text.record import Corpus
 from figures.analyse.reading.text.vocabulary import ENGLISH, pruned, require_words, words_of
-from figures.analyse.wording import shown
+from figures.analyse.wording import counted, shown
 
 MIN_DOCUMENTS = 5  # a counted word is in so many at least, or in fewer if there are few
 JSON_LINES = (".jsonl", ".ndjson")
@@ -70,7 +70,7 @@ def read_corpus(
         stop_words=stop,
         min_documents=least,
         max_words=max_words,
-        notes=[f"{len(documents)} documents, {', '.join(notes)}", *more, *dropped, *said],
+        notes=[f"{counted(len(documents), 'document')}, {', '.join(notes)}", *more, *dropped, *said],
     )
 
 

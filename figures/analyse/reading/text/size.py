@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from figures.analyse.reading.opening import open_binary, uncompressed_size
+from figures.analyse.reading.opening import extension, open_binary, uncompressed_size
 from figures.analyse.reading.text.counted import Form
 from figures.analyse.reading.text.documents import text_files
 from figures.analyse.reading.text.ldac import tokens_beside
@@ -43,6 +43,8 @@ def corpus_size(path: Path, *, stop_words: str, min_documents: int | None, max_w
     texts, n_bytes, n_files = _sample(path)
     seen = sum(len(text.encode("utf-8")) for text in texts)
     documents = texts if path.is_dir() else [line for text in texts for line in text.splitlines() if line.strip()]
+    if extension(path) in (".csv", ".tsv"):
+        documents = documents[1:]  # below the header
     share = max(1.0, n_bytes / max(1, seen))
     if form is not None:
         return _counted(path, form, documents, n_bytes, share, max_words)

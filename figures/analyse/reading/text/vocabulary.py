@@ -53,7 +53,8 @@ def require_words(path: Path, documents: list[Counted], drop_empty: bool) -> tup
         raise DataError(path, "holds no document")
     empty = [name for name, own in documents if not own]
     if len(empty) == len(documents):
-        raise DataError(path, f"has no words in its {counted(len(documents), 'document')}")
+        found = counted(len(documents), "document")
+        raise DataError(path, f"has no words in its {found}; if it is a table of numbers say --kind matrix")
     if not empty:
         return documents, []
     first = ", ".join(empty[:LISTED]) + (", ..." if len(empty) > LISTED else "")
@@ -102,10 +103,11 @@ def pruned(
 
 def _said(frequency: Any, stopped: Any, kept: Any, min_documents: int) -> str:
     there = frequency > 0
+    rare = int((there & ~stopped & (frequency < min_documents)).sum())
+    too_rare = f" and {rare} in fewer than {min_documents} documents" if min_documents > 1 else ""
     return (
-        f"{counted(int(there.sum()), 'different word')}, of which {int((there & stopped).sum())} are stop words and "
-        f"{int((there & ~stopped & (frequency < min_documents)).sum())} in fewer than {min_documents} documents: "
-        f"{int(kept.sum())} kept"
+        f"{counted(int(there.sum()), 'different word')}, of which {int((there & stopped).sum())} are stop words"
+        f"{too_rare}: {int(kept.sum())} kept"
     )
 
 

@@ -1,0 +1,40 @@
+"""Notes columns that only count the rows, such as an index, a year, or the number of a wavelength."""
+
+import numpy as np
+
+from figures.analyse.reading.matrix.record import Matrix
+from figures.analyse.wording import listed, shown
+from simulate.masked import RowBlocks
+
+FEWEST = 3  # rows: two numbers make equal steps in any column
+STEADY = 5  # rows whose measured numbers make equal steps by chance in few tables
+ROUNDING = 1e-6  # of a step, relative
+LISTED = 5
+
+
+def steady_notes(matrix: Matrix) -> tuple[str, ...]:
+    """Return a sentence where columns go up or down by the same step from row to row: they measure nothing.
+
+    With fewer than five rows only 0, 1, 2, ... and 1, 2, 3, ... in the first column are taken for a count. The columns
+    of tables that stay in their file are not looked at.
+    """
+    values = matrix.values
+    if isinstance(values, RowBlocks) or len(values) < FEWEST:
+        return ()
+    step = values[1] - values[0]
+    gaps = abs(np.diff(values[:STEADY], axis=0) - step)  # few rows first, since hardly any column passes them
+    found = [int(k) for k in np.flatnonzero((step != 0) & (gaps <= ROUNDING * abs(step)).all(axis=0))]
+    found = [k for k in found if (abs(np.diff(values[:, k]) - step[k]) <= ROUNDING * abs(step[k])).all()]
+    if len(values) < STEADY:
+        found = [k for k in found if k == 0 and step[0] == 1 and values[0, 0] in (0, 1)]
+    if not found or len(found) == values.shape[1]:
+        return ()
+    names = listed([shown(matrix.names[k]) for k in found], LISTED)
+    places = ",".join(str((matrix.positions[k] if matrix.positions else k) + 1) for k in found)
+    verb, them = ("goes", "it") if len(found) == 1 else ("go", "them")
+    what = f"by {abs(step[found[0]]):.6g}" if len(found) == 1 else "in equal steps"
+    change = "up" if (step[found] > 0).all() else "down" if (step[found] < 0).all() else "up or down"
+    return (
+        f"{names} {verb} {change} {what} from row to row, as a count of the rows does: if {them} "
+        f"{'is' if len(found) == 1 else 'are'} no measurement leave {them} out with --skip-columns {places}",
+    )
