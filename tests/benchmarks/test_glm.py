@@ -127,3 +127,13 @@ def test_softmax_of_many_classes(jobs, K, alike):
     )
     title = f"error that the quadrature leaves in it, {which}"
     jobs.number(title, point.quadrature_error, "relative", goal="1e-4 relative", note=f"nodes: {point.quadrature}")
+
+
+@pytest.mark.parametrize("K", [5, 10])
+def test_confusion_of_many_classes(jobs, K):
+    """Each of the K^2 chances is a normal integral in K - 1 dimensions; a copy of the point has to compute them."""
+    point = glm.solve(mixture(K, alike=False))
+    which = f"confusion matrix of {K} unlike classes"
+    fresh = jobs.compare(which, lambda: (copy := replace(point), copy.test_error)[0], goal="10 s", rounds=1)
+    title = f"numerical error of an entry, {which}"
+    jobs.number(title, fresh.test_error_uncertainty, "absolute", goal="1e-4 absolute")

@@ -11,6 +11,7 @@ from theory import glm
 from theory.glm.multiclass import channel, nodes, saddle_point
 from theory.glm.multiclass.coordinates import Logarithmic, polished
 from theory.glm.multiclass.equations import Classes
+from theory.glm.multiclass.prox_kernel import softmax_prox_rows
 from theory.models import Modes, MulticlassMixture
 
 
@@ -78,6 +79,17 @@ def test_the_compiled_sums_are_those_of_plain_arrays(K, scale):
         np.testing.assert_allclose(found.response, np.einsum("n,nij->ij", weights, slopes), atol=1e-11)
         np.testing.assert_allclose(found.slopes, slopes, atol=1e-10)
         assert found.loss == pytest.approx(-weights @ log_softmax(x @ basis, axis=1)[:, label], abs=1e-11)
+
+
+def test_the_prox_does_not_depend_on_its_start_beyond_rounding():
+    """Noise of it would be noise of the equations, below which no search can get."""
+    V, _, mean = matrices(9, 3)
+    inverse, h = np.linalg.inv(V), mean + stream(1, "nodes").standard_normal((200, 9))
+    prox = h.copy()
+    softmax_prox_rows(h, inverse, 4, prox)
+    other = prox + 2e-12 * stream(2, "starts").standard_normal(h.shape)
+    softmax_prox_rows(h, inverse, 4, other)
+    np.testing.assert_allclose(other, prox, rtol=0, atol=5e-13)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 4, 9])

@@ -81,7 +81,15 @@ def zero_entropy_capacity(
     # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
     scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
     low, high, x = _bracket(at, scale, _problem(model))
-    root = brentq(lambda alpha: at(alpha, x)[0].entropy, low, high, xtol=1e-14 * high, rtol=1e-14)
+
+    def entropy(alpha: float) -> float:
+        nonlocal x
+        found, orders = at(alpha, x)
+        if found.entropy > 0:  # ever nearer, but from below
+            x = orders
+        return found.entropy
+
+    root = brentq(entropy, low, high, xtol=1e-14 * high, rtol=1e-14)
     found, x = at(root, x)
     if check and not found.stable:
         refuse_broken(found, _problem(model), accuracy)

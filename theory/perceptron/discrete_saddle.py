@@ -18,6 +18,7 @@ LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
 FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
+NOTHING = -600.0  # exp of it is nothing beside 1
 
 
 class Conjugates(NamedTuple):
@@ -77,29 +78,40 @@ class Saddle:
 
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
-        z, weights = gaussian_grid(self.step)
-        w = self.levels[:, None]
-        exponents = conjugates.square * w**2 + math.sqrt(conjugates.linear) * z * w
-        top = exponents.max(axis=0)
-        law = np.exp(exponents - top)
-        total = law.sum(axis=0)
-        law /= total
-        mean, square = self.levels @ law, self.levels**2 @ law
+        weights = gaussian_grid(self.step)[1]
+        law, (total, first, second), top = self._weight_law(conjugates)
+        mean = first / total
         # Deviations from the mean keep the digits of a variance that is much smaller than the square.
-        variance = ((w - mean) ** 2 * law).sum(axis=0)
+        variance = ((self.levels[:, None] - mean) ** 2 * law).sum(axis=0) / total
         return WeightMoments(
-            float(weights @ square),
+            float(weights @ (second / total)),
             float(weights @ mean**2),
             float(weights @ variance**2),
             float(weights @ (top + np.log(total))),
         )
 
+    def _weight_law(self, conjugates: Conjugates) -> tuple[Array, Array, Array]:
+        """Return the law of a weight (L, N) at each z over its largest entry, its sums of 1, w and w^2, and the entry.
+
+        The third is the logarithm of the largest entry (N,); the sums are (3, N). The arrays of all levels and points
+        take most of the time of a solution: they are few, and changed in place.
+        """
+        w, z = self.levels, gaussian_grid(self.step)[0]
+        law = np.multiply.outer(w, math.sqrt(conjugates.linear) * z)
+        law += (conjugates.square * w**2)[:, None]
+        top = law.max(axis=0)
+        law -= top
+        np.maximum(law, NOTHING, out=law)  # exp takes much longer where it underflows
+        np.exp(law, out=law)
+        return law, np.stack((np.ones_like(w), w, w**2)) @ law, top
+
     def update(self, x: Array) -> Array:
         """Return the next (Q, q); NaN where q < Q does not hold, which Newton's method may try."""
         if not 0 <= x[1] < x[0]:
             return np.full(2, np.nan)
-        moments = self.weight_moments(self.conjugates(float(x[0]), float(x[1])))
-        return np.array([moments.norm, moments.overlap])
+        weights = gaussian_grid(self.step)[1]
+        _, (total, first, second), _ = self._weight_law(self.conjugates(float(x[0]), float(x[1])))
+        return np.array([weights @ (second / total), weights @ (first / total) ** 2])
 
     def admissible(self, x: Array) -> bool:
         """Tell whether 0 <= q < Q <= 1, with a distance that the grid resolves.

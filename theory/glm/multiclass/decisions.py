@@ -7,7 +7,7 @@ of any covariance need one integral of the bivariate law; what remains is quasi-
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import ndtr
@@ -17,14 +17,18 @@ from theory.glm.quadrature import ORDER, normal_nodes
 from theory.models.arrays import Array
 
 INDEPENDENT = 1e-9  # relative misfit up to which outputs count as independent but for a common part
-SCRAMBLES, POINTS = 8, 100_000  # of the quasi-Monte Carlo rule: its spread over the scrambles is the error estimate
+SCRAMBLES = 8  # of the quasi-Monte Carlo rule: its spread over them is the error estimate
+FEWEST_POINTS, MOST_POINTS = 2_000, 100_000  # of one scramble; they are doubled until the accuracy is reached
+ACCURACY = 1e-5  # of a probability, one standard error, relative to the chance that another output is the largest
+ROUNDING = 1e-15
 
 
 def decision_probabilities(mean: Array, covariance: Array) -> tuple[Array, float]:
     """Return P(output k is the largest), (K,), for outputs of this `mean` (K,) and `covariance` (K, K), and its error.
 
     The error is an estimate of the largest error of an entry: rounding for exact forms, the change with twice the nodes
-    for integrals, three standard errors for quasi-Monte Carlo.
+    for integrals, three standard errors for quasi-Monte Carlo. Its points are doubled until a standard error is within
+    1e-5 of the chance that the likeliest output is not the largest, or their limit is reached.
     """
     K = len(mean)
     own = _independent_variances(covariance) if K > 3 else None
@@ -32,14 +36,14 @@ def decision_probabilities(mean: Array, covariance: Array) -> tuple[Array, float
         return _by_order(lambda order: np.array([_largest_of_independent(mean, own, k, order) for k in range(K)]))
     if K <= 4:
         return _by_order(lambda order: np.array([_largest_of_four(mean, covariance, k, order) for k in range(K)]))
-    found = [_by_scrambles(*_differences(mean, covariance, k)) for k in range(K)]
-    return np.array([chance for chance, _ in found]), max(error for _, error in found)
+    chances, errors = _by_scrambles([_differences(mean, covariance, k) for k in range(K)])
+    return chances, max(3 * float(errors.max()), ROUNDING)
 
 
 def _by_order(chances: Callable[[int], Array]) -> tuple[Array, float]:
     """Return the probabilities at twice the nodes, and the largest change that doubling the nodes made."""
     coarse, fine = chances(ORDER), chances(2 * ORDER)
-    return fine, max(float(abs(fine - coarse).max()), 1e-15)
+    return fine, max(float(abs(fine - coarse).max()), ROUNDING)
 
 
 def _differences(mean: Array, covariance: Array, k: int) -> tuple[Array, Array]:
@@ -124,12 +128,27 @@ def _largest_of_four(mean: Array, covariance: Array, k: int, order: int) -> floa
     return float(weights[inside] @ bivariate((bound[a] - ra * z) / wa, (bound[b] - rb * z) / wb, rest))
 
 
-def _by_scrambles(gap: Array, spread: Array) -> tuple[float, float]:
+def _by_scrambles(laws: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return P(all differences are positive) of each law, their mean and covariance, and its standard error."""
+    points = FEWEST_POINTS
+    found = np.array([_scrambled(*law, points) for law in laws])
+    while points < MOST_POINTS:
+        aim = max(ACCURACY * (1 - float(found[:, 0].max())), ROUNDING)
+        rough = np.flatnonzero(found[:, 1] > aim)
+        if not len(rough):
+            break
+        points = min(2 * points, MOST_POINTS)
+        found[rough] = [_scrambled(*laws[int(k)], points) for k in rough]
+    return found[:, 0], found[:, 1]
+
+
+def _scrambled(gap: Array, spread: Array, points: int) -> tuple[float, float]:
+    """Return the mean over all scrambles, and its standard error."""
     from scipy.stats import multivariate_normal
 
     chances = []
     for seed in range(SCRAMBLES):
         law = multivariate_normal(np.zeros(len(gap)), spread, allow_singular=True, seed=seed)
-        law.maxpts, law.abseps, law.releps = POINTS, 1e-12, 1e-12  # older versions of scipy take them no other way
+        law.maxpts, law.abseps, law.releps = points, 1e-12, 1e-12  # older versions of scipy take them no other way
         chances.append(law.cdf(gap))
-    return float(np.mean(chances)), 3 * float(np.std(chances, ddof=1)) / math.sqrt(SCRAMBLES)
+    return float(np.mean(chances)), float(np.std(chances, ddof=1)) / math.sqrt(SCRAMBLES)

@@ -13,7 +13,7 @@ from theory.models.kernels import cached_njit
 
 NEWTON_STEPS = 200
 HALVINGS = 40
-DECREMENT = 1e-22  # of the convex objective: twice what another Newton step would gain
+DECREMENT = 1e-26  # of the convex objective: twice what another Newton step would gain, the square of its length
 
 
 @cached_njit(error_model="numpy")

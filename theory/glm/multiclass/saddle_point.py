@@ -72,7 +72,7 @@ class MulticlassSaddlePoint(WithReplicon, SolverResult):
         """An estimate of the numerical error of `test_error` at these overlaps, and of any entry of `confusion`.
 
         It is near rounding for up to four classes and wherever all outputs have independent or equally correlated
-        fluctuations, and three standard errors of quasi-Monte Carlo otherwise.
+        fluctuations, and three standard errors of quasi-Monte Carlo otherwise: about 3e-5 of the test error.
         """
         return self._decisions[1]
 
