@@ -76,11 +76,13 @@ class Panel(_Measurement):
     """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
 
     An entry of `curves` is a `Curve`, or only its model; a label that begins with an underscore is left out of the
-    legend.
+    legend. `ratio_of` is the title of another panel, whose points are drawn here as simulation/theory - 1 with their
+    bars, each curve a little aside of the others; such a panel has no rows of its own.
     """
 
     curves: Mapping[str, Any]
     title: str = ""
+    ratio_of: str | None = None
     xlabel: str | None = None
     ylabel: str | None = None
     xscale: str | None = None
@@ -186,6 +188,11 @@ class Experiment:
         titles = [panel.title for panel in self.panels or ()]
         if len(set(titles)) < len(titles):
             raise ValueError(f"title must differ from panel to panel, got {titles}")
+        for panel in self.panels or ():
+            if panel.ratio_of is not None and (panel.ratio_of not in titles or panel.curves):
+                raise ValueError(
+                    f"ratio_of must be the title of another panel, for a panel without curves; got {panel.ratio_of!r}"
+                )
         if self.by_coordinate and self.extrapolate:
             raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
         for panel in self.resolved_panels():
