@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -139,8 +139,21 @@ class _Work:
                 judged = meant and not self.curve.extrapolate
                 yield make(x, theory=self.theory(model, d), d=d, estimate=estimate, judged=judged)
             if self.curve.extrapolate:
-                limit = extrapolate(*estimates.values())
-                yield make(x, theory=self.theory(model, math.inf), d=math.inf, estimate=limit, judged=meant)
+                yield make(
+                    x,
+                    theory=self.theory(model, math.inf),
+                    d=math.inf,
+                    estimate=self.limit(model, estimates),
+                    judged=meant,
+                )
+
+    def limit(self, model: Any, estimates: dict[int, Estimate]) -> Estimate:
+        """Returns the extrapolated estimate, which with `by_gap` is the limit of theory plus the extrapolated gap."""
+        measured = extrapolate(*estimates.values())
+        if not self.curve.by_gap:
+            return measured
+        small, large = (self.theory(model, d) for d in estimates)
+        return replace(measured, mean=measured.mean - (2 * large - small) + self.theory(model, math.inf))
 
     def is_judged(self, model: Any) -> bool:
         """Says whether z means anything for the model."""

@@ -40,6 +40,7 @@ class _Measurement:
     d: int | tuple[int, ...] | None = None
     replicates: int | None = None
     extrapolate: bool | None = None
+    by_gap: bool | None = None
     by_coordinate: bool | None = None
     table_points: Values | None = None
     unjudged: str | None = None
@@ -75,11 +76,13 @@ class Panel(_Measurement):
     """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
 
     An entry of `curves` is a `Curve`, or only its model; a label that begins with an underscore is left out of the
-    legend.
+    legend. `ratio_of` is the title of another panel, whose points are drawn here as simulation/theory - 1 with their
+    bars, each curve a little aside of the others; such a panel has no rows of its own.
     """
 
     curves: Mapping[str, Any]
     title: str = ""
+    ratio_of: str | None = None
     xlabel: str | None = None
     ylabel: str | None = None
     xscale: str | None = None
@@ -113,7 +116,9 @@ class Experiment:
     Every size is compared with the theory of that size. A model whose covariance states a finite dimension of its own
     is brought to the size that is simulated, and to the limit d -> infinity for the line and for what is extrapolated;
     where its family has no such member ValueError says what to do instead. `theory_at(model, d)` replaces this: it is
-    the theory of the finite size d, and `theory(model)` then stays that of the limit.
+    the theory of the finite size d, and `theory(model)` then stays that of the limit. With `by_gap` it is not the
+    measured number but its gap to `theory_at` that is extrapolated, and the theory of the limit is added to that: where
+    most of the effect of a finite size is known, what remains is nearer to a term of order 1/d.
 
     `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
     Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
@@ -159,6 +164,7 @@ class Experiment:
     replicates: int = 40
     seed: int = 0
     extrapolate: bool = True
+    by_gap: bool = False  # extrapolates the gap to `theory_at` in place of the measured number
     by_coordinate: bool = False  # theory and replicate return (d,), x is the coordinate
     table_points: Values = ()
     judged: Callable[[Any], bool] | None = None  # whether z means anything for a model; default: for all
@@ -182,8 +188,17 @@ class Experiment:
         titles = [panel.title for panel in self.panels or ()]
         if len(set(titles)) < len(titles):
             raise ValueError(f"title must differ from panel to panel, got {titles}")
+        for panel in self.panels or ():
+            if panel.ratio_of is not None and (panel.ratio_of not in titles or panel.curves):
+                raise ValueError(
+                    f"ratio_of must be the title of another panel, for a panel without curves; got {panel.ratio_of!r}"
+                )
         if self.by_coordinate and self.extrapolate:
             raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
+        for panel in self.resolved_panels():
+            for label, curve in panel.resolved_curves():
+                if curve.by_gap and (curve.theory_at is None or not curve.extrapolate):
+                    raise ValueError(f"by_gap needs theory_at and extrapolate=True, which curve {label!r} lacks")
         if self.replicates < 2:
             raise ValueError(f"replicates must be >= 2, got {self.replicates}")
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
+from figures.core.ratios import MARKERS, best_points, draw_ratios
 from figures.core.render import plain
 from figures.core.rows import JOINT
 from figures.core.scores import error_bars
@@ -26,7 +27,6 @@ with chdir(Path(__file__).anchor):
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
-MARKERS = "osD^vPX"
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))
 NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal data give equal bytes
 NAMES = {".pdf": ("Title", "Subject", "Keywords"), ".png": ("Title", "Description", "Source")}  # of the metadata
@@ -52,9 +52,12 @@ def draw_figure(
         figure = Figure(figsize=experiment.figsize or figure_size(len(panels)))
         cells = figure.subplots(*arrange(len(panels)), squeeze=False).ravel().tolist()
         for panel, ax in zip(panels, cells[: len(panels)], strict=True):
-            own = rows if experiment.panels is None else rows[rows["panel"] == panel.title]
-            _draw_panel(ax, panel, own)
-            if experiment.draw is not None:
+            own = rows if experiment.panels is None else rows[rows["panel"] == (panel.ratio_of or panel.title)]
+            if panel.ratio_of is not None:
+                curves = next(other for other in panels if other.title == panel.ratio_of).resolved_curves()
+                draw_ratios(ax, own, dict(curves))
+            _draw_panel(ax, panel, own if panel.ratio_of is None else own[:0])
+            if experiment.draw is not None and panel.ratio_of is None:
                 experiment.draw(ax, own)
         figure.suptitle(experiment.title, fontsize=matplotlib.rcParams["axes.titlesize"])
         finish(figure, cells[: len(panels)], cells[len(panels) :])
@@ -106,7 +109,7 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
     if len(line):
         look["linestyle"] = DASHES[position % len(DASHES)] if curve is None or curve.style is None else curve.style
         ax.plot(line["x"], line["value"], color=color, linestyle=look["linestyle"])
-    points = _largest(rows[rows["stderr"].notna()])
+    points = best_points(rows[rows["stderr"].notna()])
     if len(points):
         look["marker"] = MARKERS[position % len(MARKERS)]
         bars = error_bars(points["stderr"], points["replicates"])
@@ -119,8 +122,3 @@ def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: 
             look["marker"] = MARKERS[position % len(MARKERS)]
         ax.plot(stars["x"], stars["value"], **(look | {"linestyle": ""}), zorder=3)
     ax.plot([], [], **look, label=label)  # one entry of the legend shows all of it
-
-
-def _largest(points: pd.DataFrame) -> pd.DataFrame:
-    """Returns the row of each x with the best number: the extrapolated one, else that of the largest size."""
-    return points.sort_values("size", kind="stable").drop_duplicates("x", keep="last").sort_values("x")

@@ -20,7 +20,7 @@ SAMPLES = 3.0  # n/d
 Projection = Literal["gaussian", "orthogonal"]
 PROJECTIONS: tuple[Projection, ...] = ("gaussian", "orthogonal")
 LAMS = {1e-4: "", 1e-2: r", $\lambda = 10^{-2}$"}
-NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 31), np.linspace(0.3, 0.5, 11), np.linspace(0.9, 1.12, 7)]))
+NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 41), np.linspace(0.28, 0.5, 23), np.linspace(0.9, 1.12, 7)]))
 
 
 def features(ratio: float, loss: str, projection: Projection, lam: float = 1e-4) -> RandomFeatures:
@@ -67,7 +67,7 @@ DECLARED = Experiment(
     theory=test_error,
     replicate=replicate,
     line=NEAR,
-    points=(0.1, 0.2, 0.5, 1.0, 1.5, 2.5),
+    points=(0.1, 0.2, 1 / 3, 0.37, 0.5, 1.0, 1.5, 2.5),
     d=40,
     replicates=16,
     xlabel="features per sample $p/n$",

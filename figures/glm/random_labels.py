@@ -1,11 +1,13 @@
 """The training loss on random labels is universal without a ridge, and depends on the spectrum with one."""
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from figures.core import Curve, Experiment, Panel
+from figures.core.digits import missing, varying_pixels
 from figures.glm.draft import thinned, with_draft
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
@@ -38,12 +40,29 @@ def universal(model: RandomLabels) -> float:
 def least_loss(model: RandomLabels, d: int, rng: np.random.Generator, inputs: InputLaw) -> float:
     """Measures the mean training loss without a ridge, by least squares or, for the hinge loss, by a linear program."""
     X = random_inputs(model.covariance.resized(d), round(model.alpha * d), rng, inputs)
+    return least_loss_of(X, model, rng)
+
+
+def least_loss_of_digits(model: RandomLabels, d: int, rng: np.random.Generator) -> float:
+    """Measures the loss without a ridge on the d pixels of images that are drawn without replacement."""
+    images = digits()
+    return least_loss_of(images[rng.choice(len(images), round(model.alpha * d), replace=False)], model, rng)
+
+
+@cache
+def digits() -> NDArray[np.float64]:
+    """Loads the centered gray levels, (1797, 61), each with the variance one."""
+    pixels = varying_pixels()
+    return np.asarray((pixels - pixels.mean(axis=0)) / pixels.std(axis=0))
+
+
+def least_loss_of(X: NDArray[np.float64], model: RandomLabels, rng: np.random.Generator) -> float:
     y = rng.choice((-1.0, 1.0), len(X))
     if model.loss == "square":
         return float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
     # By duality this is the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0, which has d equations, not n.
     gain = -np.ones(len(X)) / len(X)
-    found = linprog(gain, A_eq=(y[:, None] * X).T, b_eq=np.zeros(d), bounds=(0, 1), method="highs-ds")
+    found = linprog(gain, A_eq=(y[:, None] * X).T, b_eq=np.zeros(X.shape[1]), bounds=(0, 1), method="highs-ds")
     if not found.success:
         raise RuntimeError(f"the linear program was not solved: {found.message}")
     return float(-found.fun)
@@ -60,6 +79,16 @@ def without_ridge(loss: str) -> Panel:
         )
         for position, (name, (covariance, inputs)) in enumerate(FAMILIES.items())
     }
+    curves[f"{hidden}digits, 61 pixels"] = Curve(
+        model=partial(labels, covariance=Isotropic(np.inf), loss=loss),
+        theory_at=lambda model, _d: universal(model),
+        replicate=least_loss_of_digits,
+        line=(),
+        points=(2.9, 4.5, 7.0),  # below, some pixels often do not vary in the sample
+        d=61,
+        extrapolate=False,
+        unjudged="pixels are not Gaussian, and the digits have one size",
+    )
     return Panel(title=rf"{loss} loss, $\lambda \to 0$", curves=curves, theory=universal)
 
 
@@ -85,6 +114,7 @@ DECLARED = Experiment(
     points=POINTS + 0.2,
     d=40,
     replicates=20,
+    skip=missing,
     xlabel=r"sample ratio $\alpha = n/p$",
     ylabel="training loss per sample",
     caption="Labels are drawn by a fair coin. Lines are the theory in the limit p = infinity; markers are "
@@ -92,6 +122,8 @@ DECLARED = Experiment(
     "overlap. Without a ridge (first and third panel) inputs of any law and covariance have one loss, which rises "
     "from zero at alpha = 1 for the square loss, as (1 - 1/alpha)/2, and at alpha = 2 for the hinge loss, where "
     "labels stop being separable. At lambda = 1 the loss depends on the spectrum of the inputs, but not on their "
-    "law: two clusters at +-mu with |mu| = 2 lie on the line of a single Gaussian.",
+    "law: two clusters at +-mu with |mu| = 2 lie on the line of a single Gaussian. Real images, digits of 61 pixels "
+    "at their own size with the labels of a coin, are not judged: with the square loss they lie within 1.4 % of the "
+    "same line, and with the hinge loss 6.3, 4.5 and 2.2 % above it at 2.9, 4.5 and 7 images a pixel.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

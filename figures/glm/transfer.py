@@ -96,6 +96,24 @@ def scratch(sizes: Sizes) -> Curve:
 
 
 def panels(sizes: Sizes) -> list[Panel]:
+    """Declares the three panels, and below each its networks over the theory of frozen features."""
+    own = errors(sizes)
+    return [*own, *(ratios(panel) for panel in own)]
+
+
+def ratios(panel: Panel) -> Panel:
+    return Panel(
+        title=f"{panel.title}: over theory",
+        ratio_of=panel.title,
+        curves={},
+        xlabel=panel.xlabel,
+        xscale=panel.xscale,
+        ylabel="networks/theory $-$ 1",
+        ylim=(-0.12, 0.12),
+    )
+
+
+def errors(sizes: Sizes) -> list[Panel]:
     return [
         Panel(
             title=r"$\alpha = 1$, same teacher",
@@ -139,10 +157,11 @@ DECLARED = Experiment(
     caption="A first layer (90 x 120) is trained by gradient descent on 1200 source samples, or left as drawn; then "
     "it is frozen, and only its readout is learned on the target task (latent dimension 60). All numbers are means "
     "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "
-    "markers are the networks themselves at their own size, with error bars. No z is given, because "
-    "for trained features the equivalent is approximate: at these settings its error is too large by 4 percent on "
-    "average and up to 7 (2 for random features), since the trained layer lies along the source teacher and responds "
-    "nonlinearly. Transferred features help from a correlation of the tasks of about 0.3 on; with many target "
-    "samples it is better to train both layers from scratch, for which there is no theory here.",
+    "markers are the networks themselves at their own size, with error bars. No z is given, because for trained "
+    "features the equivalent is approximate: at these settings its error is too large by 4 percent on average and up "
+    "to 7 (2 for random features), since the trained layer lies along the source teacher and responds nonlinearly. "
+    "Transferred features help from a correlation of the tasks of about 0.3 on; with many target samples it is "
+    "better to train both layers from scratch, for which there is no theory here. Bottom: the same networks over the "
+    "theory.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(replace(DECLARED, panels=panels(TOY), d=TOY.hidden)))

@@ -22,6 +22,7 @@ TWO, FEW, DENSE, SPIKE = (
     "scaled AR(1), n = 2d",
     "with a spike, n = 2d",
 )
+ATOM = "predicted atom"
 STRENGTHS = {"below threshold": 0.15, "above threshold": 4.0}
 
 
@@ -84,13 +85,22 @@ def spectrum(
         center = (bins[number] + bins[number + 1]) / 2
         estimate = Estimate.of(drawn[:, number])
         rows.append(row(curve, center, panel=panel, theory=predicted[number], d=d, estimate=estimate, judged=False))
-    return rows
+    return rows + [row(ATOM, a, panel=panel, theory=mass, d=np.inf) for a, mass in law.atoms]
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """Marks the outlier by a dotted line, and an atom, which has a mass and no density, by an arrow to the top."""
     axes.set_ylim(bottom=0)
     for a in rows.loc[rows["curve"] == "predicted outlier", "x"]:
         axes.axvline(a, color="0.5", linestyle=":")
+    for a, mass in rows.loc[rows["curve"] == ATOM, ["x", "theory"]].to_numpy():
+        for marker in [line for line in axes.get_lines() if np.array_equal(line.get_xdata(), [a])]:
+            marker.set_transform(axes.get_xaxis_transform())  # its height is no density: it stands at the arrow's end
+            marker.set(ydata=[0.97], marker="^", markersize=5)
+            axes.axvline(a, 0, 0.97, color=marker.get_color(), linewidth=1.1)
+        axes.annotate(
+            f"mass {mass:.2f}", (a, 0.9), (5, 0), xycoords=("data", "axes fraction"), textcoords="offset points"
+        )
 
 
 EXPERIMENT = Experiment(
@@ -107,9 +117,10 @@ EXPERIMENT = Experiment(
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
     caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "
     f"lambda = {LAM}; markers are histograms of the eigenvalues of predictors fitted to samples with d = 150, with "
-    "error bars. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a "
-    "share 0.3 of the eigenvalues coincides in one atom, which a finite d smears over a bin or two (the isolated "
-    "high markers), and a separate bulk lies left of it. In the last panel a spike spread over all coordinates is "
-    "added, of strength 0.15, below the threshold, or 4, above it; the dotted line is the predicted outlier, which "
-    "appears right of the bulk of noise for the strong spike only.",
+    "error bars. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a share 0.3 of the "
+    "eigenvalues coincides in one atom at -0.46 (the arrow, whose height means nothing), which a finite d smears over "
+    "three bins (the isolated markers), and a separate bulk lies left of it. In the last panel a spike spread over all "
+    "coordinates is added, of strength 0.15, below the threshold, or 4, above it; the dotted line is the predicted "
+    "outlier, which appears right of the bulk of noise for the strong spike only. No parameter of the density, its "
+    "edges, the atom or the outlier is fitted.",
 )

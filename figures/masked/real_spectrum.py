@@ -1,10 +1,19 @@
 """The spectra of handwritten digits, by masked regression and by PCA, are compared with those of noise."""
 
-from figures.analyse.matrix import decorate_spectrum, matrix_spectrum, spectrum_panels, spectrum_rows
-from figures.core import Context, Experiment, Row
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from figures.analyse.matrix import matrix_spectrum, spectrum_panels, spectrum_rows
+from figures.analyse.matrix.spectrum.table import LOWEST_RANK
+from figures.core import Context, Experiment, Row, row
 from figures.core.digits import missing, varying_pixels
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
 LAM = 0.2  # near the best one by cross-validation; the variance of a pixel is 20 on average
+VISIBLE = 1e-6  # share of the largest eigenvalue from which on one is drawn
 
 
 def compute(_context: Context) -> list[Row]:
@@ -13,23 +22,48 @@ def compute(_context: Context) -> list[Row]:
     found = matrix_spectrum(pixels, [f"pixel {k}" for k in range(pixels.shape[1])], LAM)
     if isinstance(found, str):
         raise ValueError(found)
-    return spectrum_rows(found)
+    return [_cumulative(entry, pixels.shape[1]) for entry in spectrum_rows(found)]
+
+
+def _cumulative(ranked: Row, d: int) -> Row:
+    """Turns a row that gives the eigenvalue of a rank into one that gives the share of eigenvalues below it.
+
+    Of a measured eigenvalue itself one half counts as below.
+    """
+    measured, share = ranked["simulation"], 1 - ranked["x"] / d
+    if measured is not None:
+        return row(ranked["curve"], measured, panel=ranked["panel"], measured=share + 0.5 / d, d=d)
+    below = 1.0 if ranked["x"] <= LOWEST_RANK else share  # a line ends at this rank in place of zero
+    return row(ranked["curve"], ranked["theory"], panel=ranked["panel"], theory=below)
+
+
+def decorate(axes: "Axes", rows: "DataFrame") -> None:
+    """Makes the markers small, and cuts a logarithmic axis to what is visible."""
+    for line in axes.get_lines():
+        if line.get_marker() not in ("None", ""):
+            line.set(marker="o", markersize=2.5, markerfacecolor="none", markeredgewidth=0.7)
+    if axes.get_xscale() == "log":
+        seen = rows["x"][rows["x"] > VISIBLE * rows["x"].max()]
+        axes.set_xlim(0.7 * seen.min(), 1.4 * seen.max())
 
 
 EXPERIMENT = Experiment(
     title="Handwritten digits, 61 pixels: eigenvalues against noise",
     compute=compute,
-    panels=spectrum_panels(),
-    draw=decorate_spectrum,
+    panels=[
+        replace(panel, xlabel="eigenvalue", ylabel="share of eigenvalues below", xscale=panel.yscale, yscale="linear")
+        for panel in spectrum_panels()
+    ],
+    draw=decorate,
     skip=missing,
     unjudged="the digits are one data set, and the bulks are those of noise",
-    caption="Each marker is one eigenvalue (vertical) and its rank from the largest on (horizontal), for n = 1797 "
-    "images and a ridge of 0.2. Black: the eigenvalues after every pixel was permuted by itself, and the law of "
+    caption="Each marker is one eigenvalue (horizontal) and the share of eigenvalues below it (vertical), for n = "
+    "1797 images and a ridge of 0.2. Black: the eigenvalues after every pixel was permuted by itself, and the law of "
     "independent columns with these variances, to which nothing is fitted. Blue line: the bulk of independent "
-    "columns with the variances that remain when 12 detected directions are taken out; the dotted lines are its "
-    "edge and the margin that noise exceeds in 1% of samples. Beyond this margin lie 17 eigenvalues of masked "
-    "regression, 13 of the covariance and 17 of the correlation matrix; beyond that of independent columns there "
-    "are 25, 7 and 12. Neighboring pixels are correlated at all scales, so that the estimate of the noise part does "
-    "not settle: the digits are not a few directions in independent noise, and the counts say how far they are from "
-    "it.",
+    "columns with the variances that remain when 12 detected directions are taken out; the dotted lines are its edge "
+    "and the margin that noise exceeds in 1% of samples. Lines are cumulative distributions of eigenvalues by "
+    "theory; dense markers on the black line confirm it. Beyond this margin lie 17 eigenvalues of masked regression, "
+    "13 of the covariance and 17 of the correlation matrix; beyond that of independent columns there are 25, 7 and "
+    "12. Neighboring pixels are correlated at all scales, so that the estimate of the noise part does not settle: "
+    "the digits are not a few directions in independent noise, and the counts say how far they are from it.",
 )

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.masked.spiked_noise import NAMES, finite_threshold, half_chain, pairs_and_blocks, scaled_chain, two_level
+from figures.masked.spiked_noise import (
+    COLORS,
+    NAMES,
+    finite_threshold,
+    half_chain,
+    pairs_and_blocks,
+    scaled_chain,
+    two_level,
+)
 from theory.models import Covariance, SpikedData, SpikeMethod
 from theory.random_matrix import optimal_ridge, threshold
 
@@ -44,15 +52,22 @@ def best(noise: Callable[[], Covariance]) -> list[float]:
     return [lam] if 1e-3 <= lam <= 100 else []
 
 
-def methods(noise: Callable[[], Covariance]) -> dict[str, Callable[[float], SpikedData]]:
-    ways: dict[str, tuple[SpikeMethod, float | None]] = {rf"masked, $\lambda = {lam}$": ("ssr", lam) for lam in LAMS}
-    ways |= {name: (method, None) for method, name in NAMES.items()}
-    return {name: partial(against_alpha, noise, *way) for name, way in ways.items()}
+def methods(noise: Callable[[], Covariance]) -> dict[str, Curve]:
+    found = {
+        rf"masked, $\lambda = {lam}$": Curve(
+            model=partial(against_alpha, noise, "ssr", lam), color=COLORS["ssr"], style=style
+        )
+        for lam, style in zip(LAMS, ("-", "--"), strict=True)
+    }
+    return found | {
+        name: Curve(model=partial(against_alpha, noise, method, None), color=COLORS[method], style="-.")
+        for method, name in NAMES.items()
+    }
 
 
 def ridges() -> dict[str, Curve]:
     return {
-        name: Curve(model=partial(against_lam, noise), points=(), stars=partial(best, noise))
+        name: Curve(model=partial(against_lam, noise), points=(), stars=partial(best, noise), color=COLORS["ssr"])
         for name, noise in NOISES.items()
     }
 
@@ -75,7 +90,7 @@ EXPERIMENT = Experiment(
             Panel(
                 title=name,
                 curves=methods(noise),
-                line=np.geomspace(0.2, 10, 25),
+                line=np.geomspace(0.2, 10, 61),
                 table_points=(0.5, 1.0, 4.0),
                 ylim=(0.015, 9) if name == LEGEND else None,
                 xlabel=r"sample ratio $\alpha = n/d$",
@@ -86,7 +101,7 @@ EXPERIMENT = Experiment(
         Panel(
             title=r"$\alpha = 1$: against the best PCA",
             curves=ridges(),
-            line=np.geomspace(1e-3, 100, 41),
+            line=np.geomspace(1e-3, 100, 81),
             table_points=(1e-3, 1e-2, 0.1, 1.0, 100.0),
             theory=over_pca,
             xlabel=r"ridge $\lambda$",
@@ -101,16 +116,16 @@ EXPERIMENT = Experiment(
     yscale="log",
     draw=draw,
     unjudged="all numbers are thresholds by theory",
-    caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method "
-    "sees a spike spread over all coordinates, so that lower is better. Two variances (0.3 on 80 %, 4 on 20 %), at "
-    "alpha = 0.5, 1 and 4: masked regression (lambda = 0.001) needs 0.99, 0.38 and 0.18, less than PCA (4.83, 3.89, "
-    "2.51) and PCA without the diagonal (3.67, 2.69, 1.42); correlation PCA (0.52, 0.37, 0.18) is better below alpha "
-    "= 1 and equal above. Scaled AR(1), r = 0.6: the order is the same, with 1.89, 1.26 and 0.91 against 5.60, 4.62 "
-    "and 3.25 (PCA) and 1.47, 1.23 and 0.90 (correlation PCA). Half an AR(1) chain with r = 0.8, half independent, "
-    "equal variances: masked regression is worst, 10.2, 11.8 and 9.9 against 8.26, 7.61 and 6.57 for PCA. Pairs "
-    "correlated by 0.95 and groups of ten by 0.5, equal variances: it is best, 5.09, 2.62 and 1.52 against 5.72, "
-    "4.98 and 3.82. Last panel: the threshold of masked regression at alpha = 1 over that of the best kind of PCA, "
-    "against the ridge. For pairs and blocks the best ridge (star) is 0.0102, with 0.51 times the threshold of PCA; "
-    "for the other noises it is 0, or infinity for half AR(1), where masked regression becomes PCA without the "
-    "diagonal.",
+    caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method sees "
+    "a spike spread over all coordinates, so that lower is better; where three lines of PCA seem one, they coincide. "
+    "Two variances (0.3 on 80 %, 4 on 20 %), at alpha = 0.5, 1 and 4: masked regression (lambda = 0.001) needs 0.99, "
+    "0.38 and 0.18, less than PCA (4.83, 3.89, 2.51) and PCA without the diagonal (3.67, 2.69, 1.42); correlation "
+    "PCA (0.52, 0.37, 0.18) is better below alpha = 1 and equal above. Scaled AR(1), r = 0.6: the order is the same, "
+    "with 1.89, 1.26 and 0.91 against 5.60, 4.62 and 3.25 (PCA) and 1.47, 1.23 and 0.90 (correlation PCA). Half an "
+    "AR(1) chain with r = 0.8, half independent, equal variances: masked regression is worst, 10.2, 11.8 and 9.9 "
+    "against 8.26, 7.61 and 6.57 for PCA. Pairs correlated by 0.95 and groups of ten by 0.5, equal variances: it is "
+    "best, 5.09, 2.62 and 1.52 against 5.72, 4.98 and 3.82. Last panel: the threshold of masked regression at alpha "
+    "= 1 over that of the best kind of PCA, against the ridge. For pairs and blocks the best ridge (star) is 0.0102, "
+    "with 0.51 times the threshold of PCA; for the other noises it is 0, or infinity for half AR(1), where masked "
+    "regression becomes PCA without the diagonal.",
 )

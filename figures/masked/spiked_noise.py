@@ -14,6 +14,7 @@ NAMES: dict[SpikeMethod, str] = {
     "correlation_pca": "correlation PCA",
     "diagonal_deleted_pca": "no-diagonal PCA",
 }
+COLORS: dict[SpikeMethod, int] = {method: place for place, method in enumerate(("ssr", *NAMES))}  # in the color cycle
 
 
 @cache

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from figures.core import Curve, Experiment
+from figures.core import Curve, Experiment, Panel
 from simulate.masked import Inputs, mean_test_error
 from theory import masked
 from theory.models import AR1, MaskedRidge
@@ -27,9 +27,22 @@ def inputs(law: Inputs, line: np.ndarray) -> Curve:
 
 EXPERIMENT = Experiment(
     title=r"Universality, AR(1), $r = 0.7$, $\lambda = 0.01$",
-    curves={
-        name: inputs(law, np.geomspace(0.2, 5, 121) if law == "gaussian" else np.empty(0)) for name, law in LAWS.items()
-    },
+    panels=[
+        Panel(
+            title="learning curve",
+            curves={
+                name: inputs(law, np.geomspace(0.2, 5, 121) if law == "gaussian" else np.empty(0))
+                for name, law in LAWS.items()
+            },
+        ),
+        Panel(
+            title="its points over the line",
+            ratio_of="learning curve",
+            curves={},
+            ylabel="simulation/theory $-$ 1",
+            yscale="linear",
+        ),
+    ],
     theory=lambda model: masked.solve(model).mean_test_error,
     points=(0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0),
     d=100,
@@ -40,5 +53,6 @@ EXPERIMENT = Experiment(
     yscale="log",
     caption="Independent variables of four laws (with equal variances) are mixed linearly to the same covariance. "
     "The line is the theory for Gaussian data in the limit d = infinity; markers are simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars. All four laws lie on the Gaussian line: only the covariance matters.",
+    "extrapolated in 1/d, with error bars. All four laws lie on the Gaussian line: only the covariance matters. "
+    "Right: the same points over the line, a little aside of each other where they share a sample ratio.",
 )

@@ -59,6 +59,29 @@ def test_the_finite_size_correction_is_seen_without_extrapolation():
     assert abs(rows_of(told)["z"].dropna()).max() < bound(comparisons=2, replicates=400)
 
 
+def test_the_gap_to_the_theory_of_each_size_is_extrapolated():
+    """A correction of order d^(-1/2) that the theory knows spoils the extrapolation in 1/d, but not that of the gap."""
+
+    def measured(x, d, rng):
+        return x * (1 + 5 / math.sqrt(d) + 2 / d) + 1e-3 * rng.standard_normal()
+
+    fields = {"replicate": measured, "theory_at": lambda x, d: x * (1 + 5 / math.sqrt(d))}
+    curves = {name: Curve(model=lambda x: x, by_gap=by_gap) for name, by_gap in (("plain", False), ("gap", True))}
+    rows = rows_of(Experiment(title="t", curves=curves, **BASE | fields))
+    limits = rows[rows["size"].eq(math.inf)].set_index("curve")
+    assert abs(limits.loc["plain", "z"]).min() > bound(comparisons=2, replicates=40)
+    assert abs(limits.loc["gap", "z"]).max() < bound(comparisons=2, replicates=40)
+    raw = rows[(rows["curve"] == "gap") & np.isfinite(rows["size"]) & rows["x"].eq(2.0)]
+    assert list(raw["theory"]) == pytest.approx([2 * (1 + 5 / math.sqrt(d)) for d in raw["size"]])
+    assert list(raw["simulation"]) == pytest.approx(list(raw["theory"] + 4 / raw["size"]), abs=2e-3)
+
+
+@pytest.mark.parametrize("fields", [{}, {"theory_at": lambda x, d: x, "extrapolate": False}])
+def test_a_gap_is_extrapolated_to_no_limit_without_a_theory_of_each_size(fields):
+    with pytest.raises(ValueError, match="by_gap needs theory_at and extrapolate=True, which curve 'a' lacks"):
+        Experiment(title="t", curves={"a": lambda x: x}, by_gap=True, **BASE | fields)
+
+
 def test_a_curve_and_a_panel_override_what_is_above_them():
     own = Curve(
         model=lambda x: x, theory=lambda model: 3 * model, replicate=partial(variance, bias=0), d=7, replicates=5

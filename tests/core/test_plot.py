@@ -2,6 +2,7 @@
 
 import math
 import struct
+from dataclasses import replace
 
 import matplotlib
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from figures.core import NONE, Context, Curve, Experiment, Panel, row
 from figures.core.compute import compute_rows
 from figures.core.plot import _draw_panel, draw_figure
+from figures.core.ratios import draw_ratios
+from figures.core.scores import error_bars
 from figures.core.table import to_frame
 
 
@@ -159,3 +162,27 @@ def test_short_logarithmic_axes_have_plain_labels(limits, labels):
     shown = [text.get_text() for text in ax.get_xticklabels() if low <= text.get_position()[0] <= high]
     assert (shown == labels) if labels else all("10^{" in text for text in shown)
     assert not any(text.get_text() for text in ax.get_xticklabels(minor=True))
+
+
+def test_points_are_drawn_over_their_theory_in_a_panel_of_ratios(rows, tmp_path):
+    declared = experiment()
+    declared = replace(declared, panels=(*declared.panels, Panel(title="over", ratio_of="one", curves={})))
+    draw_figure(declared, rows, tmp_path / "f.png")
+    ax = matplotlib.figure.Figure().subplots()
+    draw_ratios(ax, rows[rows["panel"] == "one"], dict(declared.panels[0].resolved_curves()))
+    drawn = [container for container in ax.containers if container.lines]
+    assert len(drawn) == 3  # two curves and the hidden one; a star is nothing measured
+    points = rows[(rows["panel"] == "one") & (rows["curve"] == "b") & rows["size"].eq(math.inf)]
+    expected = points["simulation"].to_numpy() / points["theory"].to_numpy() - 1
+    assert drawn[1].lines[0].get_ydata() == pytest.approx(expected)
+    half = error_bars(points["stderr"], points["replicates"]) / points["theory"].to_numpy()
+    lengths = [top - bottom for (_, bottom), (_, top) in drawn[1].lines[2][0].get_segments()]
+    assert lengths == pytest.approx(2 * half)
+    shifted = [container.lines[0].get_xdata()[0] for container in drawn]
+    assert shifted[0] < 1 == shifted[1] < shifted[2]
+
+
+@pytest.mark.parametrize("fields", [{"ratio_of": "three", "curves": {}}, {"ratio_of": "one", "curves": {"a": 1.0}}])
+def test_ratios_are_of_another_panel_and_of_nothing_else(fields):
+    with pytest.raises(ValueError, match="ratio_of must be the title of another panel, for a panel without curves"):
+        experiment(panels=(*experiment().panels, Panel(title="over", **fields)))

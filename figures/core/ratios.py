@@ -1,0 +1,51 @@
+"""Draws the points of a panel as simulation over theory, so that an agreement of a percent can be seen."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from figures.core.experiment import Curve
+from figures.core.scores import error_bars
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame, Series
+
+MARKERS = "osD^vPX"
+ASIDE = 0.012  # of the axis, between the points of two curves at one place
+
+
+def best_points(points: "DataFrame") -> "DataFrame":
+    """Returns the row of each x with the best number: the extrapolated one, else that of the largest size."""
+    return points.sort_values("size", kind="stable").drop_duplicates("x", keep="last").sort_values("x")
+
+
+def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> None:
+    """Draws simulation/theory - 1 of every measured row with a theory, in the colors and markers of its own panel."""
+    labels = list(rows["curve"].drop_duplicates())
+    measured = rows[rows["stderr"].notna() & rows["theory"].notna() & (rows["theory"] != 0)]
+    shown = [label for label in labels if label in set(measured["curve"])]
+    for rank, label in enumerate(shown):
+        position, curve = labels.index(label), curves.get(label)
+        color = position if curve is None or curve.color is None else curve.color
+        points = best_points(measured[measured["curve"] == label])
+        theory = points["theory"].abs()
+        shift = ASIDE * (rank - (len(shown) - 1) / 2)
+        ax.errorbar(
+            points["x"] * _span(measured["x"]) ** shift,
+            (points["simulation"] - points["theory"]) / theory,
+            error_bars(points["stderr"], points["replicates"]) / theory,
+            color=f"C{color}",
+            marker=MARKERS[position % len(MARKERS)],
+            linestyle="",
+            markerfacecolor="white",
+            elinewidth=0.8,
+        )
+    ax.axhline(0, color="0.5", linewidth=0.8, zorder=0)
+
+
+def _span(x: "Series[float]") -> float:
+    """Returns the largest place over the least, or one where they are not positive and no ratio moves them."""
+    places = np.asarray(x, dtype=float)
+    return float(places.max() / places.min()) if places.size and places.min() > 0 else 1.0

@@ -1,0 +1,188 @@
+"""Masked regression without label noise has the learning curves of a teacher with noise: peak, law and best ridge."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from figures.core import NONE, Curve, Experiment, Panel
+from simulate.masked import mean_test_error, mean_train_error, sample, teacher_student_error
+from theory import masked
+from theory.models import AR1, MaskedRegression, MaskedRidge, TeacherStudent
+
+R = 0.7
+COVARIANCE = AR1(np.inf, R)
+NOISE = (1 - R**2) / (1 + R**2)  # the conditional variance of a coordinate, and the label noise of the teacher
+LAMS: dict[float, tuple[float, ...]] = {  # the ridges, with the sample ratios that are simulated
+    0.0: (0.3, 0.6, 1.7, 3.0),
+    1e-3: (0.25, 0.7, 1.4, 4.0),
+    0.01: (0.4, 1.0, 2.0),
+    0.1: (0.3, 1.0, 2.5),
+}
+BEST_POINTS = (0.35, 1.0, 1.5, 3.0)
+VANISHING = 1e-9  # the ridge that stands for none, since a teacher's problem needs one
+TEACHERS = 30  # of the same rows
+DISTANCES = np.geomspace(0.02, 0.9, 60)
+Problem = Callable[[float], Any]
+
+
+def masked_at(lam: float) -> Problem:
+    return lambda alpha: MaskedRidge(COVARIANCE, alpha, lam) if lam else MaskedRegression(COVARIANCE, alpha)
+
+
+def masked_best(alpha: float) -> MaskedRidge:
+    return MaskedRidge(COVARIANCE, alpha, masked.optimal_ridge(COVARIANCE, alpha).lam)
+
+
+def teacher_at(lam: float) -> Problem:
+    return lambda alpha: TeacherStudent(COVARIANCE, alpha, lam or VANISHING, NOISE, signal_power=1 - NOISE)
+
+
+def teacher_best_ridge(alpha: float) -> float:
+    """Returns the ridge of the posterior mean: the teacher is isotropic, with variance (1 - NOISE)/d of an entry."""
+    return NOISE / ((1 - NOISE) * alpha)
+
+
+def teacher_best(alpha: float) -> TeacherStudent:
+    return TeacherStudent(COVARIANCE, alpha, teacher_best_ridge(alpha), NOISE, signal_power=1 - NOISE)
+
+
+def errors(model: MaskedRidge | MaskedRegression | TeacherStudent) -> Any:
+    """Returns the solution of any of the three problems."""
+    if isinstance(model, TeacherStudent):
+        return masked.teacher_student(model)
+    return masked.solve(model) if isinstance(model, MaskedRidge) else masked.ridgeless(model)
+
+
+def test_error(model: MaskedRidge | MaskedRegression | TeacherStudent) -> float:
+    solution = errors(model)
+    return float(solution.test_error if isinstance(model, TeacherStudent) else solution.mean_test_error)
+
+
+def train_error(model: MaskedRidge | MaskedRegression | TeacherStudent) -> float:
+    solution = errors(model)
+    return float(solution.train_error if isinstance(model, TeacherStudent) else solution.mean_train_error)
+
+
+def teacher_train_error(model: TeacherStudent, d: int, rng: Generator) -> float:
+    """Measures the mean squared residual of fits to labels that were drawn, of several teachers of the same rows."""
+    X = sample(model.covariance.resized(d), round(model.alpha * d), rng)
+    n = len(X)
+    teachers = rng.normal(0, np.sqrt(model.signal_power / d), (d, TEACHERS))
+    labels = X @ teachers + rng.normal(0, np.sqrt(model.noise), (n, TEACHERS))
+    rows = np.vstack([X / np.sqrt(n), np.sqrt(model.lam) * np.eye(d)])
+    fitted = np.linalg.lstsq(rows, np.vstack([labels / np.sqrt(n), np.zeros((d, TEACHERS))]), rcond=None)[0]
+    return float(np.mean((labels - X @ fitted) ** 2))
+
+
+def curves(at: Callable[[float], Problem], best: Problem, train: bool = False) -> dict[str, Curve]:
+    """Declares a curve for each ridge and one for the best, the ridge that is least in test error."""
+    names = {lam: rf"$\lambda = {lam:g}$" if lam else r"$\lambda \to 0$" for lam in LAMS}
+    found = {names[lam]: _curve(at(lam), points, train, not lam) for lam, points in LAMS.items()}
+    return found | {r"best $\lambda$": _curve(best, BEST_POINTS, train, False)}
+
+
+def _curve(model: Problem, points: tuple[float, ...], train: bool, ridgeless: bool) -> Curve:
+    """Declares a line that leaves out alpha = 1 without a ridge, and the training error where it vanishes."""
+    line = np.geomspace(0.2, 5, 160)  # an even number of points, so that none of them is 1
+    zero = train and ridgeless
+    return Curve(
+        model=model,
+        line=line[line > 1] if zero else line,
+        points=tuple(alpha for alpha in points if alpha > 1 or not zero),
+    )
+
+
+def below(at: Callable[[float], Problem]) -> Problem:
+    return lambda distance: at(0.0)(1 - distance)
+
+
+def above(at: Callable[[float], Problem]) -> Problem:
+    return lambda distance: at(0.0)(1 + distance)
+
+
+EXPERIMENT = Experiment(
+    title=r"Learning curves of masked regression and of a teacher, AR(1), $r = 0.7$",
+    papers={
+        "arXiv:2304.07235 (talk: training and test errors)": "The peak at n = d, the training error that leaves zero "
+        "there, and ridges that remove the peak, as in the talk, whose sizes are not known.",
+    },
+    panels=[
+        Panel(title="masked: test", curves=curves(masked_at, masked_best), ylim=(0.3, 12)),
+        Panel(
+            title="teacher: test",
+            curves=curves(teacher_at, teacher_best),
+            replicate=teacher_student_error,
+            ylim=(0.3, 12),
+        ),
+        Panel(
+            title=r"$\lambda \to 0$: test, both sides of $n = d$",
+            curves={
+                r"masked, $\alpha > 1$": Curve(model=above(masked_at)),
+                r"masked, $\alpha < 1$": Curve(model=below(masked_at)),
+                r"teacher, $\alpha < 1$": Curve(model=below(teacher_at), replicate=teacher_student_error),
+                "slope $-1$": Curve(
+                    model=lambda distance: distance,
+                    theory=lambda distance: NOISE / distance,
+                    replicate=NONE,
+                    points=(),
+                    style=":",
+                    color=6,
+                ),
+            },
+            line=DISTANCES,
+            points=(0.2, 0.4, 0.7),
+            xlabel=r"$|\alpha - 1|$",
+        ),
+        Panel(
+            title="masked: training",
+            curves=curves(masked_at, masked_best, train=True),
+            theory=train_error,
+            replicate=mean_train_error,
+            ylabel="training error",
+            ylim=(1e-5, 1),
+        ),
+        Panel(
+            title="teacher: training",
+            curves=curves(teacher_at, teacher_best, train=True),
+            theory=train_error,
+            replicate=teacher_train_error,
+            ylabel="training error",
+            ylim=(1e-5, 1),
+        ),
+        Panel(
+            title="ridge with the least test error",
+            curves={
+                "masked": Curve(
+                    model=lambda alpha: alpha, theory=lambda alpha: masked.optimal_ridge(COVARIANCE, alpha).lam
+                ),
+                "teacher": Curve(model=lambda alpha: alpha, theory=teacher_best_ridge),
+            },
+            replicate=NONE,
+            points=(),
+            table_points=(0.25, 0.5, 1.0, 2.0, 4.0),
+            line=np.geomspace(0.2, 5, 81),
+            ylabel=r"best ridge $\lambda$",
+        ),
+    ],
+    theory=test_error,
+    replicate=mean_test_error,
+    d=80,
+    replicates=24,
+    seed=2304,
+    xlabel=r"sample ratio $\alpha = n/d$",
+    ylabel="test error",
+    xscale="log",
+    yscale="log",
+    caption="Left, masked regression, where no noise is added to anything; middle, a linear teacher on the same "
+    "inputs whose labels have the noise 0.34, which is the conditional variance of a coordinate given all others; "
+    "both with the same axes, for no ridge, three fixed ridges and the one with the least test error. Lines are the "
+    "theory in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars. "
+    "Without a ridge the test error diverges at n = d, where the training error leaves zero; at n = d it is 1.27 "
+    "with lambda = 0.01 and 0.52 with the best ridge (teacher: 1.28 and 0.56). Top right: without a ridge both sides "
+    "of the peak approach the noise over |alpha - 1| (dotted, slope -1), for masked regression and for the teacher. "
+    "Bottom right, theory only: the best ridge falls as samples are added; that of the teacher is proportional to "
+    "1/alpha, and that of masked regression is smaller below n = d (0.88 against 1.04 at alpha = 0.5), equal at n = "
+    "d (0.52), and larger beyond (0.20 against 0.13 at alpha = 4).",
+)
