@@ -59,23 +59,20 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) 
 def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFit:
     """Minimizes the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
 
-    E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns.
+    E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns,
+    which one inverse solves. With B = E z z' + lam I and Q = B^-1, that of coordinate k has the matrix B without row
+    and column k, and the right side B_jk / (1-p); by Schur's complement its solution is -Q_kj / (Q_kk (1-p)).
     ValueError for data as in `fit`, and unless lam > 0 and 0 <= mask_rate < 1.
     """
     X, lam = data_matrix("X", X), positive("lam", lam)
-    mask_rate = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
-    n, d = X.shape
-    C = X.T @ X / n
-    p, power = mask_rate, np.diagonal(C)
-    gram = (1 - p) ** 2 * C + np.diag(p * (1 - p) * power)
-    predictor, train = np.zeros((d, d)), np.zeros(d)
-    for k in range(d):
-        others = np.arange(d) != k
-        system, moment = gram[np.ix_(others, others)], (1 - p) * C[others, k]
-        a = np.linalg.solve(system + lam * np.eye(d - 1), moment)
-        predictor[k, others] = a
-        train[k] = power[k] - 2 * a @ moment + a @ system @ a
-    return MaskedInputsFit(predictor, train)
+    p = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
+    C = X.T @ X / len(X)
+    power = np.diagonal(C)
+    inverse = np.linalg.inv((1 - p) ** 2 * C + np.diag(p * (1 - p) * power + lam))
+    predictor = -inverse / ((1 - p) * np.diagonal(inverse)[:, None])
+    np.fill_diagonal(predictor, 0.0)
+    explained = (1 - p) * np.sum(predictor * C, axis=1) + lam * np.sum(predictor**2, axis=1)
+    return MaskedInputsFit(predictor, power - explained)
 
 
 @checked

@@ -14,6 +14,7 @@ from theory.models.potts.batches import blocks
 MANY_COLORS = 16  # from here on products of matrices are faster than compiled sums, which have no vectorized exp
 ENTRIES = 65536  # of the logits of a block of samples, so that they stay in the cache
 BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
+LEAST = 256  # samples of a block where there are more: fewer take less time than their gradients' own arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class FactoredObjective:
         np.fill_diagonal(transposed, 0.0)
         # Copies are made because the kernel would be compiled once more for a read-only array.
         arguments = transposed, np.array(V, order="C"), np.array(h.T, order="C")
-        parts = blocks(len(self.states), 1, most=max(1, -(-len(self.states) // BLOCKS)))
+        parts = blocks(len(self.states), 1, most=max(LEAST, -(-len(self.states) // BLOCKS)))
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)

@@ -100,6 +100,9 @@ class IndependentChains(ABC):
 
     def _in_threads(self, work: Callable[[slice], None], count: int) -> None:
         """Does `work` on `count` things, in as many slices as there are threads."""
+        if self.n_threads == 1:  # a sweep of a small model takes no longer than the bounds of slices
+            work(slice(0, count))
+            return
         ends = np.linspace(0, count, min(self.n_threads, count) + 1).astype(int).tolist()
         parts = [slice(first, last) for first, last in pairwise(ends)]
         list(in_threads(work, parts, len(parts)))
