@@ -23,7 +23,7 @@ from figures.analyse.sequences import report as sequence_report
 from figures.analyse.sequences.reweighting import Reweighting
 from figures.analyse.sequences.scores import strongest_colors
 from figures.analyse.sequences.tasks import Settings, learning_task, pair_fit, sequence_losses
-from figures.analyse.sequences.tuning import SEARCH, tuned
+from figures.analyse.sequences.tuning import tuned
 from figures.analyse.text import analyse_corpus, contrast_frame
 from figures.analyse.text import report as text_report
 from figures.analyse.text.plan import planned_thresholds, words_of_a_topic
