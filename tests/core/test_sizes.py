@@ -33,16 +33,16 @@ def test_a_finite_chain_is_extrapolated_to_the_theory_of_the_infinite_one():
     assert len(z) == 2
     assert abs(z).max() < t.isf(2.5e-6, 39)  # two comparisons by Student's t: a false alarm in 100,000
     for d in (100, 200, math.inf):
-        theory = rows[rows["d"].eq(d) & rows["x"].eq(2.0)]["theory"].item()
+        theory = rows[rows["size"].eq(d) & rows["x"].eq(2.0)]["theory"].item()
         assert theory == error_of(MaskedRidge(AR1(d, 0.9), 2.0, 0.01))
-    assert rows[rows["d"].isna()]["theory"].item() == theory  # the line is that of the limit
+    assert rows[rows["size"].isna()]["theory"].item() == theory  # the line is that of the limit
     assert rows_of(AR1(math.inf, 0.9), replicates=2, points=(2.0,))["theory"].eq(theory).all()
 
 
 @pytest.mark.parametrize("covariance", [AR1(50, 0.9), AR1(30, 0.9), AR1(math.inf, 0.9)])
 def test_one_size_is_judged_by_the_theory_of_that_size(covariance):
     rows = rows_of(covariance, d=30, extrapolate=False, replicates=2)
-    assert set(rows["d"].dropna()) == {30}
+    assert set(rows["size"].dropna()) == {30}
     expected = error_of(MaskedRidge(AR1(30, 0.9), 2.0, 0.01))
     assert rows[rows["x"].eq(2.0)]["theory"].eq(expected).all()
     assert rows["z"].notna().sum() == 2
@@ -72,9 +72,9 @@ def test_every_cure_works():
     noise = Diagonal([1.0, 2.0])  # repeated, it has the same theory at every size
     told = rows_of(noise, d=10, replicates=2, theory_at=lambda model, d: error_of(model))
     assert told["theory"].eq(told["theory"].iloc[0]).sum() >= 4
-    assert set(told["d"].dropna()) == {10, 20, math.inf}
-    assert set(rows_of(noise, d=10, replicates=2, extrapolate=False)["d"].dropna()) == {10}
-    assert set(rows_of(Isotropic(math.inf), d=10, replicates=2)["d"].dropna()) == {10, 20, math.inf}
+    assert set(told["size"].dropna()) == {10, 20, math.inf}
+    assert set(rows_of(noise, d=10, replicates=2, extrapolate=False)["size"].dropna()) == {10}
+    assert set(rows_of(Isotropic(math.inf), d=10, replicates=2)["size"].dropna()) == {10, 20, math.inf}
 
 
 def test_a_curve_of_theory_alone_keeps_the_size_of_its_model():
