@@ -9,9 +9,11 @@ from simulate.core import Estimate, Task
 from simulate.potts import factored_attention, full_recovery_error, masked_loss, pseudo_likelihood, recovery_error
 
 LOSS, ERROR = "excess masked loss", "recovery error"
-FACTORED, FULL = "factored", "full, best ridge"
-COUNTED = {FACTORED: L * (L - 1) + (C - 1) ** 2 - 1 + L * (C - 1), FULL: L * (C - 1) * (1 + (L - 1) * (C - 1))}
+FACTORED, FULL, FREE = "factored", "full, best ridge", "full, hardly any ridge"
+COUNTED = {FACTORED: L * (L - 1) + (C - 1) ** 2 - 1 + L * (C - 1), FREE: L * (C - 1) * (1 + (L - 1) * (C - 1))}
 SIZES = (200, 500, 1_200, 2_500, 5_000)
+FREE_SIZES = (2_500, 5_000, 10_000, 20_000)
+WEAK = 0.01  # times 1/M: a fit without any ridge has no minimum where two colors never occur together
 RIDGES: tuple[float, ...] = (4.0, 16.0, 64.0)  # times 1/M
 TEST = 5_000
 
@@ -30,24 +32,40 @@ def fits(n_samples: int, n_test: int, ridges: tuple[float, ...], seed: int) -> N
     return np.array([(fit.masked_loss(test) - floor, error), np.min(found, axis=0)])
 
 
+def free_fit(n_samples: int, n_test: int, seed: int) -> NDArray[np.float64]:
+    """Excess masked loss and recovery error of the full fit with hardly any ridge, (2,), for the samples of `fits`."""
+    states, test, model = sequences(n_samples, 2 * seed), sequences(n_test, 2 * seed + 1), sparse_model()
+    full = pseudo_likelihood(states, C, l2=WEAK / n_samples, field_l2=WEAK / n_samples, tol=1e-3)
+    return np.array([masked_loss(full.model, test).loss - own_loss(test), full_recovery_error(full.couplings, model)])
+
+
 def compute(context: Context) -> list[Row]:
     sizes, ridges, seeds = list(SIZES), RIDGES, range(context.replicates(3))
+    free_sizes = list(FREE_SIZES)
     if context.is_draft:
-        sizes, ridges = [40, 80], RIDGES[2:]  # a strong ridge is fitted soonest
+        sizes, ridges, free_sizes = [40, 80], RIDGES[2:], [80]  # a strong ridge is fitted soonest
     n_test = context.size(TEST, 50)
     tasks = [
         Task(f"{n}/{seed}", fits, (n, n_test, ridges, seed))
         for n in reversed(sizes)  # the longest first
         for seed in seeds
     ]
-    values, rows = context.sweep(tasks), []
-    for place, name in enumerate(COUNTED):
-        law = {n: COUNTED[name] / (2 * L * n) for n in sizes}
-        for n in sizes:
-            loss, error = np.stack([np.asarray(values[f"{n}/{seed}"])[place] for seed in seeds]).T
-            rows.append(row(name, n, panel=LOSS, theory=law[n], d=L, estimate=Estimate.of(loss), judged=False))
-            rows.append(row(name, n, panel=ERROR, d=L, estimate=Estimate.of(error), judged=False))
-        rows += [row(name, n, panel=LOSS, theory=law[n]) for n in (sizes[0], sizes[-1])]
+    tasks += [Task(f"free/{n}/{seed}", free_fit, (n, n_test, seed)) for n in reversed(free_sizes) for seed in seeds]
+    values = context.sweep(tasks)
+    measured = {
+        name: {n: np.array([np.asarray(values[f"{n}/{seed}"])[place] for seed in seeds]) for n in sizes}
+        for place, name in enumerate((FACTORED, FULL))
+    }
+    measured[FREE] = {n: np.array([values[f"free/{n}/{seed}"] for seed in seeds]) for n in free_sizes}
+    rows = []
+    for name, by_size in measured.items():
+        for n, each in by_size.items():
+            law = COUNTED[name] / (2 * L * n) if name in COUNTED else None
+            loss, error = (Estimate.of(own) for own in each.T)
+            rows.append(row(name, n, panel=LOSS, theory=law, d=L, estimate=loss, judged=False))
+            rows.append(row(name, n, panel=ERROR, d=L, estimate=error, judged=False))
+    ends = {FACTORED: (sizes[0], sizes[-1]), FREE: (sizes[-2], free_sizes[-1])}
+    rows += [row(name, n, panel=LOSS, theory=COUNTED[name] / (2 * L * n)) for name in ends for n in ends[name]]
     return rows
 
 
@@ -61,11 +79,13 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
-    unjudged="the law is of unpenalized fits to many samples, which the fits with a ridge need not obey",
+    unjudged="the law is the limit of many samples, which the fits of the table only approach",
     caption="Left: the masked loss of held-out sequences above that of the true conditional probabilities. Right: "
     "the error of the couplings, which does not depend on the gauge. Markers compare a factored fit without any "
-    "tuning with a full symmetric fit at the best of three ridges for each point, with error bars. "
-    "Lines are the law p/(2 L M) of large M without a ridge, where p is the number of parameters that a fit site by "
-    "site can tell apart; it is right up to a few percent for the factored fit, and the ridge keeps the loss of the "
-    "full fit below it. The factored fit needs far fewer samples for the same loss.",
+    "tuning with two full symmetric fits: one at the best of three ridges for each point, and one whose ridge of "
+    f"{WEAK}/M only keeps finite what pairs of colors that never occur together leave open; with error bars. Lines are "
+    "the law p/(2 L M) of large M without a ridge, where p is the number of parameters that a fit site by site can "
+    "tell apart. The factored fit is within 6 % of its law from 500 samples on. The full fit with hardly any ridge is "
+    "34 % above its own at 2,500 samples and 21 % above at 20,000, so that it approaches the law slowly. A good ridge "
+    "brings its loss at 5,000 samples from 0.20 to 0.06, which the factored fit beats with fewer than 500.",
 )
