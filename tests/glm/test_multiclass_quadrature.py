@@ -131,7 +131,7 @@ def finer(model, point):
     if K <= 4:
         z, weights = nodes._product(K - 1, 2 * nodes.PER_AXIS[K - 1])
     else:
-        z, weights = nodes._sobol(K - 1, 2**17, 7)
+        z, weights = nodes._sobol(K - 1, 2**18, 7)
     classes = Classes(model, channel.contrasts(K), (z, weights), point.quadrature)
     update = Logarithmic(classes)
     y, residual = polished(update, update.pack(point._in_contrasts(classes)), 1e-8)
