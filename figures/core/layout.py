@@ -48,6 +48,7 @@ def finish(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] = ()) ->
     FigureCanvasAgg(figure)  # knows how large letters are
     _place(figure)
     _wrap_labels(axes)
+    _wrap_title(figure)
     with_legend = _without_repetitions([ax for ax in axes if _shows_legend(ax)])
     for cell in unused:
         cell.set_axis_off()
@@ -170,6 +171,13 @@ def _wrap_labels(axes: Sequence[Axes]) -> None:
             extent = text.get_window_extent()
             if (extent.height if text is ax.yaxis.label else extent.width) > 1.08 * room:
                 text.set_text(_broken(text.get_text()))
+
+
+def _wrap_title(figure: Figure) -> None:
+    """Break the title of the figure where it is wider than the figure."""
+    title = figure._suptitle  # type: ignore[attr-defined]  # matplotlib has no public way to the text itself
+    if title is not None and title.get_window_extent().width > 0.98 * figure.bbox.width:
+        title.set_text(_broken(title.get_text()))
 
 
 def _broken(label: str) -> str:

@@ -94,6 +94,17 @@ def test_long_labels_are_broken_outside_formulas():
     assert cells[0].get_xlabel().count("\n") == 1
 
 
+def test_a_title_wider_than_the_figure_is_broken():
+    figure = Figure(figsize=figure_size(1), layout="constrained")
+    ax = figure.subplots()
+    figure.suptitle("a title of a figure that says so much that one line does not hold all of it, even so")
+    finish(figure, [ax])
+    assert figure.get_suptitle().count("\n") == 1
+    figure.suptitle("a short title")
+    finish(figure, [ax])
+    assert figure.get_suptitle() == "a short title"
+
+
 def test_pictures_are_small_and_equal_pictures_give_equal_bytes(tmp_path):
     noise = np.random.default_rng(1).integers(0, 255, (400, 400, 3), dtype=np.uint8)
     asked = []
