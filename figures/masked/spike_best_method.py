@@ -7,42 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.masked.spiked_noise import (
-    COLORS,
-    NAMES,
-    finite_threshold,
-    half_chain,
-    pairs_and_blocks,
-    scaled_chain,
-    two_level,
-)
-from theory.models import Covariance, SpikedData, SpikeMethod
+from figures.masked.spiked_noise import COLORS, NAMES, NOISES, delocalized, finite_threshold
+from theory.models import Covariance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-NOISES: dict[str, Callable[[], Covariance]] = {
-    "two variances": two_level,
-    "scaled AR(1)": scaled_chain,
-    "half AR(1)": half_chain,
-    "pairs and blocks": pairs_and_blocks,
-}
 LAMS = np.geomspace(1e-3, 10, 33)
 ALPHAS = np.geomspace(0.2, 10, 33)
 FULL = 2.0  # a color is full where masked regression and the best PCA differ by this factor
 EQUAL = 1e-2  # in the logarithm of thresholds
 
 
-def data(noise: Callable[[], Covariance], method: SpikeMethod, lam: float | None, alpha: float) -> SpikedData:
-    return SpikedData(noise(), alpha=alpha, method=method, lam=lam)
-
-
 def lines(noise: Callable[[], Covariance]) -> dict[str, Curve]:
     """Declares a row of the map for each ridge, and a line for each kind of PCA, which has none."""
-    found = {f"_{lam:.4g}": Curve(model=partial(data, noise, "ssr", float(lam))) for lam in LAMS}
+    found = {f"_{lam:.4g}": Curve(model=partial(delocalized, noise, "ssr", float(lam))) for lam in LAMS}
     return found | {
-        f"_{name}": Curve(model=partial(data, noise, method, None), color=COLORS[method])
+        f"_{name}": Curve(model=partial(delocalized, noise, method, None), color=COLORS[method])
         for method, name in NAMES.items()
     }
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,6 @@ from figures.masked.spiked_noise import NAMES, pairs_and_blocks, two_level, well
 from simulate.masked import top_overlap
 from theory import random_matrix
 from theory.models import Covariance, SpikedData, SpikeMethod
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 
 def overlap(data: SpikedData) -> float:
@@ -31,13 +26,6 @@ def curves(noise: Callable[[], Covariance], alpha: float, lam: float) -> dict[st
     ways: dict[str, tuple[SpikeMethod, float | None]] = {"masked regression": ("ssr", lam)}
     ways |= {name: (method, None) for method, name in NAMES.items()}
     return {name: partial(model, noise, alpha, *way) for name, way in ways.items()}
-
-
-def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Keeps one legend, where there is room for it."""
-    legend = axes.get_legend()
-    if legend is not None and rows["panel"].str.contains("two").all():
-        legend.remove()
 
 
 EXPERIMENT = Experiment(
@@ -70,7 +58,6 @@ EXPERIMENT = Experiment(
     xlabel=r"strength of the spike $\theta$",
     ylabel=r"overlap $(u \cdot v)^2$",
     ylim=(-0.02, 1),
-    draw=draw,
     unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
     caption="The overlap is the squared cosine between the spike u and the leading direction v that a method finds. "
     "Lines are the theory in the limit d = infinity; markers are fits at d = {sizes}, extrapolated in 1/d, with "

@@ -2,39 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.masked.spiked_noise import (
-    COLORS,
-    NAMES,
-    finite_threshold,
-    half_chain,
-    pairs_and_blocks,
-    scaled_chain,
-    two_level,
-)
-from theory.models import Covariance, SpikedData, SpikeMethod
+from figures.masked.spiked_noise import COLORS, NAMES, NOISES, delocalized, finite_threshold, two_level
+from theory.models import Covariance, SpikedData
 from theory.random_matrix import optimal_ridge, threshold
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
-
-NOISES: dict[str, Callable[[], Covariance]] = {
-    "two variances": two_level,
-    "scaled AR(1)": scaled_chain,
-    "half AR(1)": half_chain,
-    "pairs and blocks": pairs_and_blocks,
-}
 LAMS = (0.001, 1.0)
-LEGEND = "two variances"  # the panel with room for that of the methods
-
-
-def against_alpha(noise: Callable[[], Covariance], method: SpikeMethod, lam: float | None, alpha: float) -> SpikedData:
-    return SpikedData(noise(), alpha=alpha, method=method, lam=lam)
 
 
 def against_lam(noise: Callable[[], Covariance], lam: float) -> SpikedData:
@@ -55,12 +31,12 @@ def best(noise: Callable[[], Covariance]) -> list[float]:
 def methods(noise: Callable[[], Covariance]) -> dict[str, Curve]:
     found = {
         rf"masked, $\lambda = {lam}$": Curve(
-            model=partial(against_alpha, noise, "ssr", lam), color=COLORS["ssr"], style=style
+            model=partial(delocalized, noise, "ssr", lam), color=COLORS["ssr"], style=style
         )
         for lam, style in zip(LAMS, ("-", "--"), strict=True)
     }
     return found | {
-        name: Curve(model=partial(against_alpha, noise, method, None), color=COLORS[method], style="-.")
+        name: Curve(model=partial(delocalized, noise, method, None), color=COLORS[method], style="-.")
         for method, name in NAMES.items()
     }
 
@@ -70,13 +46,6 @@ def ridges() -> dict[str, Curve]:
         name: Curve(model=partial(against_lam, noise), points=(), stars=partial(best, noise), color=COLORS["ssr"])
         for name, noise in NOISES.items()
     }
-
-
-def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Keeps one legend for all panels of the methods."""
-    legend = axes.get_legend()
-    if legend is not None and set(rows["panel"]) & (set(NOISES) - {LEGEND}):
-        legend.remove()
 
 
 EXPERIMENT = Experiment(
@@ -92,7 +61,7 @@ EXPERIMENT = Experiment(
                 curves=methods(noise),
                 line=np.geomspace(0.2, 10, 61),
                 table_points=(0.5, 1.0, 4.0),
-                ylim=(0.015, 9) if name == LEGEND else None,
+                ylim=(0.015, 9) if noise is two_level else None,
                 xlabel=r"sample ratio $\alpha = n/d$",
                 ylabel=r"threshold $\theta_c$",
             )
@@ -114,7 +83,6 @@ EXPERIMENT = Experiment(
     points=(),
     xscale="log",
     yscale="log",
-    draw=draw,
     unjudged="all numbers are thresholds by theory",
     caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method sees "
     "a spike spread over all coordinates, so that lower is better; where three lines of PCA seem one, they coincide. "

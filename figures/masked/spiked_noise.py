@@ -1,5 +1,6 @@
 """Defines what the experiments on spikes share: kinds of noise, and where a measurement of a spike may be judged."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -63,6 +64,19 @@ def pairs_and_blocks(d: int = 20) -> PairsAndBlocks:
 def two_level() -> Covariance:
     """Makes variances 0.3 and 4 on 80 and 20 % of infinitely many coordinates."""
     return TwoLevel(np.inf)
+
+
+NOISES: dict[str, Callable[[], Covariance]] = {
+    "two variances": two_level,
+    "scaled AR(1)": scaled_chain,
+    "half AR(1)": half_chain,
+    "pairs and blocks": pairs_and_blocks,
+}
+
+
+def delocalized(noise: Callable[[], Covariance], method: SpikeMethod, lam: float | None, alpha: float) -> SpikedData:
+    """Makes a spike over all coordinates in one kind of noise, whose strength is left open."""
+    return SpikedData(noise(), alpha=alpha, method=method, lam=lam)
 
 
 def well_above_threshold(data: SpikedData) -> bool:

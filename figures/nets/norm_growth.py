@@ -1,7 +1,7 @@
 """The law of norms: three layers grow as 4 : 2 : 1 by the symmetry of the network alone, whatever is learned."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,6 @@ from simulate.core import Estimate, Task, stream
 from simulate.nets import train_on_population, train_on_sequences
 from theory.nets import norm_ratios
 from theory.potts import enumerate_states
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 DESCENT, STOCHASTIC = "gradient descent", "mini-batches of 256"
 SCALE, RATE, STARTS = 0.8, 0.2, 8
@@ -69,11 +65,6 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Draws the legend above the points."""
-    axes.legend(fontsize=5.5, loc="upper left")
-
-
 EXPERIMENT = Experiment(
     title="Growth of the attentions of three layers, $L = 5$, $C = 3$",
     compute=compute,
@@ -83,7 +74,6 @@ EXPERIMENT = Experiment(
     ],
     xlabel="training step",
     xscale="log",
-    draw=draw,
     unjudged="the law is of gradient flow, and descent takes finite steps",
     caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; geometric "
     "ones for displacements, whose ratios differ by factors between starts. Line: 2^(N-l), exact for squared norms "

@@ -1,6 +1,6 @@
 """One layer of factored attention, trained like a network, reaches the lowest masked loss of pair data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,6 @@ from figures.core import Context, Experiment, Row, row
 from figures.potts.sparse_pairs import C, L, own_loss, sequences
 from simulate.core import Estimate, Task, stream
 from simulate.potts import AttentionLayer, masked_loss, site_independent, train
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 SAMPLES, TEST, STEPS = 20_000, 4_000, 2_000
 RECORD = np.unique(np.geomspace(1, STEPS, 25).round().astype(int))
@@ -55,11 +51,6 @@ def compute(context: Context) -> list[Row]:
     return rows + [row(UNIFORM, x, theory=np.log(C), reference=True) for x in ends]
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Places the legend where no curve passes."""
-    axes.legend(loc=(0.02, 0.13))
-
-
 EXPERIMENT = Experiment(
     title=f"Training one layer of factored attention, $L = {L}$, $C = {C}$",
     papers={
@@ -70,7 +61,6 @@ EXPERIMENT = Experiment(
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",
-    draw=draw,
     caption="Markers are the loss of held-out sequences during training from random weights, with error bars over "
     f"trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare with: that of the true "
     "conditional probabilities on the same held-out sequences, below which no model can get except by chance; that "
