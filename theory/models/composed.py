@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, frozen, repetitions, set_checked
+from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
 from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 
-SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
 WIDEST = 1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
 LARGEST_ENTRY = 1e150  # of data; squares of more overflow
 
@@ -60,7 +59,7 @@ class Spiked(Covariance):
 
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: the directions are vectors of that size."""
-        return _same_size(self, d)
+        return same_size(self, d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +165,7 @@ class Empirical(Covariance):
 
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: the matrix has no other size."""
-        return _same_size(self, d)
+        return same_size(self, d)
 
 
 def _refuse_spread(scales: Array) -> None:
@@ -212,9 +211,3 @@ def _is_positive(matrix: Array, tolerance: float) -> bool:
     except np.linalg.LinAlgError:
         return False
     return True
-
-
-def _same_size(covariance: SomeCovariance, d: int | float) -> SomeCovariance:
-    if d != covariance.d:
-        raise ValueError(f"a {type(covariance).__name__} covariance has fixed d = {covariance.d}, got {d!r}")
-    return covariance

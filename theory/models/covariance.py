@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -162,6 +162,16 @@ def repetitions(what: str, size: int, d: int | float) -> int:
         raise ValueError(f"d must be a multiple of {size} to repeat these {what}, got {d!r}")
     checks.fits_in_memory(f"{what} of {wanted} coordinates", wanted)
     return int(wanted) // size
+
+
+SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
+
+
+def same_size(covariance: SomeCovariance, d: int | float) -> SomeCovariance:
+    """Return the record itself at its own size; at another, ValueError: its numbers are those of one size."""
+    if d != covariance.d:
+        raise ValueError(f"a {type(covariance).__name__} covariance has fixed d = {covariance.d}, got {d!r}")
+    return covariance
 
 
 def frozen(array: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance
+from theory.models.covariance import Covariance, same_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,7 @@ class LargeCovariance(Covariance):
 
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: its numbers are those of one size."""
-        if d != self.d:
-            raise ValueError(f"a {type(self).__name__} covariance has fixed d = {self.d}, got {d!r}")
-        return self
+        return same_size(self, d)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(d={self.d})"

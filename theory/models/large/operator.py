@@ -8,7 +8,7 @@ import numpy as np
 
 from theory.models import checks
 from theory.models.arrays import Array
-from theory.models.covariance import Covariance, set_checked
+from theory.models.covariance import Covariance, same_size, set_checked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +59,7 @@ class CovarianceOperator(Covariance):
 
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: a product is that of one size."""
-        if d != self.d:
-            raise ValueError(f"a CovarianceOperator has fixed d = {self.d}, got {d!r}")
-        return self
+        return same_size(self, d)
 
     def __repr__(self) -> str:
         return f"CovarianceOperator(d={self.d})"
