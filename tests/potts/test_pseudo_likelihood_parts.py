@@ -65,7 +65,7 @@ def test_scales_are_inverse_second_derivatives_where_sites_are_independent():
     rng = np.random.default_rng(3)
     states = np.stack(np.meshgrid(*[[0, 1, 1, 2]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)  # independent sites
     data, l2, field_l2 = Sequences.of(states, C), 0.02, 0.003
-    scale = symmetric.Curvatures(data.frequencies(), l2, field_l2)
+    scale = symmetric.PairCurvatures(data.frequencies(), l2, field_l2)
     function = symmetric.objective(data, l2, field_l2, scale=scale)
     x = np.zeros(pair_blocks.size(3, C))
     x[: 3 * C] = np.log(data.frequencies()).ravel()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
-from simulate.potts.inference.descent import LEAST, Options, descend, independent_fields
+from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
 from simulate.potts.inference.minimize import Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
@@ -42,7 +42,7 @@ def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
     own = independent_fields(data.frequencies(), options.field_l2)[sites].ravel()
     start = np.zeros(len(own) * (1 + data.n_sites * data.n_colors), np.float32)
     start[: len(own)] = own
-    scale = Curvatures(data.frequencies(), *penalties, sites)
+    scale = GroupCurvatures(data.frequencies(), *penalties, sites)
 
     def in_precision(dtype: Any) -> Function:
         return objective(data, *penalties, sites, dtype=dtype, scale=scale)
@@ -66,29 +66,14 @@ def unpack(x: NDArray[Any], n_sites: int, n_colors: int, sites: slice) -> tuple[
     return fields.reshape(shape[2:]), table
 
 
-class Curvatures:
-    """The diagonal of the Hessian of `objective`, as if sites were independent of what they are predicted from.
-
-    A coupling has the variance f (1 - f) of the color that predicts, times that of the prediction which the objective
-    found at its last point, plus 2 l2.
-    """
-
-    def __init__(self, frequencies: Array, l2: float, field_l2: float, sites: slice) -> None:
-        self._l2, self._field_l2 = l2, field_l2
-        self._of_colors = frequencies * (1 - frequencies)
-        self._alone = self._of_colors[sites].ravel()
-        self._of_predictions = self._alone
-
-    def update(self, variances: Array) -> None:
-        """Takes over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
-        self._of_predictions = np.maximum(variances.ravel(), LEAST * self._alone)
+class GroupCurvatures(Curvatures):
+    """The curvatures of a group of sites, whose couplings with all sites are predicted from these."""
 
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yields places in the vector, and the inverse curvatures there."""
-        p = self._of_predictions
-        yield slice(p.size), np.asarray(1 / (p + 2 * self._field_l2), np.float32)
-        table = np.multiply.outer(self._of_colors, p) + 2 * self._l2
-        yield slice(p.size, None), np.asarray(1 / table.ravel(), np.float32)
+        p = self._of_predictions.ravel()
+        yield slice(p.size), inverse(p + 2 * self._field_l2)
+        yield slice(p.size, None), inverse(np.multiply.outer(self._of_colors, p) + 2 * self._l2)
 
 
 def objective(

@@ -1,10 +1,12 @@
 """Minimizes every pseudo-likelihood: in single precision first, and in double where that does not suffice."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
 from theory.models import checks
@@ -17,6 +19,33 @@ PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the f
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
 LEAST = 1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
 FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
+
+
+class Curvatures(ABC):
+    """The diagonal of an objective's Hessian, as if sites were independent of what they are predicted from.
+
+    A coupling has the variance f (1 - f) of the color that predicts times that of the prediction. The latter falls as
+    the couplings grow, and is the one that the objective found at its last point.
+    """
+
+    def __init__(self, frequencies: Array, l2: float, field_l2: float, sites: slice = slice(None)) -> None:
+        self._l2, self._field_l2 = l2, field_l2
+        self._of_colors = frequencies * (1 - frequencies)  # (L, C)
+        self._alone = self._of_colors[sites]  # (G, C), of the predicted sites
+        self._of_predictions = self._alone
+
+    def update(self, variances: Array) -> None:
+        """Takes over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
+        self._of_predictions = np.maximum(variances, LEAST * self._alone)
+
+    @abstractmethod
+    def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Yields places in the vector, and the inverse curvatures there."""
+
+
+def inverse(curvatures: Array) -> NDArray[np.float32]:
+    """Returns the inverse curvatures in a row, in single precision."""
+    return np.asarray(1 / curvatures.ravel(), dtype=np.float32)
 
 
 @dataclass(frozen=True)

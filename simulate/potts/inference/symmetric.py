@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
 from simulate.potts.inference import pair_blocks
-from simulate.potts.inference.descent import LEAST, Options, descend, independent_fields
+from simulate.potts.inference.descent import Curvatures, Options, descend, independent_fields, inverse
 from simulate.potts.inference.minimize import Function, Minimum, Vector, dot
 from simulate.potts.inference.objective import GroupLoss, group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
@@ -25,7 +25,7 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
     f = data.frequencies()
     start = np.zeros(pair_blocks.size(*f.shape), np.float32)
     start[: f.size] = independent_fields(f, options.field_l2).ravel()
-    scale = Curvatures(f, options.l2, options.field_l2)
+    scale = PairCurvatures(f, options.l2, options.field_l2)
 
     def in_precision(dtype: Any) -> Function:
         return objective(data, options.l2, options.field_l2, dtype=dtype, n_threads=options.n_threads, scale=scale)
@@ -50,30 +50,16 @@ def parameters(x: Vector, frequencies: Array, *, zero_sum: bool) -> tuple[Array,
     return couplings, centered(fields) if zero_sum else fields
 
 
-class Curvatures:
-    """The diagonal of the Hessian of `objective`, as if sites were independent of what they are predicted from.
-
-    A coupling J_ij(a, b) has the variance v_j(b) of the color that predicts times that of the prediction at i, and the
-    same with i and j exchanged, plus 2 l2. The former is f (1 - f); the latter falls as the couplings grow, and is the
-    one that the objective found at its last point.
-    """
-
-    def __init__(self, frequencies: Array, l2: float, field_l2: float) -> None:
-        self._l2, self._field_l2 = l2, field_l2
-        self._of_colors = frequencies * (1 - frequencies)
-        self._of_predictions = self._of_colors
-
-    def update(self, variances: Array) -> None:
-        """Takes over the variances (L, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
-        self._of_predictions = np.maximum(variances, LEAST * self._of_colors)
+class PairCurvatures(Curvatures):
+    """The curvatures of all pairs of sites, of which each is predicted from the other by the same coupling."""
 
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yields places in the vector, and the inverse curvatures there."""
         v, p = self._of_colors, self._of_predictions
-        yield slice(v.size), _inverse(p + 2 * self._field_l2)
+        yield slice(v.size), inverse(p + 2 * self._field_l2)
         for i, place, _ in pair_blocks.rows(*v.shape):
             both = np.multiply.outer(p[i], v[i + 1 :]) + np.multiply.outer(v[i], p[i + 1 :])
-            yield place, _inverse(both + 2 * self._l2)
+            yield place, inverse(both + 2 * self._l2)
 
 
 def objective(
@@ -115,7 +101,3 @@ def objective(
         return value + l2 * dot(J, J), gradient
 
     return function
-
-
-def _inverse(curvatures: Array) -> NDArray[np.float32]:
-    return np.asarray(1 / curvatures.ravel(), dtype=np.float32)
