@@ -6,7 +6,6 @@ A page says where by a comment such as `<!-- generated: gallery -->`. Nothing th
 import ast
 import contextlib
 import importlib
-import importlib.util
 import inspect
 import posixpath
 import re
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from figures.core.captions import caption_of, listed
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
 from figures.core.papers import map_of_papers
@@ -68,28 +68,22 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
 def caption(name: str, experiment: Any) -> str:
     """Returns the caption with the numbers of the run in `figures/output/` if there is one, else with declared ones."""
     table = OUTPUT / f"{name}.csv"
-    if table.is_file() and importlib.util.find_spec("figures.core.captions"):
+    if table.is_file():
         with contextlib.suppress(TableError):
-            return str(importlib.import_module("figures.core.captions").caption_of(experiment, read_csv(table)))
+            return caption_of(experiment, read_csv(table))
     if experiment.compute is not None:  # its sizes are known to its own code alone
         return str(experiment.caption).replace("{sizes}", "the sizes").replace("{replicates}", "several")
     panels = [panel for panel in experiment.resolved_panels() if panel.d is not None]
     curves = [curve for panel in panels for _, curve in panel.resolved_curves()]
     sizes = {size for one in [*panels, *curves] for size in _sizes(one.d, bool(one.extrapolate))}
     replicates = {one.replicates for one in [*panels, *curves] if one.replicates is not None}
-    return str(experiment.caption).replace("{sizes}", _listed(sizes)).replace("{replicates}", _listed(replicates))
+    return str(experiment.caption).replace("{sizes}", listed(sizes)).replace("{replicates}", listed(replicates))
 
 
 def _sizes(d: int | tuple[int, ...], extrapolated: bool) -> tuple[int, ...]:
     if isinstance(d, tuple):
         return d
     return (d, 2 * d) if extrapolated else (d,)
-
-
-def _listed(numbers: set[int]) -> str:
-    """Returns numbers in words, as "20, 40 and 80"."""
-    *first, last = map(str, sorted(numbers))
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def papers(_of: str) -> str:
@@ -121,8 +115,7 @@ def limits(_of: str) -> str:
     for name, experiment in declared().items():
         sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", caption(name, experiment))
         said = [one for one in sentences if RESERVATIONS.search(one)]
-        if hasattr(experiment, "reasons"):
-            said += [f"Numbers are not judged because {reason}." for reason in experiment.reasons()]
+        said += [f"Numbers are not judged because {reason}." for reason in experiment.reasons()]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
     return "\n".join(lines)
 
@@ -133,13 +126,11 @@ def columns(_of: str) -> str:
         "panel": "the title of the panel, empty where there is one only",
         "curve": "the label of the curve; one that begins with an underscore is not in the legend",
         "x": "the number on the horizontal axis",
-        "d": "the size that was simulated, inf for the extrapolation; empty for points of a line",
         "size": "the size that was simulated, inf for the extrapolation; empty for points of a line",
-        "kind": "predicted, measured or reference",
+        "kind": "predicted, measured, reference, or joint for the common score of a group",
         "theory": "the predicted number, or the number to compare with",
         "simulation": "the measured number, a mean over replicates where there are several",
         "stderr": "the standard error of that mean",
-        "n": "the number of replicates",
         "replicates": "the number of replicates",
         "z": "the score of the gap, empty where it is not judged",
         "group": "the name that rows which share samples have in common",

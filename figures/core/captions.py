@@ -18,8 +18,8 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     one, and for the numbers of replicates of a point, which depend on the quality of the run.
     """
     measured = rows[rows["replicates"].notna() & rows["stderr"].notna()]
-    sizes = _listed(measured.loc[np.isfinite(measured["size"]), "size"])
-    replicates = _listed(measured["replicates"])
+    sizes = listed(measured.loc[np.isfinite(measured["size"]), "size"])
+    replicates = listed(measured["replicates"])
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
     if measured.empty:
         return text
@@ -45,7 +45,7 @@ def command(name: str) -> str:
     return f"make figures/output/{name}.pdf"
 
 
-def _listed(values: Iterable[float]) -> str:
+def listed(values: Iterable[float]) -> str:
     """Returns the different numbers in words, as "20, 40 and 80"."""
     numbers = [f"{value:g}" for value in sorted(set(values))]
     if len(numbers) > 4:
