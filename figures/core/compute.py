@@ -134,26 +134,17 @@ class _Work:
                 yield make(x, theory=self.theory(model, line_size), d=line_size)
                 continue
             meant = self.is_judged(model)
-            estimates = {d: Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes}
-            for d, estimate in estimates.items():
+            estimates = [Estimate.of([values[task.key] for task in self.group(x, d)]) for d in self.sizes]
+            predicted = [self.theory(model, d) for d in self.sizes]
+            for d, theory, estimate in zip(self.sizes, predicted, estimates, strict=True):
                 judged = meant and not self.curve.extrapolate
-                yield make(x, theory=self.theory(model, d), d=d, estimate=estimate, judged=judged)
+                yield make(x, theory=theory, d=d, estimate=estimate, judged=judged)
             if self.curve.extrapolate:
-                yield make(
-                    x,
-                    theory=self.theory(model, math.inf),
-                    d=math.inf,
-                    estimate=self.limit(model, estimates),
-                    judged=meant,
-                )
-
-    def limit(self, model: Any, estimates: dict[int, Estimate]) -> Estimate:
-        """Returns the extrapolated estimate, which with `by_gap` is the limit of theory plus the extrapolated gap."""
-        measured = extrapolate(*estimates.values())
-        if not self.curve.by_gap:
-            return measured
-        small, large = (self.theory(model, d) for d in estimates)
-        return replace(measured, mean=measured.mean - (2 * large - small) + self.theory(model, math.inf))
+                theory, limit = self.theory(model, math.inf), extrapolate(*estimates)
+                if self.curve.by_gap:  # what is extrapolated is the gap to theory, which is added to its limit
+                    small, large = predicted
+                    limit = replace(limit, mean=limit.mean - (2 * large - small) + theory)
+                yield make(x, theory=theory, d=math.inf, estimate=limit, judged=meant)
 
     def is_judged(self, model: Any) -> bool:
         """Says whether z means anything for the model."""

@@ -95,13 +95,14 @@ def _without_repetitions(axes: Sequence[Axes]) -> list[Axes]:
 def _is_common(owner: Axes, axes: Sequence[Axes]) -> bool:
     """Say whether the legend of one panel explains something in another one too."""
     looks = _looks(owner).items()
-    drawn = [dict(zip(labels, map(_look, handles), strict=True)) for handles, labels in map(_handles, axes)]
+    drawn = [{label: _look(handle) for label, handle in _handles(ax).items()} for ax in axes]
     return sum(bool(own.items() & looks) for own in drawn) > 1
 
 
-def _handles(ax: Axes) -> tuple[list[Any], list[str]]:
+def _handles(ax: Axes) -> dict[str, Any]:
+    """Return what is drawn in a panel and may stand in a legend, by its label."""
     handles, labels = ax.get_legend_handles_labels()
-    return list(handles), list(labels)
+    return dict(zip(labels, handles, strict=True))
 
 
 def _looks(ax: Axes) -> dict[str, tuple[str, ...]]:
@@ -111,7 +112,7 @@ def _looks(ax: Axes) -> dict[str, tuple[str, ...]]:
 def _entries(ax: Axes) -> dict[str, Any]:
     legend = ax.get_legend()
     labels = [text.get_text() for text in legend.get_texts()] if legend is not None else []
-    by_label = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    by_label = _handles(ax)
     return {label: by_label[label] for label in labels if label in by_label}
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from figures.core.experiment import Experiment
 from figures.core.render import plain, render, wrapped
 from figures.core.rows import JOINT, MEASURED, Row
-from figures.core.scores import expected_largest, expected_rms
+from figures.core.scores import expected_largest, spread_of_rms
 from simulate.core import Estimate
 
 X, AXIS = "x", "x is"
@@ -66,7 +66,7 @@ def _judged(rows: pd.DataFrame) -> list[str]:
         return []
     rms, largest = np.sqrt(np.mean(z**2)), np.abs(z).max()
     found = [
-        f"{_count(z.size, 'independent comparison')}: rms z {rms:.2f}, expected 1.00 ± {expected_rms(z.size):.2f}; "
+        f"{_count(z.size, 'independent comparison')}: rms z {rms:.2f}, expected 1.00 ± {spread_of_rms(z.size):.2f}; "
         f"largest |z| {largest:.2f}, expected about {expected_largest(z.size):.1f}"
     ]
     if joint.any():

@@ -85,8 +85,8 @@ def _rank_score(gaps: NDArray[np.float64]) -> float:
     return float(norm.ppf(rank / len(sizes)))
 
 
-def expected_rms(n: int) -> float:
-    """Returns the standard deviation of the root mean square of n independent standard normal scores, about 1."""
+def spread_of_rms(n: int) -> float:
+    """Returns how far the root mean square of n independent standard normal scores lies from 1, as a deviation."""
     return 1 / math.sqrt(2 * n)
 
 

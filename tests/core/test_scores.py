@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest, norm
 from scipy.stats import t as student
 
-from figures.core.scores import error_bars, expected_largest, expected_rms, joint_score, normal_score
+from figures.core.scores import error_bars, expected_largest, joint_score, normal_score, spread_of_rms
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 40])
@@ -73,5 +73,5 @@ def test_rows_without_scatter():
 def test_what_many_scores_are_expected_to_be():
     sets = np.random.default_rng(0).standard_normal((4000, 50))
     rms = np.sqrt((sets**2).mean(axis=1))
-    assert rms.std() == pytest.approx(expected_rms(50), rel=0.05)
+    assert rms.std() == pytest.approx(spread_of_rms(50), rel=0.05)
     assert np.median(abs(sets).max(axis=1)) == pytest.approx(expected_largest(50), rel=0.01)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from figures.analyse.matrix.table_rows import MOST_CELLS
+from figures.analyse.memory import MOST_CELLS
 from simulate.core import stream
 from simulate.masked import RowBlocks, RowHeterogeneity, row_heterogeneity
 from simulate.masked.heterogeneity import ROTATIONS

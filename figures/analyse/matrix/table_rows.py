@@ -7,8 +7,6 @@ import numpy as np
 from figures.analyse.memory import MOST_CELLS
 from simulate.masked import RowBlocks, row_blocks
 
-__all__ = ["MOST_CELLS", "in_blocks", "table_rows"]
-
 
 def table_rows(X: Any) -> RowBlocks:
     """Take a matrix (n, d) as rows, without copying it: in blocks where it is mapped from a file or large."""
