@@ -170,7 +170,7 @@ def _wrap_labels(axes: Sequence[Axes]) -> None:
         box = ax.get_window_extent()
         for text, room in ((ax.title, box.width), (ax.xaxis.label, box.width), (ax.yaxis.label, box.height)):
             extent = text.get_window_extent()
-            if (extent.height if text is ax.yaxis.label else extent.width) > 1.08 * room:
+            if (extent.height if text is ax.yaxis.label else extent.width) > room:
                 text.set_text(_broken(text.get_text()))
 
 

@@ -251,6 +251,9 @@ def test_parquet_without_pyarrow_says_what_to_install(write, capsys, monkeypatch
         (2800, 28, ".csv", ["--jobs", "1"]),
         (20_000, 400, ".csv", ["--jobs", "1", "--repeats", "2"]),
         (300, 2000, ".csv", ["--jobs", "1", "--repeats", "2"]),
+        # Here the test whether rows differ in scale needs most, on some of the rows and on all.
+        (100_000, 100, ".npy", ["--jobs", "1", "--repeats", "2"]),
+        (200_000, 20, ".npy", ["--jobs", "1", "--repeats", "2"]),
         (500_000, 50, ".npy", ["--jobs", "1", "--repeats", "2"]),
         (300, 0, ".txt", []),
         (4000, 0, ".txt", []),

@@ -142,6 +142,14 @@ def test_a_pass_holds_one_block_at_a_time():
     assert most <= 3
 
 
+def test_rows_of_a_mapped_file_are_found_in_every_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("simulate.masked.row_sources.block_rows", lambda d: 7)
+    X = np.arange(60.0).reshape(20, 3)
+    rows = row_blocks(as_mapped(X, tmp_path))
+    for numbers in (np.arange(20), np.array([0, 6, 7, 13, 14, 19]), np.array([6]), np.array([], dtype=int)):
+        assert rows.take(numbers).tolist() == X[numbers].tolist()
+
+
 def test_pages_of_a_mapped_file_are_given_back(tmp_path):
     """They would count as memory of the process until the array is closed; changes of a private copy are kept."""
     np.save(tmp_path / "x.npy", table())
