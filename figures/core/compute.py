@@ -69,7 +69,7 @@ class _Work:
         return [0.0] if self.curve.by_coordinate else self.context.thin(_grid(self.curve.points))
 
     def line(self) -> list[float]:
-        """Returns the values of x of the line of theory, those that the printed table shows among them."""
+        """Returns the values of x of the line of theory, which include those that have a row in the printed table."""
         drawn, listed = self.context.thin(_grid(self.curve.line), 8), self.curve.table_points or ()
         return sorted({*drawn, *self.context.thin(listed, 1)}) if len(listed) else drawn
 

@@ -46,6 +46,6 @@ def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> N
 
 
 def _span(x: "Series[float]") -> float:
-    """Returns the largest place over the least, or one where they are not positive and no ratio moves them."""
+    """Returns the largest x over the smallest, or 1 where some x is not positive, so that points are not moved."""
     places = np.asarray(x, dtype=float)
     return float(places.max() / places.min()) if places.size and places.min() > 0 else 1.0

@@ -86,7 +86,7 @@ def _rank_score(gaps: NDArray[np.float64]) -> float:
 
 
 def spread_of_rms(n: int) -> float:
-    """Returns how far the root mean square of n independent standard normal scores lies from 1, as a deviation."""
+    """Returns the standard deviation, around 1, of the root mean square of n independent standard normal scores."""
     return 1 / math.sqrt(2 * n)
 
 

@@ -73,12 +73,12 @@ def compute(context: Context) -> list[Row]:
 
 
 def data_sets(found: Mapping[str, Any], d: int, kappa: float, parts: range) -> NDArray[np.float64]:
-    """T4 of all data sets under H0 and H1, (2, data sets)."""
+    """Returns the statistic T4 of all data sets, without a spike and with one, (2, data sets)."""
     return np.concatenate([np.asarray(found[f"{d}/{kappa}/{part}"]) for part in parts], axis=1)
 
 
 def by_data_set(null: NDArray[np.float64], spiked: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
-    """What each data set adds to the measured numbers of the three panels, to first order, (data sets, 3)."""
+    """Returns what each data set adds to the measured numbers of the three panels, to first order, (data sets, 3)."""
     deviation = null.std(ddof=1)
     ratio = spiked.mean() / deviation
     mean = spiked / deviation - ratio / 2 * (((null - null.mean()) / deviation) ** 2 - 1)

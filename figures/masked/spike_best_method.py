@@ -70,12 +70,13 @@ EXPERIMENT = Experiment(
     xlim=(float(ALPHAS[0]), float(ALPHAS[-1])),
     ylim=(float(LAMS[0]), float(LAMS[-1])),
     unjudged="all numbers are thresholds by theory",
-    caption="The color of a point tells the method whose threshold, the least strength of a delocalized spike that "
-    "it sees, is the lowest; it is the paler the smaller the margin is, and full from a factor of two on. Contours "
-    "are the threshold of masked regression over that of the best of three kinds of PCA, which have no ridge; all by "
-    "theory in the limit d = infinity. With pairs and blocks masked regression is best on 68 % of the map, from "
-    "alpha = 0.29 on, and needs as little as 0.32 times the strength (lambda = 0.04, alpha = 10). With two variances "
-    "and scaled AR(1) correlation PCA is best everywhere, by less than 1 % at lambda = 0.001 and large alpha, by up "
-    "to 6.5 and 3.1 times elsewhere. With half AR(1) masked regression needs 1.01 to 1.56 times the strength of PCA, "
-    "of which the three kinds are alike because all variances are equal.",
+    caption="The color of a point tells the method whose threshold, the least strength of a delocalized spike that it "
+    "sees, is the lowest. A pale color says that masked regression and the best kind of PCA need almost the same "
+    "strength, a full one that they differ by a factor of two or more. Contours are the threshold of masked "
+    "regression over that of the best of three kinds of PCA, which have no ridge. All numbers are theory in the "
+    "limit d = infinity. With pairs and blocks masked regression is best on 68 % of the map, from alpha = 0.29 "
+    "on, and needs as little as 0.32 times the strength (lambda = 0.04, alpha = 10). With two variances and "
+    "scaled AR(1) correlation PCA is best everywhere, by less than 1 % at lambda = 0.001 and large alpha, by up "
+    "to 6.5 and 3.1 times elsewhere. With half AR(1) masked regression needs 1.01 to 1.56 times the strength of "
+    "PCA, of which the three kinds are alike because all variances are equal.",
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array, diags_array, eye_array, kron
 
-from theory.models import AR1, DiagonalPlusLowRank, LargeCovariance, SparsePrecision
+from theory.models import AR1, CovarianceOperator, DiagonalPlusLowRank, LargeCovariance, SparsePrecision
 
 KAPPAS = (1e-6, 1e-2, 1.0, 50.0, 1e6)
 NAMES = ("p", "t", "pp", "pt")
@@ -232,3 +232,17 @@ def test_factors_that_are_none_are_refused(changed, message):
 def test_numbers_beyond_double_precision_are_no_answer():
     with pytest.raises(FloatingPointError, match="leave the range of numbers"):
         SparsePrecision(np.array([[1e300, -9e299], [-9e299, 1e300]])).resolvent_diagonals(1e200)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "way_out"),
+    [
+        (CovarianceOperator(10**6, lambda V: 2 * V), "theory.masked.estimate takes products with it alone"),
+        (DiagonalPlusLowRank(np.ones(10**6), np.ones(10**6)), "solve, learning_curve, ridgeless and peak_height of"),
+    ],
+    ids=["products", "factors"],
+)
+def test_what_does_not_fit_names_what_does(covariance, way_out):
+    for ask in (lambda: covariance.matrix, lambda: covariance.eigenvalues):
+        with pytest.raises(MemoryError, match=way_out):
+            ask()

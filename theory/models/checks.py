@@ -151,11 +151,15 @@ def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str =
     return int(number)
 
 
-def fits_in_memory(what: str, count: float) -> None:
-    """Raise MemoryError with both sizes, before anything is allocated, if `count` doubles exceed the memory."""
+def fits_in_memory(what: str, count: float, instead: str = "") -> None:
+    """Raise MemoryError with both sizes, before anything is allocated, if `count` doubles exceed the memory.
+
+    `instead` says what takes less, for the end of the message.
+    """
     needed, present = 8 * count, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > present:
-        raise MemoryError(f"{what} needs {needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB")
+        advice = f"; {instead}" if instead else ""
+        raise MemoryError(f"{what} needs {needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB{advice}")
 
 
 def finite_array(name: str, value: Any, ndim: int) -> Array:

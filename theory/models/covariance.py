@@ -25,6 +25,7 @@ class Covariance(ABC):
 
     d: int | float
     _structured: ClassVar[bool] = False  # the finite spectrum is known without a dense eigendecomposition
+    _instead: ClassVar[str] = ""  # what takes such a covariance without its eigendecomposition
 
     @abstractmethod
     def _matrix(self) -> Array:
@@ -54,13 +55,13 @@ class Covariance(ABC):
     @cached_property
     def matrix(self) -> Array:
         """The matrix Sigma, (d, d), symmetric and positive semi-definite."""
-        checks.fits_in_memory(f"the matrix of {self!r}", self.size**2)
+        checks.fits_in_memory(f"the matrix of {self!r}", self.size**2, self._instead)
         return frozen(self._matrix())
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
         # Three matrices are needed at once: this one, its eigenvectors, and the work space of their computation.
-        checks.fits_in_memory(f"the eigendecomposition of {self!r}", 3 * self.size**2)
+        checks.fits_in_memory(f"the eigendecomposition of {self!r}", 3 * self.size**2, self._instead)
         eigenvalues, eigenvectors = self._eigh()
         return frozen(eigenvalues), frozen(eigenvectors)
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class LargeCovariance(Covariance):
     A family computes diagonals of functions of Sigma directly, in a time that grows in proportion to d. `matrix`,
     `eigenvalues` and `eigenvectors` are still there for a small d, and raise MemoryError where they do not fit.
     """
+
+    _instead: ClassVar[str] = "solve, learning_curve, ridgeless and peak_height of theory.masked need no matrix"
 
     @abstractmethod
     def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:

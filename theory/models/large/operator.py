@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,8 @@ class CovarianceOperator(Covariance):
     >>> circle.matrix[0]
     array([2. , 0.5, 0. , 0.5])
     """
+
+    _instead: ClassVar[str] = "theory.masked.estimate takes products with it alone"
 
     d: int
     product: Callable[[Array], Array] = field(repr=False)
