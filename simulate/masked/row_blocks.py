@@ -3,7 +3,7 @@
 All fits take their data in this form. A matrix in memory is the special case whose rows are at hand all at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,16 +18,6 @@ from theory.models.arrays import Array
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
 SILENT = 1e-14  # a spread below this share of the largest entry is rounding
-
-
-def rows_of(blocks: Iterable[Array], rows: NDArray[np.integer]) -> Array:
-    """Returns the rows of these ascending numbers from consecutive blocks, of which nothing else is read."""
-    found, start = [], 0
-    for block in blocks:
-        first, last = np.searchsorted(rows, [start, start + len(block)])
-        found.append(block[rows[first:last] - start])
-        start += len(block)
-    return np.concatenate(found)
 
 
 def block_rows(d: int) -> int:
@@ -183,7 +173,12 @@ class RowBlocks:
             return np.asarray(self.in_memory[rows])
         if self.select is not None:
             return checks.block(self.name, self.select(rows), self.d, None)
-        return rows_of(self, rows)
+        found, start = [], 0
+        for block in self:
+            first, last = np.searchsorted(rows, [start, start + len(block)])
+            found.append(block[rows[first:last] - start])
+            start += len(block)
+        return np.concatenate(found)
 
     def mapped(self, change: Callable[[int, Array], Array], known: Gram | None = None) -> "RowBlocks":
         """Returns blocks in which change(number of the first row, block) stands for each block; (rows, d) both."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked import checks
-from simulate.masked.row_blocks import RowBlocks, block_rows, rows_of
+from simulate.masked.row_blocks import RowBlocks, block_rows
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.checks import shown
@@ -91,8 +91,16 @@ def _of_mapped(name: str, data: NDArray[Any]) -> RowBlocks:
             yield data[i : i + step]
             _give_back(data)
 
-    # By blocks, since a row touches a whole page, and the pages of all rows would stay in memory.
-    return RowBlocks(data.shape[1], blocks, name, size=len(data), select=lambda rows: rows_of(blocks(), rows))
+    def select(rows: NDArray[np.integer]) -> Array:
+        found = [np.asarray(data[rows[:0]])]
+        for i in range(0, len(data), step):  # a row touches a whole page, and pages of all blocks would stay in memory
+            first, last = np.searchsorted(rows, [i, i + step])
+            if last > first:
+                found.append(np.asarray(data[rows[first:last]]))
+                _give_back(data)
+        return np.concatenate(found)
+
+    return RowBlocks(data.shape[1], blocks, name, size=len(data), select=select)
 
 
 def _give_back(data: NDArray[Any]) -> None:
