@@ -9,7 +9,7 @@ from figures.core.discover import FIGURES, find_experiments, load
 from figures.core.drawn_from import note_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
-from figures.core.plot import draw_figure
+from figures.core.plot import cycle_colors, draw_figure
 from figures.core.small_png import save_small
 from figures.core.table import read_csv
 
@@ -38,7 +38,7 @@ def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
             draw_figure(experiment, rows, large, dpi=dpi)
             return large.read_bytes()
 
-    save_small(render, picture, LARGEST)
+    save_small(render, picture, LARGEST, kept=[*cycle_colors(), "#ffffff"])
     note_drawn(gallery, outputs.path, outputs.table)
     return picture
 

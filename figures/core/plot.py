@@ -20,6 +20,7 @@ with chdir(Path(__file__).anchor):
     import matplotlib
     from matplotlib import style
     from matplotlib.axes import Axes
+    from matplotlib.colors import to_hex
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -66,6 +67,12 @@ def draw_figure(
                 figure.savefig(
                     temporary, metadata=metadata(path.suffix, experiment.title, caption, made), dpi=dpi or "figure"
                 )
+
+
+def cycle_colors() -> list[str]:
+    """Returns the colors of lines and markers in all figures, as "#0072B2"."""
+    with style.context(STYLE_SHEET, after_reset=True):
+        return [to_hex(color) for color in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]]
 
 
 def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str | None]:

@@ -13,6 +13,7 @@ from theory.models import AR1, MaskedRidge, Scaled, Spiked, SpikedData, TwoLevel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from pandas import DataFrame
 
 BINS, LAM, ALPHA = 40, 0.1, 2.0
@@ -22,7 +23,7 @@ TWO, FEW, DENSE, SPIKE = (
     "scaled AR(1), n = 2d",
     "with a spike, n = 2d",
 )
-ATOM = "predicted atom"
+ATOM, OUTLIER = "predicted atom", "predicted outlier"
 STRENGTHS = {"below threshold": 0.15, "above threshold": 4.0}
 
 
@@ -58,7 +59,7 @@ def compute(context: Context) -> list[dict[str, Any]]:
         data = SpikedData(TwoLevel(d), np.full(d, d**-0.5), strength=strength, alpha=ALPHA, lam=LAM)
         outlier = random_matrix.outlier(data)
         if outlier.detected:
-            rows.append(row("predicted outlier", outlier.eigenvalue, panel=SPIKE, theory=0.0, d=d))
+            rows.append(row(OUTLIER, outlier.eigenvalue, panel=SPIKE, theory=0.0, d=d))
     return rows
 
 
@@ -91,16 +92,27 @@ def spectrum(
 def draw(axes: "Axes", rows: "DataFrame") -> None:
     """Marks the outlier by a dotted line, and an atom, which has a mass and no density, by an arrow to the top."""
     axes.set_ylim(bottom=0)
-    for a in rows.loc[rows["curve"] == "predicted outlier", "x"]:
-        axes.axvline(a, color="0.5", linestyle=":")
-    for a, mass in rows.loc[rows["curve"] == ATOM, ["x", "theory"]].to_numpy():
-        for marker in [line for line in axes.get_lines() if np.array_equal(line.get_xdata(), [a])]:
-            marker.set_transform(axes.get_xaxis_transform())  # its height is no density: it stands at the arrow's end
-            marker.set(ydata=[0.97], marker="^", markersize=5)
-            axes.axvline(a, 0, 0.97, color=marker.get_color(), linewidth=1.1)
+    entries = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
+    for marker, a, _ in marked(axes, rows, OUTLIER):
+        marker.remove()
+        axes.axvline(a, color=marker.get_color(), linestyle=":")
+        entries[OUTLIER].set(marker="", linestyle=":")
+    for marker, a, mass in marked(axes, rows, ATOM):
+        marker.set_transform(axes.get_xaxis_transform())  # its height is no density: it stands at the arrow's end
+        marker.set(ydata=[0.97], marker="^", markersize=5)
+        axes.axvline(a, 0, 0.97, color=marker.get_color(), linewidth=1.1)
+        entries[ATOM].set(marker="^")
         axes.annotate(
             f"mass {mass:.2f}", (a, 0.9), (5, 0), xycoords=("data", "axes fraction"), textcoords="offset points"
         )
+    if axes.get_legend() is not None:
+        axes.legend()  # shows the entries as they are now
+
+
+def marked(axes: "Axes", rows: "DataFrame", curve: str) -> "list[tuple[Line2D, float, float]]":
+    """Finds the marker of every row of a curve, with its eigenvalue and its predicted value."""
+    places = rows.loc[rows["curve"] == curve, ["x", "theory"]].to_numpy()
+    return [(line, a, y) for a, y in places for line in axes.get_lines() if np.array_equal(line.get_xdata(), [a])]
 
 
 EXPERIMENT = Experiment(

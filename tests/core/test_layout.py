@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from figures.core.layout import WIDEST, _broken, arrange, figure_size, finish
+from figures.core.plot import cycle_colors
 from figures.core.small_png import RESOLUTIONS, save_small
 
 X = np.linspace(0, 1, 50)
@@ -123,3 +124,20 @@ def test_pictures_are_small_and_equal_pictures_give_equal_bytes(tmp_path):
     assert asked[0] == RESOLUTIONS[0] > asked[-1]
     save_small(render, tmp_path / "c.png", 10)  # cannot be: the smallest there is
     assert 10 < (tmp_path / "c.png").stat().st_size <= (tmp_path / "a.png").stat().st_size
+
+
+def test_a_small_picture_of_many_shades_keeps_the_colors_of_its_legend(tmp_path):
+    shades = np.random.default_rng(0).integers(0, 255, (200, 200, 3), dtype=np.uint8)
+    shades[5:9, 5:9] = 0xD5, 0x5E, 0x00  # a square of a legend
+
+    def render(_dpi):
+        content = io.BytesIO()
+        Image.fromarray(shades).save(content, "png")
+        return content.getvalue()
+
+    def square(name, **options):
+        save_small(render, tmp_path / name, 60_000, **options)
+        return Image.open(tmp_path / name).convert("RGB").getpixel((7, 7))
+
+    assert square("kept.png", kept=cycle_colors()) == (0xD5, 0x5E, 0x00)
+    assert square("lost.png") != (0xD5, 0x5E, 0x00)
