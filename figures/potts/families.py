@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from figures.analyse.reading.sequences import read_sequences
-from figures.analyse.sequences import SequenceAnalysis, analyse_sequences, decorate, panels
+from figures.analyse.sequences import SequenceAnalysis, analyse_sequences, panels
 from figures.core import Context, Experiment, Row
+from figures.potts.known_pairs import draw_known, known_rows, precision_panel, read_structure
 
 DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
+APART = 4  # sites between the pairs that are ranked: neighbors along the chain are near each other anyway
 
 
 def analysed(path: Path, context: Context) -> SequenceAnalysis:
@@ -23,30 +25,38 @@ def analysed(path: Path, context: Context) -> SequenceAnalysis:
         sequences.tokens,
         gap=sequences.gap,
         columns=sequences.columns[sites],
-        min_separation=4,
+        min_separation=APART,
         run=context.sweep,
     )
 
 
-def family(name: str, title: str, map_caption: str) -> Experiment:
-    """Describes the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it."""
+def family(
+    name: str, title: str, map_caption: str, *, known: Path | None = None, label: str = "", outcome: str
+) -> Experiment:
+    """Describes the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it.
+
+    A file of base pairs, `known`, adds their circles, called `label`, to the map, and a panel of the precision.
+    """
     return Experiment(
         title=title,
-        compute=partial(_computed, name),
-        panels=panels(),
-        draw=decorate,
+        compute=partial(_computed, name, known),
+        panels=panels() if known is None else (*panels(), precision_panel()),
+        draw=partial(draw_known, label=label),
         skip=partial(_missing, name),
-        caption="A pair model was fitted by weighted pseudo-likelihood. Left: the masked loss of held-out "
+        caption="A pair model was fitted by weighted pseudo-likelihood. First panel: the masked loss of held-out "
         "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with error bars "
-        "between clusters of similar sequences. Middle: the score of each pair of sites, which is "
+        "between clusters of similar sequences. Second: the score of each pair of sites, which is "
         f"the Frobenius norm of its couplings after the average-product correction (dark: strong){map_caption}. "
-        "Right: the strongest pairs of sites at least 4 sites apart. The alignment states no structure, so that no "
-        "known contacts are drawn and the ranking is not tested against them.",
+        f"Third: the strongest pairs of sites at least {APART} sites apart, and the score that pairs of permuted "
+        f"columns reach (dotted). {outcome}",
     )
 
 
-def _computed(name: str, context: Context) -> list[Row]:
-    return analysed(_alignment(name), context).rows
+def _computed(name: str, known: Path | None, context: Context) -> list[Row]:
+    analysis = analysed(_alignment(name), context)
+    if known is None:
+        return analysis.rows
+    return [*analysis.rows, *known_rows(analysis, read_structure(known, analysis.columns), apart=APART)]
 
 
 def _alignment(name: str) -> Path:

@@ -2,4 +2,10 @@
 
 from figures.potts.families import family
 
-EXPERIMENT = family("DHFR.a2m", "Dihydrofolate reductase, 3629 sequences of 171 sites", ", gaps left out")
+EXPERIMENT = family(
+    "DHFR.a2m",
+    "Dihydrofolate reductase, 3629 sequences of 171 sites",
+    ", gaps left out",
+    outcome="The alignment states no structure, so that no known contacts are drawn and the ranking is not tested "
+    "against them.",
+)

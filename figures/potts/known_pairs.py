@@ -1,0 +1,78 @@
+"""Compares the strongest pairs of sites with the pairs that are known to interact, in the map and by precision."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.analyse.sequences import SequenceAnalysis, decorate
+from figures.analyse.sequences.table import MAP
+from figures.core import Panel, Row, row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance", "known"
+
+
+def precision_panel() -> Panel:
+    """Describes the axes of the shares of known pairs."""
+    return Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="share of known pairs")
+
+
+def known_rows(analysis: SequenceAnalysis, known: NDArray[np.bool_], *, apart: int = 1) -> list[Row]:
+    """Returns the circles of the map and the precision, for a symmetric matrix (L, L) of the pairs that are known.
+
+    The precision is the share of known pairs among the n strongest ones of those that are at least `apart` sites apart,
+    for n up to twice the number of known pairs; beside it stands the share that chance would give.
+    """
+    i, j = np.nonzero(np.triu(known))
+    circles = [
+        row(KNOWN, a + 1, panel=MAP, theory=b + 1, d=analysis.n_sites, reference=True)
+        for a, b in zip(i.tolist(), j.tolist(), strict=True)
+    ]
+    ranked = np.triu_indices(analysis.n_sites, apart)
+    order = np.argsort(-analysis.scores[ranked], kind="stable")
+    hits = known[ranked][order]
+    n_known = int(hits.sum())
+    ranks = np.arange(1, min(2 * n_known, len(hits)) + 1)
+    precision = np.cumsum(hits)[: len(ranks)] / ranks
+    found = [row(FOUND, n, panel=PRECISION, measured=share) for n, share in zip(ranks.tolist(), precision, strict=True)]
+    marks = sorted({n_known // 4, n_known // 2, n_known, len(ranks)} - {0})
+    listed = [row(f"_{FOUND}", n, panel=PRECISION, measured=precision[n - 1], d=analysis.n_sites) for n in marks]
+    chance = [row(CHANCE, n, panel=PRECISION, theory=hits.mean(), reference=True) for n in (1, len(ranks)) if marks]
+    return [*circles, *found, *listed, *chance]
+
+
+def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
+    """Draws the shares in their panel, and circles around the known pairs, called `label`, in the map."""
+    if len(rows) and rows["panel"].iloc[0] == PRECISION:
+        axes.set_ylim(0, 1.03)
+        return
+    decorate(axes, rows)
+    known = rows[rows["curve"] == KNOWN]
+    if len(known):
+        ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": 4, "markeredgewidth": 0.6}
+        axes.plot(known["theory"], known["x"], "o", **ring, label=label)
+        axes.legend(loc="lower left", fontsize=6, frameon=True, framealpha=0.9, borderpad=0.3)
+
+
+def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Reads base pairs from the last line of a file, in brackets, and returns which of these columns are paired.
+
+    Columns are counted from 1, and those of the alignment that the structure belongs to: ValueError for a later one.
+    """
+    structure = file.read_text(encoding="utf-8").split()[-1]
+    if columns.max() > len(structure):
+        raise ValueError(f"columns must be at most {len(structure)} as in {file.name}, got {columns.max()}")
+    paired = np.zeros((len(structure), len(structure)), dtype=bool)
+    opened: list[int] = []
+    for site, bracket in enumerate(structure):
+        if bracket == "(":
+            opened.append(site)
+        elif bracket == ")":
+            partner = opened.pop()
+            paired[partner, site] = paired[site, partner] = True
+    return paired[np.ix_(columns - 1, columns - 1)]
