@@ -1,6 +1,7 @@
 """The error of a masked span grows with its length, and long spans need the theory of what remains."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +9,10 @@ from figures.core import NONE, Curve, Experiment
 from simulate.masked import mean_test_error
 from theory import masked
 from theory.models import AR1, SpanWindows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 COVARIANCE = AR1(100, 0.8)
 LENGTHS = (1, 2, 5, 10, 20, 40)
@@ -27,6 +32,12 @@ def uncorrected(alpha: float, color: int) -> Curve:
     return Curve(model=partial(problem, alpha=alpha), theory=theory, replicate=NONE, points=(), style="--", color=color)
 
 
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
+    """Names the dashed lines once, whatever their color."""
+    axes.plot([], [], "--", color="0.4", label="ridge of all coordinates")
+    axes.legend()
+
+
 EXPERIMENT = Experiment(
     title=r"Span masks, AR(1), $r = 0.8$, $\lambda = 0.05$, $d = 100$",
     curves={rf"$\alpha = {alpha}$": Curve(model=partial(problem, alpha=alpha), style="-") for alpha in ALPHAS}
@@ -41,6 +52,7 @@ EXPERIMENT = Experiment(
     xlabel="span length",
     ylabel="mean test error per masked coordinate",
     xscale="log",
+    draw=draw,
     caption="Every window of so many consecutive coordinates is masked and predicted from the remaining "
     "coordinates; the error is the mean over all windows. Solid lines are the theory with the effective ridge of the "
     "coordinates that remain (exact_size=True); dashed lines use that of all d coordinates, which is right for short "
