@@ -28,6 +28,7 @@ with chdir(Path(__file__).anchor):
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # it would warn of the dates in matplotlib's own fonts
 STYLE_SHEET = Path(__file__).with_name("paper.mplstyle")
+LONG_NUMBER = 1e4  # so many digits on several numbers of an axis would touch each other
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2.5)))
 NO_DATE = {".pdf": {"CreationDate": None}, ".png": {"Software": None}}  # equal data give equal bytes
 NAMES = {".pdf": ("Title", "Subject", "Keywords"), ".png": ("Title", "Description", "Source")}  # of the metadata
@@ -101,9 +102,16 @@ def _label_short_log_axes(ax: Axes) -> None:
         low, high = sorted(axis.get_view_interval())
         if axis.get_scale() != "log" or not 0 < low < high < 300 * low:
             continue
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)))
+        axis.set_major_locator(LogLocator(subs=_labeled(low, high)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
+
+
+def _labeled(low: float, high: float) -> tuple[float, ...]:
+    """Returns the leading digits of the numbers that are written on a logarithmic axis, fewer where these are long."""
+    if high > 30 * low and high > LONG_NUMBER:
+        return (1,)
+    return (1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:

@@ -100,9 +100,8 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """The legend where no curve passes, and the axis from zero on."""
+    """Begins the axis of the errors at zero."""
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=6, loc="lower left")
 
 
 EXPERIMENT = Experiment(

@@ -91,11 +91,10 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Thin lines that connect markers, ticks at whole numbers, and the legend where no marker is."""
+    """Joins markers by thin lines, and sets ticks at whole numbers."""
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
         axes.plot(curve["x"], curve["simulation"], color=f"C{position}", linewidth=0.6, zorder=0)
     axes.set_xticks(sorted(rows["x"].unique()))
-    axes.legend(fontsize=6.5, loc="lower left" if axes.get_title() == SIMILARITY else "upper left")
 
 
 EXPERIMENT = Experiment(

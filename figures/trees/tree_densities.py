@@ -102,7 +102,6 @@ def compute(context: Context) -> list[Row]:
 def draw(axes: "Axes", rows: "DataFrame") -> None:
     """The distance from the limit, with its sign taken off, in the place of the shares themselves."""
     if axes.get_title() != UP_TO:
-        axes.legend(fontsize=5.5, loc="upper right")
         return
     labels = {"title": UP_TO, "xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
     axes.clear()
@@ -110,7 +109,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         gaps = (own["simulation"] - own["theory"]).abs()
         axes.plot(own["x"], gaps, f"C{k}{'osD^v'[k]}:", markerfacecolor="white", linewidth=0.7, label=name)
     axes.set(**labels, xscale="log", yscale="log", ylim=(1e-8, 0.3))
-    axes.legend(fontsize=6, loc="lower left")
+    axes.legend()
 
 
 EXPERIMENT = Experiment(

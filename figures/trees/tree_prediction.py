@@ -64,8 +64,6 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
     for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
         points = own[own["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], f"C{k}:", linewidth=0.7, zorder=1)
-    if axes.get_title() == NEIGHBORS:
-        axes.legend(fontsize=5.5, loc="lower left", ncols=2)
 
 
 EXPERIMENT = Experiment(

@@ -149,7 +149,12 @@ def test_compute_with_and_without_panels(tmp_path):
 
 @pytest.mark.parametrize(
     ("limits", "labels"),
-    [((0.2, 5.0), ["0.2", "0.5", "1", "2", "5"]), ((1.0, 4.0), ["1", "1.5", "2", "3", "4"]), ((1e-4, 10.0), None)],
+    [
+        ((0.2, 5.0), ["0.2", "0.5", "1", "2", "5"]),
+        ((1.0, 4.0), ["1", "1.5", "2", "3", "4"]),
+        ((1e-4, 10.0), None),
+        ((300.0, 24000.0), ["1000", "10000"]),
+    ],
 )
 def test_short_logarithmic_axes_have_plain_labels(limits, labels):
     from matplotlib.figure import Figure
