@@ -173,9 +173,9 @@ def _with_tables(
         reasons = [reason for reason in left_out if reason.name == name]
         if skipped is not None:
             skipped += reasons
-        for one in ones if skipped is None else ():
-            print(one, file=sys.stderr)
-        if not ones:
+        for said in reasons if skipped is None else ():
+            print(said, file=sys.stderr)
+        if not reasons:
             yield outputs
 
 
