@@ -20,6 +20,8 @@ with chdir(Path(__file__).anchor):
     import matplotlib
     from matplotlib import style
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -63,9 +65,23 @@ def draw_figure(
         finish(figure, cells[: len(panels)], cells[len(panels) :])
         for path in paths:
             with atomic_write(path) as temporary:
-                figure.savefig(
-                    temporary, metadata=metadata(path.suffix, experiment.title, caption, made), dpi=dpi or "figure"
-                )
+                _save(figure, temporary, metadata(path.suffix, experiment.title, caption, made), dpi)
+
+
+def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float | None) -> None:
+    """Writes a figure whose panels are in their places, without the first drawing by which `savefig` would place them.
+
+    Text has other sizes at another resolution, which the figure therefore has only while it is written.
+    """
+    earlier = figure.dpi
+    try:
+        if file.suffix == ".pdf":
+            FigureCanvasPdf(figure).print_pdf(file, metadata=about)
+        else:
+            figure.set_dpi(dpi or earlier)
+            FigureCanvasAgg(figure).print_png(file, metadata=about)
+    finally:
+        figure.set_dpi(earlier)
 
 
 def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str | None]:
