@@ -40,8 +40,8 @@ def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array
 def span_errors(model: SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs = "gaussian") -> Array:
     """Measures test and train errors per masked coordinate of the span or of each window, (2, spans).
 
-    One inverse serves all windows: with Q = (X'X/n + lam)^-1 the residuals x_B - a x_out of the regression of `fit_span`
-    are R x, R = Q_BB^-1 Q_B, by the formula for the inverse of a matrix in blocks.
+    One inverse serves all windows: with Q = (X'X/n + lam)^-1 the residuals x_B - a x_out of the regression of
+    `fit_span` are R x, R = Q_BB^-1 Q_B, by the formula for the inverse of a matrix in blocks.
     """
     covariance, X = draw(model, d, rng, inputs)
     model = replace(model, covariance=covariance)  # at this size the span is checked and the windows are placed
