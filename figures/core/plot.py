@@ -73,13 +73,11 @@ def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float |
 
     Text has other sizes at another resolution, which the figure therefore has only while it is written.
     """
-    earlier = figure.dpi
+    earlier, canvas = figure.dpi, (FigureCanvasPdf if file.suffix == ".pdf" else FigureCanvasAgg)(figure)
+    write: Any = canvas.print_pdf if isinstance(canvas, FigureCanvasPdf) else canvas.print_png  # both without types
     try:
-        if file.suffix == ".pdf":
-            FigureCanvasPdf(figure).print_pdf(file, metadata=about)
-        else:
-            figure.set_dpi(dpi or earlier)
-            FigureCanvasAgg(figure).print_png(file, metadata=about)
+        figure.set_dpi(dpi or earlier)  # a PDF sets its own
+        write(file, metadata=about)
     finally:
         figure.set_dpi(earlier)
 
@@ -118,6 +116,8 @@ def _label_short_log_axes(ax: Axes) -> None:
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
     """Draws theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
+    if label.startswith("_") and curve is not None and curve.color is not None:
+        position = curve.color  # more points of the curve of that color, with the same markers
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]
