@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from figures.core.discover import UnknownExperiment, find_experiments, load, pat
 from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
 from figures.core.papers import map_of_papers, render_text
 from figures.core.render import STYLES
+from figures.core.side_by_side import are_many, make_side_by_side
 from figures.core.sources import SourceTree
 from figures.core.table import TableError
 from simulate.core import Task, TaskError
@@ -68,9 +70,12 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _update(options: argparse.Namespace) -> None:
-    """Makes what is out of date, and nothing else: tables one after the other on all cores, then pictures at once."""
+    """Makes what is out of date, and nothing else.
+
+    Few tables are made one after the other on all cores, then their pictures; many figures side by side, each on one.
+    """
     skipped: list[Skipped] = []
-    whole = list(_with_tables(_chosen(options), options, skipped=skipped))
+    whole = list(_with_tables(_chosen(options), options, skipped=skipped, pictures=True))
     old = [outputs for outputs in whole if not outputs.has_fresh_pictures()]
     with contextlib.closing(run_tasks([Task(o.path.stem, draw, (o,)) for o in old], options.jobs)) as outcomes:
         for outcome in outcomes:
@@ -133,33 +138,45 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
 
 
 def _with_tables(
-    paths: list[Path], options: argparse.Namespace, only_missing: bool = False, skipped: list[Skipped] | None = None
+    paths: list[Path],
+    options: argparse.Namespace,
+    only_missing: bool = False,
+    skipped: list[Skipped] | None = None,
+    pictures: bool = False,
 ) -> Iterator[Outputs]:
     """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
 
     `only_missing` keeps a whole table that is out of date, and says so. What must be skipped is added to `skipped`, or
-    says why on stderr.
+    says why on stderr. Where there are many to compute they are made first, side by side, with `pictures` drawn too.
     """
     tree = SourceTree()
     found = [Outputs(path, options.output, tree) for path in paths]
     force = getattr(options, "force", False)
     old = [outputs for outputs in found if force or not outputs.has_fresh_table(options.quality)]
+    kept = [outputs for outputs in old if only_missing and outputs.has_whole_table()]
+    missing = [outputs for outputs in old if outputs not in kept]
+    context = Context(options.quality, options.jobs, options.backend, options.scheduler)
+    left_out: list[Skipped] = []
+    together = are_many(missing, context)
+    if together:
+        left_out = make_side_by_side(missing, context, force=force, pictures=pictures)
     for outputs in found:
         name = outputs.path.stem
-        if outputs in old and only_missing and outputs.has_whole_table():
+        if outputs in kept:
             print(f"{outputs.table} is out of date (other sources or quality): run {name}", file=sys.stderr)
-        elif outputs in old:
-            label = f"figure {old.index(outputs) + 1} of {len(old)}: {name}" if len(old) > 1 else name
-            context = Context(options.quality, options.jobs, options.backend, options.scheduler, label=label)
+        elif outputs in missing and not together:
+            label = f"figure {missing.index(outputs) + 1} of {len(missing)}: {name}" if len(missing) > 1 else name
             try:
-                run(outputs, context, force=force)
+                run(outputs, replace(context, label=label), force=force)
             except Skipped as reason:
-                if skipped is None:
-                    print(reason, file=sys.stderr)
-                else:
-                    skipped.append(reason)
-                continue
-        yield outputs
+                left_out.append(reason)
+        reasons = [reason for reason in left_out if reason.name == name]
+        if skipped is not None:
+            skipped += reasons
+        for said in reasons if skipped is None else ():
+            print(said, file=sys.stderr)
+        if not reasons:
+            yield outputs
 
 
 def _shown(folder: Path) -> Path:

@@ -43,12 +43,19 @@ def finish(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] = ()) ->
 
     A panel whose legend repeats a part of that of another panel loses it. A legend of several panels stands in an
     `unused` cell of the grid where there is one, or below all panels where it is the only one. Any other legend that
-    hides a part of a line or a marker moves below its own panel, and the figure grows by its height.
+    hides a part of a line or a marker moves below its own panel, and the figure grows by its height. The panels then
+    keep their places: drawing the figure does not place them again, which would take longer than drawing itself.
     """
     FigureCanvasAgg(figure)  # knows how large letters are
+    if not _arranged(figure, axes, unused):
+        _place(figure)
+    figure.set_layout_engine("none")
+
+
+def _arranged(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes]) -> bool:
+    """Breaks long labels and moves legends, and says whether panels are in their final places."""
     _place(figure)
-    _wrap_labels(axes)
-    _wrap_title(figure)
+    wrapped = [_wrap_labels(axes), _wrap_title(figure)]
     with_legend = _without_repetitions([ax for ax in axes if _shows_legend(ax)])
     for cell in unused:
         cell.set_axis_off()
@@ -59,19 +66,22 @@ def finish(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] = ()) ->
         with_legend.remove(common[0])
         unused[0].legend(list(entries.values()), list(entries), loc="center left")
     if not with_legend:
-        return
+        return False
     if len(axes) == 1 or (len(with_legend) == 1 and with_legend[0] in common):
-        _place(figure)
-        if len(axes) > 1 or _hides_data(axes[0]):
-            _below_all(figure, with_legend[0])
-        return
+        if any(wrapped):
+            _place(figure)
+        if len(axes) == 1 and not _hides_data(axes[0]):
+            return True
+        _below_all(figure, with_legend[0])
+        return False
     for _ in with_legend:  # a legend that moves makes its panel smaller, so that another one may hide data then
         _place(figure)
         moved = [ax for ax in with_legend if _hides_data(ax)]
         if not moved:
-            return
+            return True
         _below_each(figure, moved)
         with_legend = [ax for ax in with_legend if ax not in moved]
+    return False
 
 
 def _place(figure: Figure) -> None:
@@ -164,21 +174,29 @@ def _letters(label: str) -> int:
     return len(re.sub(r"\\[A-Za-z]+|[${}]", "x", label))
 
 
-def _wrap_labels(axes: Sequence[Axes]) -> None:
-    """Break titles and labels of axes that are longer than the axes, at the space nearest to their middle."""
+def _wrap_labels(axes: Sequence[Axes]) -> bool:
+    """Break titles and labels of axes that are longer than the axes, at the space nearest to their middle.
+
+    Says whether any was.
+    """
+    broken = False
     for ax in axes:
         box = ax.get_window_extent()
         for text, room in ((ax.title, box.width), (ax.xaxis.label, box.width), (ax.yaxis.label, box.height)):
             extent = text.get_window_extent()
             if (extent.height if text is ax.yaxis.label else extent.width) > room:
                 text.set_text(_broken(text.get_text()))
+                broken = True
+    return broken
 
 
-def _wrap_title(figure: Figure) -> None:
-    """Break the title of the figure where it is wider than the figure."""
+def _wrap_title(figure: Figure) -> bool:
+    """Break the title of the figure where it is wider than the figure, and say whether it was."""
     title = figure._suptitle  # type: ignore[attr-defined]  # matplotlib has no public way to the text itself
-    if title is not None and title.get_window_extent().width > 0.98 * figure.bbox.width:
-        title.set_text(_broken(title.get_text()))
+    if title is None or title.get_window_extent().width <= 0.98 * figure.bbox.width:
+        return False
+    title.set_text(_broken(title.get_text()))
+    return True
 
 
 def _broken(label: str) -> str:

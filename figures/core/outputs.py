@@ -25,8 +25,11 @@ class Skipped(Exception):
     """An optional input of the experiment `name` is missing; `reason` says which, and what cures it."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"{name} is skipped: {reason}")
+        super().__init__(name, reason)  # both, so that it survives pickling
         self.name, self.reason = name, reason
+
+    def __str__(self) -> str:
+        return f"{self.name} is skipped: {self.reason}"
 
 
 class Outputs(NamedTuple):

@@ -20,6 +20,8 @@ with chdir(Path(__file__).anchor):
     import matplotlib
     from matplotlib import style
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.colors import to_hex
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -65,9 +67,21 @@ def draw_figure(
         finish(figure, cells[: len(panels)], cells[len(panels) :])
         for path in paths:
             with atomic_write(path) as temporary:
-                figure.savefig(
-                    temporary, metadata=metadata(path.suffix, experiment.title, caption, made), dpi=dpi or "figure"
-                )
+                _save(figure, temporary, metadata(path.suffix, experiment.title, caption, made), dpi)
+
+
+def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float | None) -> None:
+    """Writes a figure whose panels are in their places, without the first drawing by which `savefig` would place them.
+
+    Text has other sizes at another resolution, which the figure therefore has only while it is written.
+    """
+    earlier, canvas = figure.dpi, (FigureCanvasPdf if file.suffix == ".pdf" else FigureCanvasAgg)(figure)
+    write: Any = canvas.print_pdf if isinstance(canvas, FigureCanvasPdf) else canvas.print_png  # both without types
+    try:
+        figure.set_dpi(dpi or earlier)  # a PDF sets its own
+        write(file, metadata=about)
+    finally:
+        figure.set_dpi(earlier)
 
 
 def cycle_colors() -> list[str]:
@@ -117,6 +131,8 @@ def _labeled(low: float, high: float) -> tuple[float, ...]:
 def _draw_curve(ax: Axes, label: str, rows: pd.DataFrame, position: int, curve: Curve | None) -> None:
     """Draws theory as a line, simulation as hollow markers with bars of 95 % coverage, marked places as stars."""
     color = f"C{position if curve is None or curve.color is None else curve.color}"
+    if label.startswith("_") and curve is not None and curve.color is not None:
+        position = curve.color  # more points of the curve of that color, with the same markers
     look: dict[str, Any] = {"color": color, "linestyle": "", "markerfacecolor": "white"}
     value = rows["simulation"].where(rows["simulation"].notna(), rows["theory"])  # a single number may be measured
     exact = rows.assign(value=value)[value.notna() & rows["stderr"].isna()]

@@ -66,8 +66,8 @@ def curves(alpha: float, rate: float) -> dict[str, Curve]:
         line=(),
         points=(PEAKS[alpha],),
         color=0,
-        d=160,
-        replicates=30,
+        d=120,
+        replicates=40,
         theory_at=averaged_error,
         by_gap=True,
     )
@@ -103,9 +103,9 @@ EXPERIMENT = Experiment(
     "pairs equals the number of unknowns, n R p = d (dotted: R = 6.7 and 10). At lambda = 0.001 it lies at R = 7 "
     "(error 4.00, against 1.00 with one mask) and at R = 10 (3.88, against 0.99). A larger ridge moves it to fewer "
     "masks, R = 6 (1.20) and 8 (1.16) at lambda = 0.05; at 0.3 there is no peak. The two highest peaks are simulated "
-    "at d = 160 and 320, whose errors before extrapolation are the short strokes: 3.76(2) and 3.86(1) left, 3.68(2) "
-    "and 3.74(1) right. Their finite-size law: the number of pairs of a coordinate is binomial, and the average of "
-    "the theory over it gives 3.74 and 3.86, 3.60 and 3.72, that is nearly all of the effect, which is of order 1/d "
+    "at d = 120 and 240, whose errors before extrapolation are the short strokes: 3.70(2) and 3.82(1) left, 3.58(2) "
+    "and 3.71(1) right. Their finite-size law: the number of pairs of a coordinate is binomial, and the average of "
+    "the theory over it gives 3.67 and 3.81, 3.53 and 3.68, that is nearly all of the effect, which is of order 1/d "
     "only where d exceeds several hundred. What the average leaves is extrapolated in 1/d to the markers at the "
-    "peaks, 3.98(2) and 3.83(2); elsewhere 1/d alone suffices.",
+    "peaks, 3.99(2) and 3.89(2); elsewhere 1/d alone suffices.",
 )

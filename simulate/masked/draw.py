@@ -1,5 +1,6 @@
 """Draws the rows of one replicate of a model."""
 
+import numpy as np
 from numpy.random import Generator
 
 from simulate.masked.sampler import Inputs, sample
@@ -30,3 +31,16 @@ def sample_size(alpha: float, d: int) -> int:
         raise ValueError(f"alpha * d must round to at least 1 sample, got alpha = {alpha}, d = {d}")
     checks.fits_in_memory(f"n = {n} rows of d = {d} numbers", n * d)
     return n
+
+
+def second_moment_rows(n: int, d: int, rng: Generator) -> Array:
+    """Draws d rows of d numbers whose X'X/d has the law of that of n >= d rows of independent standard normals.
+
+    This is Bartlett's decomposition of the Wishart law: Z'Z = T'T with T upper triangular, whose entries above the
+    diagonal are standard normals and whose squared diagonal entries have chi-square laws of n, n - 1, ... degrees of
+    freedom. Whatever depends on the rows by their second moments alone, such as the fit of all regressions, has the
+    same law, at the price of d instead of n rows.
+    """
+    triangle = np.triu(rng.standard_normal((d, d)), 1)
+    np.fill_diagonal(triangle, np.sqrt(rng.chisquare(n - np.arange(d))))
+    return np.asarray(triangle * np.sqrt(d / n))

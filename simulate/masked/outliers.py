@@ -6,10 +6,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
-from simulate.masked.draw import at_size, sample_size
+from simulate.masked.draw import at_size, sample_size, second_moment_rows
 from simulate.masked.fit import fit
-from simulate.masked.sampler import Inputs, sample
-from theory.models import Spiked, SpikedData, SpikeMethod
+from simulate.masked.sampler import Inputs, sample, times_root
+from theory.models import Diagonal, EqualScales, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
@@ -88,7 +88,10 @@ def _top(matrix: Array) -> tuple[float, Array]:
 
 
 def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
-    """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows."""
+    """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows.
+
+    Of many Gaussian rows on independent noise d + 1 are drawn that have second moments of the same law.
+    """
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")
     n, noise = sample_size(data.alpha, d), at_size(data.noise, d)
@@ -96,4 +99,8 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
     if u is None:
         u = rng.standard_normal(d)
         u /= np.linalg.norm(u)
+    independent = isinstance(noise, Isotropic | Diagonal | TwoLevel)
+    if inputs == "gaussian" and independent and isinstance(data.row_scales, EqualScales) and n > 2 * d:
+        white = second_moment_rows(n, d + 1, rng)
+        return u, times_root(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
     return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales)

@@ -65,7 +65,7 @@ def sample(
     fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)
     if inputs == "gaussian":
         return scaled_rows(_gaussian(covariance, n, rng), row_scales, rng)
-    return scaled_rows(_root(covariance, FACTORS[inputs](rng, (n, int(covariance.d)))), row_scales, rng)
+    return scaled_rows(times_root(covariance, FACTORS[inputs](rng, (n, int(covariance.d)))), row_scales, rng)
 
 
 def _signs(rng: Generator, shape: tuple[int, int]) -> Array:
@@ -96,26 +96,28 @@ def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
 
 
 @singledispatch
-def _root(covariance: Any, noise: Array) -> Array:
-    """Returns the product noise @ Sigma^(1/2), by the eigenvectors of any record."""
+def times_root(covariance: Any, noise: Array) -> Array:
+    """Returns the product noise @ Sigma^(1/2), by the eigenvectors of any record; may overwrite `noise`."""
     return np.asarray((noise @ covariance.eigenvectors) * np.sqrt(covariance.eigenvalues) @ covariance.eigenvectors.T)
 
 
-@_root.register(Isotropic)
-@_root.register(Diagonal)
-@_root.register(TwoLevel)
+@times_root.register(Isotropic)
+@times_root.register(Diagonal)
+@times_root.register(TwoLevel)
 def _independent(covariance: Covariance, noise: Array) -> Array:
     noise *= np.sqrt(covariance.variances)
     return noise
 
 
-@_root.register
+@times_root.register
 def _power_law_root(covariance: PowerLaw, noise: Array) -> Array:
     independent = covariance.rotation is None
-    return _independent(covariance, noise) if independent else np.asarray(_root.dispatch(object)(covariance, noise))
+    return (
+        _independent(covariance, noise) if independent else np.asarray(times_root.dispatch(object)(covariance, noise))
+    )
 
 
-@_root.register
+@times_root.register
 def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
     """Returns the root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
     shape = (covariance.side,) * covariance.dimension
@@ -126,8 +128,8 @@ def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
     return np.asarray(np.fft.irfftn(modes, s=shape, axes=axes)).reshape(noise.shape)
 
 
-@_root.register(Equicorrelated)
-@_root.register(Blocks)
+@times_root.register(Equicorrelated)
+@times_root.register(Blocks)
 def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
     """Returns the root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
     r, size = covariance.correlation, covariance.block_size if isinstance(covariance, Blocks) else int(covariance.d)
@@ -148,7 +150,7 @@ def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
 @_gaussian.register(Blocks)
 def _by_root(covariance: Covariance, n: int, rng: Generator) -> Array:
     """Draws Gaussian rows of families whose symmetric root costs no more than another map."""
-    return np.asarray(_root(covariance, rng.standard_normal((n, int(covariance.d)))))
+    return np.asarray(times_root(covariance, rng.standard_normal((n, int(covariance.d)))))
 
 
 @_gaussian.register

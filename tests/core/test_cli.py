@@ -1,7 +1,6 @@
 """python -m figures: its commands, its errors in one line, and what happens on ^C."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,29 +14,7 @@ import figures
 import figures.core.discover
 from figures.__main__ import main
 from figures.core.drawn_from import out_of_date, read_drawn
-
-ROOT = Path(__file__).resolve().parents[2]
-EXPERIMENT = '''
-"""Made up."""
-import os, time
-from figures.core import Experiment
-
-def replicate(model, d, rng):
-    if os.environ.get("HOLD") == str(model):
-        time.sleep(600)
-    return float(model + 0.1 * rng.standard_normal())
-
-EXPERIMENT = Experiment(
-    title="{title}", curves={{"a": lambda x: x}}, theory=float, replicate=replicate, line=(1, 2, 3), points=(1, 2),
-    replicates=4, {more}
-)
-'''
-
-
-def add(folder, name, more=""):
-    folder.mkdir(exist_ok=True, parents=True)
-    text = EXPERIMENT.format(title=f"Title of {name}", more=more)
-    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+from tests.core.small_checkout import ROOT, add, checkout, start, wait_until
 
 
 @pytest.fixture
@@ -67,7 +44,7 @@ def test_list_run_draw_table(toy, capsys):
         "never run         Title of second_toy",
     ]
     assert call("run", "--all", "--jobs", "1") == 0
-    assert "figure 2 of 2: second_toy: 16 tasks" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(" s: second_toy\n")  # the last of two
     assert call("draw", "first_toy") == 0
     made = {path.name for path in (folder / "out").iterdir()}
     assert made >= {"first_toy.csv", "first_toy.pdf", "first_toy.png", "second_toy.csv"}
@@ -234,6 +211,15 @@ def test_a_figure_that_cannot_be_drawn_is_named(toy, capsys):
     assert error.endswith("ZeroDivisionError: division by zero\n\n")
 
 
+def test_a_figure_that_cannot_be_computed_is_named(toy, capsys):
+    call, folder = toy
+    add(folder / "toy", "third_toy", more="theory_at=lambda x, d: 1 / 0,")
+    assert call("update", "--all", "--jobs", "1") == 1
+    error = capsys.readouterr().err
+    assert "figures: third_toy cannot be made:" in error
+    assert "ZeroDivisionError: division by zero" in error
+
+
 def test_a_skipped_experiment_says_why_and_fails_nothing(toy, capsys):
     call, folder = toy
     add(folder / "toy", "third_toy", more='skip=lambda: "no data here",')
@@ -321,47 +307,6 @@ def test_two_experiments_of_one_name(toy):
     add(folder / "other", "first_toy")
     with pytest.raises(ValueError, match="two experiments are called first_toy"):
         call("list")
-
-
-def checkout(folder):
-    """A small checkout of its own, with one slow experiment."""
-    (folder / "figures").mkdir(parents=True)
-    for name in ("__init__.py", "__main__.py"):
-        shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
-    shutil.copytree(
-        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for wing in ("theory", "simulate"):
-        (folder / wing).symlink_to(ROOT / wing)
-    add(folder / "figures" / "toy", "slow_toy")
-    return folder
-
-
-def listen():
-    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def start(folder, *arguments, hold=""):
-    """Replicates of the model `hold` do not end: the sweep cannot finish, however late somebody looks."""
-    command = [sys.executable, "-m", "figures", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder), "HOLD": hold}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=listen,
-    )
-
-
-def wait_until(true, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not true() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert true()
 
 
 def start_and_hold(folder):

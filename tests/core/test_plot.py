@@ -83,11 +83,11 @@ def test_settings_of_the_user_have_no_influence(rows, tmp_path):
 def test_two_drawings_at_once_do_not_meet(rows, tmp_path, monkeypatch):
     names = []
 
-    def save(figure, path, **_):
+    def save(_figure, path, *_):
         names.append(path.name)
         path.touch()
 
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", save)
+    monkeypatch.setattr("figures.core.plot._save", save)
     for process in (1, 2):
         monkeypatch.setattr("os.getpid", lambda process=process: process)
         draw_figure(experiment(), rows, tmp_path / "f.pdf")

@@ -95,6 +95,24 @@ def test_spans_are_regressed_on_their_complement():
     np.testing.assert_allclose(train, np.mean((X[:, span] - X[:, others] @ a.T) ** 2, axis=0), rtol=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+@pytest.mark.parametrize("length", [1, 4, 11])
+def test_one_inverse_serves_all_windows(alpha, length):
+    """Beside each regression by its own normal equations, on the same rows."""
+    model, d = SpanWindows(AR1(12, 0.6), alpha, 0.1, length), 12
+    X = sample(model.covariance, round(alpha * d), stream(0, "windows"))
+    found = masks.span_errors(model, d, stream(0, "windows"))
+    assert found.shape == (2, 13 - length)
+    for start, (test, train) in enumerate(found.T):
+        span = np.arange(start, start + length)
+        others = np.setdiff1d(np.arange(d), span)
+        a, train_errors = masks.fit_span(X.T @ X / len(X), 0.1, span)
+        residual = np.zeros((length, d))
+        residual[:, span], residual[:, others] = np.eye(length), -a
+        assert train == pytest.approx(train_errors.mean(), rel=1e-10)
+        assert test == pytest.approx(np.trace(residual @ model.covariance.matrix @ residual.T) / length, rel=1e-10)
+
+
 @pytest.mark.usefixtures("one_process_streams")
 @pytest.mark.parametrize("n_masks", [None, 3])
 def test_one_and_two_workers_give_the_same_bits(n_masks):

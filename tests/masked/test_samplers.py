@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import digamma
 
 from simulate.core import stream
 from simulate.masked import fit, sample
-from simulate.masked.sampler import FACTORS, _gaussian, _root
+from simulate.masked.draw import second_moment_rows
+from simulate.masked.sampler import FACTORS, _gaussian, times_root
 from theory import models
 
 DIRECTION = np.ones(12) / np.sqrt(12)
@@ -67,7 +69,7 @@ def p_value(rows, covariance, diagonal):
 @pytest.mark.parametrize("name", COVARIANCES)
 def test_the_linear_maps_are_exact(name):
     covariance = COVARIANCES[name]
-    root = _root(covariance, np.eye(covariance.d))
+    root = times_root(covariance, np.eye(covariance.d))
     np.testing.assert_allclose(root, root.T, atol=1e-13)
     assert np.linalg.eigvalsh(root)[0] > -1e-13
     np.testing.assert_allclose(root @ root, covariance.matrix, atol=1e-12)
@@ -187,3 +189,18 @@ def test_the_scale_of_all_rows_to_one_per_cent(name):
     rows = sample(covariance, 60_000, stream(2, "scale", name))
     projected = rows @ covariance.eigenvectors[:, present] / np.sqrt(covariance.eigenvalues[present])
     assert stats.chi2.isf(1 - LEVEL, projected.size) < np.sum(projected**2) < stats.chi2.isf(LEVEL, projected.size)
+
+
+def test_few_rows_have_the_second_moments_of_many():
+    """Mean and variances of all entries of the Wishart law, and the exact mean of the log-determinant."""
+    n, d, draws = 11, 4, 20_000
+    rng = stream(0, "second moments")
+    rows = np.array([second_moment_rows(n, d, rng) for _ in range(draws)])
+    moments = np.einsum("rij,rik->rjk", rows, rows) / d
+    variances = (1 + np.eye(d)) / n
+    assert np.all(abs(moments.mean(0) - np.eye(d)) < 6 * np.sqrt(variances / draws))
+    spread = moments.var(0) / variances
+    assert np.all(abs(spread - 1) < 0.1)
+    logs = np.linalg.slogdet(moments)[1]
+    exact = sum(digamma((n - k) / 2) for k in range(d)) + d * np.log(2 / n)
+    assert abs(logs.mean() - exact) < 5 * logs.std() / np.sqrt(draws)

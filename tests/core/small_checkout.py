@@ -1,0 +1,73 @@
+"""A checkout of its own with made-up experiments, and how to run its command line in another process."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENT = '''
+"""Made up."""
+import os, time
+from figures.core import Experiment
+
+def replicate(model, d, rng):
+    if os.environ.get("HOLD") == str(model):
+        time.sleep(600)
+    return float(model + 0.1 * rng.standard_normal())
+
+EXPERIMENT = Experiment(
+    title="{title}", curves={{"a": lambda x: x}}, theory=float, replicate=replicate, line=(1, 2, 3), points=(1, 2),
+    replicates=4, {more}
+)
+'''
+
+
+def add(folder, name, more=""):
+    folder.mkdir(exist_ok=True, parents=True)
+    text = EXPERIMENT.format(title=f"Title of {name}", more=more)
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def checkout(folder):
+    """A small checkout of its own, with one slow experiment."""
+    (folder / "figures").mkdir(parents=True)
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
+    shutil.copytree(
+        ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for wing in ("theory", "simulate"):
+        (folder / wing).symlink_to(ROOT / wing)
+    add(folder / "figures" / "toy", "slow_toy")
+    return folder
+
+
+def listen():
+    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def start(folder, *arguments, hold=""):
+    """Replicates of the model `hold` do not end: the sweep cannot finish, however late somebody looks."""
+    command = [sys.executable, "-m", "figures", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(folder), "HOLD": hold}
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=listen,
+    )
+
+
+def wait_until(true, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert true()
