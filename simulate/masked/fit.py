@@ -70,7 +70,9 @@ class MaskedFit(Result):
     def loo_error(self) -> Array:
         """Mean squares of the leave-one-out residuals, (d,), block by block."""
         total = np.zeros(self.d)
-        for _, left_out in self.residual_blocks():
+        # Residuals that were asked for before spare another pass over the table.
+        known: Array | None = self.__dict__.get("loo_residuals")
+        for left_out in (block for _, block in self.residual_blocks()) if known is None else [known]:
             total += np.einsum("ij,ij->j", left_out, left_out)
         return total / self.n
 

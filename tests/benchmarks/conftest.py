@@ -25,6 +25,12 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if config.getoption("--bench", default=False):
+        from threadpoolctl import threadpool_limits
+
+        # A plugin of another package may have loaded numpy before `tests/conftest.py` could tell it by the environment
+        # to use one thread; waiting threads would count as CPU time.
+        threadpool_limits(1)
     config.stash[ROWS], config.stash[START] = [], load()
 
 

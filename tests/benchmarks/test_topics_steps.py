@@ -58,6 +58,11 @@ def test_steps_at_many_tokens(jobs, size):
 
 
 def test_growth_of_the_training_step(jobs):
+    def make(tokens):
+        run = run_of(round(tokens**0.5))
+        run.advance()  # the first step evaluates the layer too
+        return run.advance
+
     title = "growth of the time of a training step with the number of different tokens"
     note = "a weight matrix has the square of that many entries"
-    jobs.grows(title, (400, 1024, 2500), lambda tokens: run_of(round(tokens**0.5)).advance, goal="power 2.2", note=note)
+    jobs.grows(title, (400, 1024, 2500), make, goal="power 2.2", note=note)

@@ -183,3 +183,25 @@ def test_the_root_of_a_covariance_is_smooth_where_eigenvalues_meet():
         for sign in (1, -1)
     ]
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e3])
+@pytest.mark.parametrize("K", [3, 6])
+def test_the_mean_response_is_the_mean_of_the_slopes(K, size):
+    """Sums over nodes take V^-1 out of the sum; the slopes themselves are checked against differences of the force."""
+    rng = np.random.default_rng(K)
+    basis, root = channel.contrasts(K), rng.standard_normal((K - 1, K - 1))
+    V = size * (root @ root.T + 0.1 * np.eye(K - 1))
+    z, weights = nodes.gaussian_nodes(K - 1, "Sobol" if K > 4 else None)
+    mean = rng.standard_normal(K - 1)
+    found = channel.softmax_averages(mean, V, root.T @ root, 1, basis, (z[:500], weights[:500]))
+    expected = np.einsum("n,nij->ij", weights[:500], found.slopes)
+    np.testing.assert_allclose(found.response, (expected + expected.T) / 2, rtol=1e-9, atol=1e-12 * abs(expected).max())
+
+    def force(h):
+        return (np.eye(K)[1] - softmax(channel.softmax_prox(h, V, 1, basis) @ basis, axis=1)) @ basis.T
+
+    h, step = mean + z[:3] @ channel.symmetric_root(root.T @ root), 1e-5 * max(1.0, size) * np.eye(K - 1)
+    for j in range(K - 1):
+        slope = -(force(h + step[j]) - force(h - step[j])) / (2 * step[j, j])
+        np.testing.assert_allclose(found.slopes[:3, :, j], slope, rtol=1e-3, atol=1e-4 * abs(expected).max())

@@ -17,6 +17,7 @@ from theory.models import (
     Scaled,
     SparsePrecision,
 )
+from theory.models.row_scales import GAUSSIAN
 
 R = 0.7
 TWO = PointScales([0.2, 3.4], [0.75, 0.25])
@@ -78,6 +79,27 @@ def test_learning_curves(pair):
     names = ("mean_test_error", "mean_train_error", "mean_gcv_error")
     assert_equal_results(large, dense, FIELDS + names)
     assert large.test_error.shape == (2, 3, pair[0].d)
+
+
+@pytest.mark.parametrize("rows", [GAUSSIAN, TWO], ids=["Gaussian rows", "unlike rows"])
+def test_the_ridges_of_a_long_curve_are_guessed_from_few(monkeypatch, rows):
+    large, asked = autoregression(60), []
+    computed = SparsePrecision.resolvent_diagonals
+
+    def counted(self, kappa):
+        asked.append(kappa)
+        return computed(self, kappa)
+
+    monkeypatch.setattr(SparsePrecision, "resolvent_diagonals", counted)
+    alphas, lams = np.geomspace(0.2, 4, 40), [1e-3, 0.01, 0.1]
+    curve = masked.learning_curve(large, alphas, lams, row_scales=rows)
+    assert len(set(asked)) < 2.6 * curve.effective_ridge.size
+    dense = masked.learning_curve(AR1(60, R), alphas, lams, row_scales=rows)
+    assert_equal_results(curve, dense)
+    for i, j in ((0, 0), (1, 17), (2, 39)):
+        alone = masked.solve(MaskedRidge(large, alphas[j], lams[i], row_scales=rows))
+        assert curve.effective_ridge[i, j] == pytest.approx(alone.effective_ridge, rel=1e-13)
+        assert curve.mean_test_error[i, j] == pytest.approx(alone.mean_test_error, rel=1e-12)
 
 
 def test_no_ridge_on_both_sides_of_interpolation(pair):

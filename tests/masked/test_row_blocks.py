@@ -114,6 +114,21 @@ def test_rows_about_their_mean_in_one_pass(standardize, mean):
     assert len(passes) == 1
 
 
+def test_residuals_that_were_asked_for_spare_the_pass_for_their_mean_squares():
+    X, passes = table(), []
+
+    def blocks():
+        passes.append(1)
+        return iter(cut(X))
+
+    found, streamed = fit(blocks, 0.1), fit(blocks, 0.1)
+    residuals, before = found.loo_residuals, len(passes)
+    np.testing.assert_allclose(found.loo_error, np.mean(residuals**2, axis=0), rtol=1e-13)
+    assert len(passes) == before
+    np.testing.assert_allclose(found.loo_error, streamed.loo_error, rtol=1e-13)
+    assert len(passes) == before + 1
+
+
 def test_means_variances_and_ends_of_the_columns():
     X = table(mean=-40.0)
     found = row_blocks(cut(X)).moments

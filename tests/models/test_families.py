@@ -64,6 +64,21 @@ def test_eigenvectors_rebuild_the_matrix(covariance):
     np.testing.assert_allclose((u * s) @ u.T, covariance.matrix, atol=1e-12 * s[-1])
 
 
+def test_eigenvalues_without_vectors_are_the_same_to_rounding_of_the_largest(covariance):
+    fresh = pickle.loads(pickle.dumps(covariance))  # caches nothing
+    rough = fresh._rough_eigenvalues()
+    np.testing.assert_allclose(rough, covariance.eigenvalues, rtol=0, atol=1e-13 * covariance.eigenvalues[-1])
+
+
+def test_a_scaled_covariance_decomposes_its_base_only_where_that_tells_more():
+    near = Scaled(AR1(D, 0.7), np.linspace(0.5, 2, D))
+    assert near.eigenvalues[0] > 0
+    assert "_eigen" not in vars(near.base)
+    far = Scaled(AR1(D, 1 - 1e-13), np.linspace(0.5, 2, D))
+    assert far.eigenvalues[0] > 0
+    assert "_eigen" in vars(far.base)
+
+
 @pytest.mark.parametrize("kappa", [1e-2, 1.0, 30.0])
 def test_spectrum_gives_traces_and_diagonals_of_the_resolvent(covariance, kappa):
     resolvent = np.linalg.inv(covariance.matrix + kappa * EYE)

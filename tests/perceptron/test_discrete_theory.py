@@ -37,6 +37,16 @@ def test_capacities_of_more_levels(n_levels, capacity):
     assert found.stable
 
 
+@pytest.mark.parametrize(("levels", "margin"), [(BINARY, 0.3), (ZERO_ONE, 0.0), (tuple(range(-16, 17)), 0.0)])
+def test_the_scan_ends_where_a_solution_from_nowhere_has_no_entropy(levels, margin):
+    found = perceptron.zero_entropy_capacity(levels, margin * max(levels))
+    model = DiscretePerceptron(levels=levels, alpha=found.alpha, margin=margin * max(levels))
+    alone = perceptron.solution_entropy(model)
+    assert alone.entropy == pytest.approx(0, abs=1e-11)
+    assert found.overlap == pytest.approx(alone.overlap, rel=1e-7)
+    assert found.slope == pytest.approx(alone.slope, rel=1e-6)
+
+
 def test_the_parameter_of_stability_at_the_capacity():
     replicons = [perceptron.zero_entropy_capacity(equally_spaced_levels(n)).replicon for n in (2, 17)]
     assert [1 - one for one in replicons] == pytest.approx([0.544, 0.830], abs=5e-4)

@@ -16,6 +16,7 @@ from theory.random_matrix import (
     RidgeMoments,
     degrees_of_freedom,
     effective_ridge,
+    ridge_moments,
     solve_effective_ridge,
     solve_ridge_equation,
 )
@@ -155,6 +156,21 @@ def test_a_failure_is_raised_or_returned_as_such():
     returned = solve_effective_ridge(spectrum, *point, max_iter=1, check=False)
     assert not returned.converged
     assert returned.residual == failure.value.solution.residual
+
+
+def test_any_positive_start_leads_to_the_same_root():
+    def solved(start):
+        spectrum = AR1(10, 0.7).spectrum
+        alpha, lam = np.array([0.5, 2.0]), np.array([0.1, 1e-6])
+        return solve_ridge_equation(lambda kappa: ridge_moments(spectrum, kappa), alpha, lam, 1.0, start=start)
+
+    expected = solved(None)
+    for start in ([1e-12, 1e-12], [1e9, 3.0], expected.value):
+        np.testing.assert_allclose(solved(np.asarray(start)).value, expected.value, rtol=1e-13)
+    assert solved(expected.value).iterations == 1
+    for start in ([1.0], [1.0, 0.0]):
+        with pytest.raises(ValueError, match=r"start must be positive, of shape \(2,\), got"):
+            solved(np.array(start))
 
 
 def test_nan_is_never_converged():

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from tests.families import FINITE, REGULAR, D
+from theory.models import AR1
 from theory.random_matrix import CoordinateDiagonal, minor_moments, ridge_moments, shrinkage
+from theory.random_matrix.interpolated_moments import interpolated_moments
 
 
 @pytest.mark.parametrize("name", FINITE)
@@ -66,3 +68,14 @@ def test_a_function_of_its_own_for_every_coordinate(name):
     values = np.random.default_rng(0).uniform(size=(classes, modes))
     expected = [spectrum.diagonal(values[k])[k] for k in range(classes)]
     np.testing.assert_allclose(CoordinateDiagonal(spectrum)(values), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.01, 0.011), (1e-4, 10.0), (1e-9, 1e6)])
+def test_interpolated_moments_are_those_of_the_spectrum(low, high):
+    spectrum = AR1(40, 0.6).spectrum
+    found = interpolated_moments(lambda kappa: ridge_moments(spectrum, kappa), low, high)
+    kappa = np.geomspace(low, high, 37)
+    expected = ridge_moments(spectrum, kappa)
+    for name in ("df1", "df2", "left", "spread"):
+        np.testing.assert_allclose(getattr(found(kappa), name), getattr(expected, name), rtol=1e-10, err_msg=name)
+    np.testing.assert_array_equal(found(np.array([low / 7])).df1, found(np.array([low])).df1)

@@ -95,11 +95,13 @@ class Scaled(Covariance):
         return np.asarray(self.scales[:, None] * self.base.matrix * self.scales)
 
     def _eigh(self) -> tuple[Array, Array]:
-        # The base may know its small eigenvalues better than the entries of the product can tell.
-        least = self.base.eigenvalues[0]
+        # The base may know its small eigenvalues better than the entries of the product can tell. Whether any is small
+        # is seen without its eigenvectors, which cost as much as those of the product.
         spread = 2 * (np.log(self.scales.max()) - np.log(self.scales.min()))
-        if spread <= np.log(NEAR) and least > 1e4 * rounding(self.base.eigenvalues):
-            return super()._eigh()
+        if spread <= np.log(NEAR):
+            rough = self.base._rough_eigenvalues()
+            if rough[0] > 1e4 * rounding(rough):
+                return super()._eigh()
         return scaled_modes(self.scales, self.base.eigenvalues, self.base.eigenvectors)
 
     def resized(self, d: int | float) -> "Scaled":

@@ -40,6 +40,11 @@ class Covariance(ABC):
     def _eigh(self) -> tuple[Array, Array]:
         return eigenmodes(self.matrix)
 
+    def _rough_eigenvalues(self) -> Array:
+        """Compute eigenvalues (d,), ascending, to rounding of the largest only, and eigenvectors for none of them."""
+        matrix = self.matrix  # some families make it of their eigenvectors, which are known from then on
+        return self.eigenvalues if "_eigen" in self.__dict__ else np.asarray(np.linalg.eigvalsh(matrix))
+
     @property
     def is_finite(self) -> bool:
         """Whether d is finite: False for the limit d -> infinity."""

@@ -62,6 +62,9 @@ class _Axes(Covariance):
         order = np.argsort(entries, kind="stable")
         return entries[order], np.eye(self.size)[:, order]
 
+    def _rough_eigenvalues(self) -> Array:
+        return np.sort(self._entries())
+
     def _spectrum(self) -> Spectrum:
         return Spectrum(self._entries(), np.full(self.size, 1 / self.size), axes=True)
 

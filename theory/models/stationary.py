@@ -41,14 +41,23 @@ class AR1(Covariance):
     def _matrix(self) -> Array:
         return np.asarray(toeplitz(self.correlation ** np.arange(self.size)))
 
-    def _eigh(self) -> tuple[Array, Array]:
+    def _precision(self) -> tuple[Array, Array]:
+        """Compute the diagonal (d,) and the off-diagonal (d - 1,) of the inverse, for d > 1."""
         r, scale = self.correlation, 1 - self.correlation**2
         diagonal = np.full(self.size, (1 + r * r) / scale)
         diagonal[[0, -1]] = 1 / scale
+        return diagonal, np.full(self.size - 1, -r / scale)
+
+    def _eigh(self) -> tuple[Array, Array]:
         if self.size == 1:
             return np.ones(1), np.ones((1, 1))
-        precisions, eigenvectors = eigh_tridiagonal(diagonal, np.full(self.size - 1, -r / scale))
+        precisions, eigenvectors = eigh_tridiagonal(*self._precision())
         return 1 / precisions[::-1], eigenvectors[:, ::-1]
+
+    def _rough_eigenvalues(self) -> Array:
+        if self.size == 1:
+            return np.ones(1)
+        return np.asarray(1 / eigh_tridiagonal(*self._precision(), eigvals_only=True)[::-1])
 
     def _limit(self) -> Spectrum:
         gap = 1 - abs(self.correlation)

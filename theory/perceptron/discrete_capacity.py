@@ -25,7 +25,7 @@ NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is ne
 MOST_STEPS = 200
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
 SAME = 1e-14  # squares of levels as near as that, in units of the largest, are equal
-Solver = Callable[[float, Array | None], tuple[SolutionEntropy, Array]]  # (alpha, guess) -> point and next guess
+ROUGH = 1e-8  # accuracy of the scan: the entropy is stationary in the orders, and its error of second order in theirs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,35 +67,22 @@ def zero_entropy_capacity(
     model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     bound = first_moment_bound(levels, margin)
     accuracy = checks.positive("tol", tol)
-    evaluations = [0]
-
-    def at(alpha: float, start: Array | None) -> tuple[SolutionEntropy, Array]:
-        # An unstable point is no reason to stop here: only that at the root is judged.
-        found, x = point(replace(model, alpha=alpha), start, accuracy, 500, False)
-        if not found.converged:
-            failed = Solution(alpha, "unverified", found.residual, accuracy, evaluations[0])
-            raise ConvergenceError(_problem(model), failed, "take levels that are less close to each other")
-        evaluations[0] += found.iterations or 0
-        return found, x
+    path = _Path(model, accuracy)
 
     # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
     scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
-    low, high, x = _bracket(at, scale, _problem(model))
+    known = _bracket(lambda alpha: path.at(alpha, max(accuracy, ROUGH)), scale, _problem(model))
 
     def entropy(alpha: float) -> float:
-        nonlocal x
-        found, orders = at(alpha, x)
-        if found.entropy > 0:  # ever nearer, but from below
-            x = orders
-        return found.entropy
+        return known[alpha] if alpha in known else path.at(alpha, accuracy).entropy
 
-    root = brentq(entropy, low, high, xtol=1e-14 * high, rtol=1e-14)
-    found, x = at(root, x)
+    root = brentq(entropy, min(known), max(known), xtol=1e-14 * max(known), rtol=1e-14)
+    found = path.at(root, accuracy)
     if check and not found.stable:
         refuse_broken(found, _problem(model), accuracy)
     return ZeroEntropyCapacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound,
-        residual=found.residual, iterations=evaluations[0], converged=True,
+        residual=found.residual, iterations=path.iterations, converged=True,
     )  # fmt: skip
 
 
@@ -103,21 +90,53 @@ def _problem(model: DiscretePerceptron) -> str:
     return f"zero-entropy capacity of {model.n_levels} levels, margin = {model.margin:g}"
 
 
-def _bracket(at: Solver, scale: float, problem: str) -> tuple[float, float, Array | None]:
-    """Return loads with positive and with non-positive entropy, found from below, and the orders at the first."""
+class _Path:
+    """The points found at ever larger loads, of which the last ones tell where to look for the next.
+
+    An unstable point is no reason to stop here: only that at the root is judged.
+    """
+
+    def __init__(self, model: DiscretePerceptron, tol: float) -> None:
+        self.model, self.tol, self.iterations = model, tol, 0
+        self._seen: list[tuple[float, Array]] = []
+
+    def at(self, alpha: float, accuracy: float) -> SolutionEntropy:
+        """Solve one load to an accuracy of the orders; ConvergenceError where that is not reached."""
+        found, x = point(replace(self.model, alpha=alpha), self._guess(alpha), accuracy, 500, False)
+        self.iterations += found.iterations or 0
+        if not found.converged:
+            failed = Solution(alpha, "unverified", found.residual, self.tol, self.iterations)
+            raise ConvergenceError(_problem(self.model), failed, "take levels that are less close to each other")
+        if found.entropy > 0:  # ever nearer to the capacity, but from below
+            self._seen = [*(pair for pair in self._seen if pair[0] != alpha), (alpha, x)][-3:]
+        return found
+
+    def _guess(self, alpha: float) -> Array | None:
+        """Extrapolate the last orders to another load, or return the last ones where that leaves their range."""
+        if not self._seen:
+            return None
+        loads, orders = zip(*self._seen, strict=True)
+        guess: Array = sum(
+            x * math.prod((alpha - b) / (a - b) for b in loads if b != a) for a, x in zip(loads, orders, strict=True)
+        )
+        return guess if 0 <= guess[1] < guess[0] <= 1 else orders[-1]
+
+
+def _bracket(at: Callable[[float], SolutionEntropy], scale: float, problem: str) -> dict[float, float]:
+    """Return loads with positive and with non-positive entropy, found from below, and these entropies."""
     low, step = 0.0, FIRST * scale
-    x: Array | None = None
+    below = math.inf
     for _ in range(MOST_STEPS):
         try:
-            found, found_x = at(low + step, x)
+            found = at(low + step)
         except ConvergenceError:
             if step < SMALLEST * scale:
                 raise
             step /= 2  # a step that leads far beyond the capacity, where the equations are ill-behaved
             continue
         if found.entropy <= 0:
-            return low, low + step, x
-        low, x = low + step, found_x
+            return {low: below, low + step: found.entropy}
+        low, below = low + step, found.entropy
         # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
         tangent = -found.entropy / found.slope
         step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, LARGEST * scale)

@@ -11,16 +11,18 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.models.row_scales import GAUSSIAN, RowScales
-from theory.numerics import Solution, verified
+from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
+from theory.random_matrix.interpolated_moments import count_of_nodes, interpolated_moments
 from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
-from theory.random_matrix.population import Population, population
+from theory.random_matrix.population import LargePopulation, Population, population
 from theory.random_matrix.row_response import linearized
 
 if TYPE_CHECKING:
     from theory.numerics.solution import Status
 
 ADVICE = "its terms are too far apart for double precision: take a less extreme alpha, or lam nearer the eigenvalues"
+FEWEST = 20  # points of a large covariance from which on it pays to guess them all from some
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +117,26 @@ def solve_population_ridge(
     of: Population, alpha: Array, lam: Array, *, row_scales: RowScales = GAUSSIAN
 ) -> Solution[Array]:
     """Solve for the effective ridge of a population at broadcast arrays alpha and lam; see `solve_ridge_equation`."""
-    return solve_ridge_equation(of.moments, alpha, lam, of.scale, row_scales=row_scales)
+    start = _guesses(of, *_broadcast(alpha, lam), row_scales) if isinstance(of, LargePopulation) else None
+    return solve_ridge_equation(of.moments, alpha, lam, of.scale, row_scales=row_scales, start=start)
+
+
+def _guesses(of: LargePopulation, alpha: Array, lam: Array, rows: RowScales) -> Array | None:
+    """Guess the roots of many points from few factorizations; None for few points, or where the guess fails.
+
+    The ridge falls with alpha and rises with lam: those of two corners bound all others.
+    """
+    if alpha.size < FEWEST or not lam.min() > 0:
+        return None
+    corners = np.array([alpha.max(), alpha.min()]), np.array([lam.min(), lam.max()])
+    try:
+        low, high = solve_ridge_equation(of.moments, *corners, of.scale, row_scales=rows).value
+        if count_of_nodes(low, high) > alpha.size:
+            return None
+        moments = interpolated_moments(of.moments, low, high)
+        return solve_ridge_equation(moments, alpha, lam, of.scale, row_scales=rows).value
+    except (ConvergenceError, FloatingPointError):
+        return None
 
 
 @checked
@@ -130,23 +151,27 @@ def solve_ridge_equation(
     tol: float = 1e-12,
     max_iter: int = 100,
     check: bool = True,
+    start: Array | None = None,
 ) -> Solution[Array]:
     """Solve lam = kappa (1 - df1(kappa)/alpha) for broadcast arrays alpha and lam, by Newton's method on 1/df1.
 
     `moments` maps ridges (points,) to their `RidgeMoments`, `scale` is a number among the eigenvalues. 1/df1 is concave
     in kappa, so its tangent (b + kappa)/c bounds it from above: after the first step the iterates rise monotonically
-    to the root, from any start. Each step solves a quadratic. The residual is that of lam/kappa = 1 - df1/alpha
-    relative to the terms of this equation. Rows of different scales, whose law is `row_scales`, are replaced in each
-    step by the Gaussian sample that has the same tangent, and the root is kept between bounds. Raises ConvergenceError,
-    with check=False returns the last iterate instead.
+    to the root, from any positive `start`, by default lam + scale. Each step solves a quadratic. The residual is that
+    of lam/kappa = 1 - df1/alpha relative to the terms of this equation. Rows of different scales, whose law is
+    `row_scales`, are replaced in each step by the Gaussian sample that has the same tangent, and the root is kept
+    between bounds. Raises ValueError for a start of another shape than alpha and lam have, or not positive, and
+    ConvergenceError, with check=False returns the last iterate instead.
     """
     alpha, lam = _broadcast(alpha, lam)
     scale = checks.non_negative("scale", scale)
     if max_iter < 1 or not tol > 0:
         raise ValueError(f"max_iter must be at least 1 and tol positive, got {max_iter} and {tol}")
+    if start is not None and (start.shape != alpha.shape or not np.all(start > 0)):
+        raise ValueError(f"start must be positive, of shape {alpha.shape}, got {checks.shown(start)}")
     rank = _moments_at(np.array([scale or 1.0]), moments).rank if np.any(lam == 0) else 1.0
     active = (lam > 0) | (alpha * row_scales.present < rank)  # elsewhere nothing regularizes, and kappa = 0 exactly
-    kappa = np.where(active, lam + scale, 0.0)
+    kappa = np.where(active, lam + scale if start is None else start, 0.0)
     residual, iteration = 0.0, 0
     close: tuple[Array, float] | None = None
     step = _Step(row_scales, alpha[active], lam[active])

@@ -30,7 +30,7 @@ def softmax_sums(
     """
     D = len(mean)
     h, work, H = np.empty(D), np.empty((4, D)), np.empty((D, D))
-    p, slope = work[0], np.empty((D, D))
+    p, total, room = work[0], np.zeros((D, D)), np.empty((D + 1, D))
     loss, evaluations = 0.0, 0
     for n in range(len(z)):
         for i in range(D):
@@ -40,14 +40,17 @@ def softmax_sums(
         evaluations += _minimize(prox[n], h, inverse, label, H, work)
         weight = weights[n]
         loss += weight * _cross_entropy(prox[n], label, p)
-        _slope(p, H, inverse, slope)
+        _add_slope(weight, p, H, total, room)
         if label < D:
             p[label] -= 1.0
         for i in range(D):
             force[i] -= weight * p[i]
             for j in range(D):
                 square[i, j] += weight * p[i] * p[j]
-                response[i, j] += weight * slope[i, j]
+    for i in range(D):
+        for j in range(D):
+            for k in range(D):
+                response[i, j] += total[i, k] * inverse[k, j]
     return loss, evaluations
 
 
@@ -78,13 +81,13 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
     """Moves x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
     D = len(h)
     p, gradient, step, new = work
-    best, evaluations = _objective(h, h, inverse, label, p), 1
+    best, evaluations = _cross_entropy(h, label, p), 1  # the objective at h, where nothing pulls
     given = _objective(x, h, inverse, label, p)
     if given < best:
         best = given
     else:  # also where the row is not a number
         x[:] = h
-        best = _objective(x, h, inverse, label, p)
+        best = _cross_entropy(x, label, p)
     evaluations += 2
     for _ in range(NEWTON_STEPS):
         for i in range(D):
@@ -185,3 +188,36 @@ def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
             total += p[i] * row[i]
         for i in range(D):
             row[i] = p[i] * (row[i] - total)
+
+
+@cached_njit(error_model="numpy")
+def _add_slope(weight: Any, p: Any, H: Any, total: Any, room: Any) -> None:
+    """Adds weight S A^-1 to `total`, A = V^-1 + S: times V^-1 it is the slope, at a part of what each slope costs.
+
+    H holds Cholesky's factor of A, `room` (D + 1, D) is overwritten.
+    """
+    D = len(p)
+    for j in range(D):  # the inverse of the factor
+        room[j, j] = H[j, j]
+        for i in range(j + 1, D):
+            entry = 0.0
+            for k in range(j, i):
+                entry -= H[i, k] * room[k, j]
+            room[i, j] = entry * H[i, i]
+    for j in range(D):  # A^-1, whose entries up to the diagonal take the place of what is no longer needed
+        for i in range(j + 1):
+            entry = 0.0
+            for k in range(j, D):
+                entry += room[k, i] * room[k, j]
+            room[i, j] = entry
+    for j in range(D):
+        for i in range(j):
+            room[j, i] = room[i, j]
+    for j in range(D):
+        entry = 0.0
+        for i in range(D):
+            entry += p[i] * room[i, j]
+        room[D, j] = entry
+    for i in range(D):
+        for j in range(D):
+            total[i, j] += weight * p[i] * (room[i, j] - room[D, j])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from theory.models.arrays import Array
 from theory.models.row_scales import GAUSSIAN, RowScales
@@ -101,7 +101,7 @@ class Dense:
     def solved(self, h: float, x: float, normalization: Normalization) -> Array:
         """Compute R u for every direction u, (k, d); none may be delocalized."""
         U = cast(Array, self.directions).T
-        return np.asarray(cho_solve(self._factor(h, x, normalization), U).T)
+        return np.asarray(dpotrs(self._factor(h, x, normalization), U, lower=1)[0].T)
 
     def traces(self, point: BranchPoint, normalization: Normalization, alpha: float) -> Traces:
         """Compute the traces at one point right or left of the bulk."""
@@ -118,18 +118,22 @@ class Dense:
         diagonals = (own, scale * own, squares, scale * squares, scale**2 * squares, noise)
         return Forms(*(np.array([[float(value.mean())]]) for value in diagonals))
 
-    def _factor(self, h: float, x: float, normalization: Normalization) -> tuple[Array, bool]:
+    def _factor(self, h: float, x: float, normalization: Normalization) -> Array:
+        """Compute the Cholesky factor of R^-1, or of -R^-1, in its lower triangle; the other one means nothing."""
         matrix = -h * self.matrix
         matrix[np.diag_indices(len(matrix))] += normalization.at(x)
         # Left of the bulk R is negative definite. What is asked for there is even in R, so that -R will do.
         if matrix[0, 0] < 0:
             matrix *= -1
-        found: tuple[Array, bool] = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
-        return found
+        # LAPACK itself: beside a small matrix the checks of scipy's functions are not negligible.
+        factor, failed = dpotrf(matrix.T, lower=1, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError(f"leading minor {failed} of the resolvent's inverse is not positive definite")
+        return np.asarray(factor)
 
     def _inverse(self, h: float, x: float, normalization: Normalization) -> tuple[Array, Array]:
         """Compute R and diag(R Sigma_0 R)."""
-        r: Array = cho_solve(self._factor(h, x, normalization), np.eye(len(self.matrix)), overwrite_b=True)
+        r: Array = dpotrs(self._factor(h, x, normalization), np.eye(len(self.matrix)).T, lower=1, overwrite_b=1)[0]
         return r, np.einsum("ij,ij->i", r @ self.matrix, r)
 
 
