@@ -34,7 +34,6 @@ CLASSES = {
 }
 OWN, OTHER = "_own topic, optimum", "_other topic, optimum"
 UNIFORM, RECORDS = 0.01, 10
-TICKS = (0.001, 0.002, 0.005, 0.01, 0.02)
 
 
 def title(loss: Loss, optimizer: OptimizerName) -> str:
@@ -94,12 +93,8 @@ def optimum(panel: str, steps: NDArray[np.float64]) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Draws the paths between the markers, a line at uniform attention, and what the dotted lines are."""
+    """Draws the paths between the markers and a line at uniform attention, and says what the dotted lines are."""
     axes.axhline(UNIFORM, color="0.6", linewidth=0.6, zorder=0)
-    axes.set_yticks(
-        [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05], ["", "0.001", "0.002", "0.005", "0.01", "0.02", ""]
-    )
-    axes.set_yticks([], minor=True)
     for k, kind in enumerate(CLASSES.values()):
         path = rows[rows["curve"] == kind]
         axes.plot(path["x"], path["simulation"], color=f"C{k}", zorder=1)
