@@ -267,7 +267,7 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
             help="count at most N different words, those in most documents (default: 4000)",
         ),
         add("--drop-empty", action="store_true", help="leave out documents without words"),
-        add("--topics", type=integer(2), default=20, metavar="K", help="number of topics to find (default: 20)"),
+        add("--topics", type=integer(2), metavar="K", help="topics to find (default: one per 10 documents, 2 to 20)"),
         add(
             "--sweeps",
             type=integer(1),

@@ -32,9 +32,10 @@ LOSS, TRANSITION, EXCESS, RIDGE = "$\\lambda = 1$", "$\\lambda = 0.01$", "$\\bet
 BEST, LAW = r"best $\lambda$", r"$1/(2\alpha)$"
 TEST, ABOVE, TRAIN = 0, 1, 2  # columns of spin_glass_fits
 
-LINE = np.concatenate([np.linspace(0.3, 3.4, 20), np.geomspace(3.7, 25, 8)])
-LAMS = np.geomspace(0.005, 30, 20)
+LINE = np.concatenate([np.linspace(0.3, 3.4, 63), np.geomspace(3.5, 25, 18)])
+LAMS = np.geomspace(0.005, 30, 60)
 SCANNED, SCAN = (1.0, 3.0), (SMALL, 0.1, 1.0, 10.0)
+STYLES = {LOSS: {":": "Bayes floor"}, TRANSITION: {"--": r"$\lambda = 10^{-4}$", ":": "separability ends"}}
 Problem = tuple[float, float, float]  # beta, alpha, lam
 
 
@@ -44,6 +45,7 @@ def compute(context: Context) -> list[Row]:
     for beta in measured.betas:
         rows += losses(context, measured, beta) + transition(context, measured, beta)
     rows += excesses(context, measured) + scan(context, measured)
+    rows.sort(key=lambda each: str(each["curve"]).startswith("_"))  # equal curves of two panels get equal markers
     return rows + measured.joint_rows()
 
 
@@ -124,10 +126,9 @@ def losses(context: Context, measured: Measured, beta: float) -> list[Row]:
     alphas = context.thin(LINE[LINE < 3.5], 3)
     name, floor = rf"$\beta = {beta}$", mixture_floor(spin_glass_site(beta, alpha=1.0, lam=1.0))
     rows = [row(name, a, panel=LOSS, theory=v[TEST]) for a, v in zip(alphas, line(beta, alphas, 1.0), strict=True)]
-    rows += [row(f"_floor {beta}", a, panel=LOSS, theory=floor) for a in (alphas[0], alphas[-1])]
     for a in context.thin(ALPHAS, 2):
         rows += measured.rows(name, a, LOSS, (beta, a, 1.0), TEST)
-    return rows
+    return rows + [row(f"_floor {beta}", a, panel=LOSS, theory=floor) for a in (alphas[0], alphas[-1])]
 
 
 def transition(context: Context, measured: Measured, beta: float) -> list[Row]:
@@ -151,7 +152,7 @@ def excesses(context: Context, measured: Measured) -> list[Row]:
         for a in [*context.thin(ALPHAS, 2), 5.0]:
             rows += measured.rows(name, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     floor = mixture_floor(spin_glass_site(MIDDLE, alpha=1.0, lam=1.0))
-    rows += [row(BEST, a, panel=EXCESS, theory=best(a).loss - floor) for a in context.thin(LINE[::3], 1)]
+    rows += [row(BEST, a, panel=EXCESS, theory=best(a).loss - floor) for a in context.thin(LINE[::6], 1)]
     for a, lam in measured.best.items():
         rows += measured.rows(BEST, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     return rows + [row(LAW, a, panel=EXCESS, theory=1 / (2 * a)) for a in (3.0, 25.0)]
@@ -180,11 +181,14 @@ def colored(names: list[str]) -> dict[str, Curve]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Says in words what the dotted floors are, and places the legend where no curve passes."""
-    if rows["panel"].eq(LOSS).all():
-        axes.text(0.98, 0.99, "dotted: Bayes floors", transform=axes.transAxes, ha="right", va="top")
-    if rows["panel"].eq(TRANSITION).all():
-        axes.legend(loc="upper left")
+    """Says in the legend what the lines are that have no entry of their own."""
+    if rows["panel"].isin([LOSS, TRANSITION]).all():
+        for style, meaning in STYLES[rows["panel"].iloc[0]].items():
+            axes.plot([], [], color="0.3", linestyle=style, label=meaning)
+        axes.legend()
+    if rows["panel"].eq(RIDGE).all():
+        axes.plot([], [], "*", color="0.3", markersize=9, label=r"best $\lambda$")
+        axes.legend()
 
 
 WARMTH = [rf"$\beta = {beta}$" for beta in BETAS]

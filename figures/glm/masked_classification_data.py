@@ -108,17 +108,18 @@ def masked_gap(
     lam: float,
     effort: tuple[int, int, int],
     replicate: int,
+    n_fitted: int = 2,
     trainings: int = TRAININGS,
     **options: Any,
 ) -> Array:
     """Measures test loss and entropy of a site, beside test loss and floor of the mixture with its moments, (4,).
 
     The order is: test loss of the fits, test loss of the mixture, entropy of the site, floor of the mixture. They are
-    means over one or two sites of one model of `family` at `x`, and over `trainings` fits of each. `effort` gives the
-    number of chains, of sweeps to forget the start, and of sweeps between the `RECORDS` records of each chain. The
-    records are the population: they give its covariance, and the moments of a site with the others, where the true
-    mean of the site takes the place of the site, which has less noise. Fits are to other states. The floor is computed
-    for spins; for colors the entropy is repeated.
+    means over the first `n_fitted` sites of one model of `family` at `x`, and over `trainings` fits of each. `effort`
+    gives the number of chains, of sweeps to forget the start, and of sweeps between the `RECORDS` records of each
+    chain. The records are the population: they give its covariance, and the moments of a site with the others, where
+    the true mean of the site takes the place of the site, which has less noise. Fits are to other states. The floor is
+    computed for spins; for colors the entropy is repeated.
     """
     rng = stream(0, "masked gap", family, x, n_sites, replicate)
     model = FAMILIES[family](n_sites, x, rng)
@@ -127,10 +128,8 @@ def masked_gap(
     n = round(alpha * (n_sites - 1) * (C - 1))
     fitted = drawn(model, n * trainings, burn_in, 1, 1, rng)
     P = model.conditionals(population)
-    sites = range(2 if C == 2 else 1)  # three colors take longer to solve
-    return np.asarray(
-        np.mean([_site_gap(k, population, fitted, P[:, k], n, alpha, lam, **options) for k in sites], axis=0)
-    )
+    gaps = [_site_gap(k, population, fitted, P[:, k], n, alpha, lam, **options) for k in range(n_fitted)]
+    return np.asarray(np.mean(gaps, axis=0))
 
 
 def _site_gap(

@@ -46,10 +46,10 @@ def multiclass(shares: tuple[float, ...]) -> Panel:
     return Panel(
         title="three classes, shares 0.5, 0.3, 0.2",
         curves={
-            "softmax": Curve(model=partial(classes, loss="softmax", shares=shares), line=np.geomspace(0.3, 10, 6)),
+            "softmax": Curve(model=partial(classes, loss="softmax", shares=shares), line=np.geomspace(0.3, 10, 31)),
             "square": partial(classes, loss="square", shares=shares),
         },
-        line=np.geomspace(0.3, 10, 13),
+        line=np.geomspace(0.3, 10, 61),
         points=(0.5, 1.0, 3.0),
         replicates=20,
     )
@@ -68,7 +68,7 @@ DECLARED = Experiment(
     panels=[*BINARY, multiclass((0.5, 0.3, 0.2))],
     theory=test_error,
     replicate=replicate,
-    line=np.geomspace(0.2, 10, 41),
+    line=np.geomspace(0.2, 10, 61),
     points=(0.3, 1.0, 3.0, 8.0),
     d=50,
     replicates=20,

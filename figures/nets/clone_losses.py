@@ -1,7 +1,7 @@
 """An encoder that learns four-body data is tested, along its training, on clones of the data of order one to three."""
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,6 @@ from simulate.nets.network import PACKAGES
 from simulate.potts import sample
 from theory.models import VanillaEncoder
 from theory.potts import enumerate_states
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 SAMPLES, TEST, BATCH, WIDTH, HEADS, RATE = 20_000, 8_000, 256, 16, 2, 3e-3
 RECORD = (1, 5, 10, 20, 30, 45, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1_200)
@@ -72,11 +68,6 @@ def compute(context: Context) -> list[Row]:
     return rows
 
 
-def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """The legend where no curve passes."""
-    axes.legend(fontsize=6, ncols=2, loc="lower left")
-
-
 EXPERIMENT = Experiment(
     title="An encoder trained on four-body data, tested on clones of the data, $L = 5$, $C = 3$",
     compute=compute,
@@ -84,7 +75,6 @@ EXPERIMENT = Experiment(
     ylabel="masked loss (nats a site)",
     xscale="log",
     ylim=(0.72, 1.55),
-    draw=draw,
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the lines are where a perfect learner would end",
     caption=f"One block of width {WIDTH}, trained on {SAMPLES} sequences; points: mean losses over {STARTS} starts "

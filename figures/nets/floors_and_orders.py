@@ -1,13 +1,7 @@
-"""What figures of training on the exact four-body population share: its floors, the names of orders, the legends."""
-
-from typing import TYPE_CHECKING
+"""What figures of training on the exact four-body population share: its floors and the names of orders."""
 
 from figures.nets.four_body import four_body_model
 from theory.potts import enumerate_states, k_body_floor
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 LOSS = "masked loss"  # title of the panel of losses; the others show orders
 SEEN = ("no other site", "1 other", "2 others", "3 others", "4 others")
@@ -18,8 +12,3 @@ def floors() -> dict[str, float]:
     """The least losses of predictions with interactions of at most k bodies, by name."""
     exact = enumerate_states(four_body_model())
     return {name: k_body_floor(exact, k).loss for k, name in FLOORS.items()}
-
-
-def legends(axes: "Axes", _rows: "DataFrame") -> None:
-    """Draws legends of two columns where no curve passes."""
-    axes.legend(ncols=2, fontsize=5.5, loc="lower left" if axes.get_title() == LOSS else "upper left")

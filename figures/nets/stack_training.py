@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.floors_and_orders import LOSS, SEEN, floors, legends
+from figures.nets.floors_and_orders import LOSS, SEEN, floors
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import train_on_population
@@ -70,7 +70,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    draw=legends,
     caption=f"Means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left: the least "
     "loss of predictions with interactions of at most k bodies, site by site; N layers reach up to 2^(N-1) + 1 of "
     "them. Lines on the right: shares in the direction in which gradient flow from small multiples of the same "

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from figures.core import Context, Experiment, Panel, Row, row
 from figures.core.extras import missing_extra
-from figures.nets.floors_and_orders import LOSS, SEEN, floors, legends
+from figures.nets.floors_and_orders import LOSS, SEEN, floors
 from figures.nets.four_body import C, L, four_body_model, population, start
 from simulate.core import Estimate, Task
 from simulate.nets import train_encoder_on_population, train_on_population
@@ -85,7 +85,6 @@ EXPERIMENT = Experiment(
     ),
     xlabel="step of Adam, full batch",
     xscale="log",
-    draw=legends,
     skip=partial(missing_extra, "nets", *PACKAGES),
     caption=f"{L} sites of {C} colors. Means over {STARTS} random starts, with error bars; encoders of width "
     f"{WIDTH} with {HEADS} heads (rate {ENCODER_RATE}), stacks from scale {SCALE} (rate {STACK_RATE}). Lines on the "

@@ -21,7 +21,12 @@ WATCH_SECONDS = 1.0  # a worker checks so often whether its parent still runs
 
 
 class Task(NamedTuple):
-    """Names a piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array."""
+    """Names a piece of work: `key` is unique in its sweep, `function(*args)` returns a float or a float array.
+
+    >>> from simulate.core import Task, sweep
+    >>> sweep([Task("square of 3", pow, (3, 2)), Task("square of 4", pow, (4, 2))])
+    {'square of 3': 9.0, 'square of 4': 16.0}
+    """
 
     key: str
     function: Callable[..., Any]

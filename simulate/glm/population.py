@@ -123,6 +123,13 @@ def population(model: GaussianModel, p: int) -> Population:
     """Returns the groups of a model of Gaussian inputs at p inputs; ValueError where p does not fit the model.
 
     Signals whose law is given by their Gram matrices are laid out so that these are exact at any p.
+
+    >>> from simulate.glm import population
+    >>> from theory import glm
+    >>> mixture = glm.gaussian_mixture(variances=0.5, probability=0.25, alpha=1.0, lam=0.1)
+    >>> groups = population(mixture, 100).groups
+    >>> [group.share for group in groups], groups[0].mean.shape, round(float(groups[0].mean @ groups[0].mean), 9)
+    ([0.25, 0.75], (100,), 1.0)
     """
     size = int(checks.dimension(p, name="p"))
     checks.fits_in_memory("the groups of the model", 8.0 * size)

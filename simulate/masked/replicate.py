@@ -74,7 +74,16 @@ def coordinate_test_errors(
 def effective_ridge(
     model: MaskedRidge | MaskedRegression, d: int, rng: Generator, inputs: Inputs = "gaussian"
 ) -> float:
-    """Measures the effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn."""
+    """Measures the effective ridge kappa = n/tr (XX'/n + lam)^-1 of the rows drawn.
+
+    >>> from simulate.core import stream
+    >>> from simulate.masked import effective_ridge
+    >>> from theory import masked
+    >>> from theory.models import AR1, MaskedRidge
+    >>> model = MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01)
+    >>> print(f"{effective_ridge(model, 400, stream(0, 'example')):.4f} {masked.solve(model).effective_ridge:.4f}")
+    0.0190 0.0190
+    """
     return _fitted(model, d, rng, inputs)[1].effective_ridge
 
 

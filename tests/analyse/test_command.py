@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from figures.__main__ import main as figures
 from figures.analyse.command import kind_of, main
 from figures.analyse.errors import DataError
 from figures.analyse.options import KINDS
 from figures.analyse.steps import result_name
+from figures.command_line import main as figures
 from figures.core.table import read_csv
 from simulate.core import stream
 

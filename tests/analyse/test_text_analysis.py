@@ -140,6 +140,19 @@ def test_embedding_is_the_best_of_its_rank(monkeypatch):
     assert value_embedding(np.diag([2.0, -1, 1]), 3, rng).shape == (3, 2)
 
 
+@pytest.mark.parametrize(("n", "split", "expected"), [(60, False, 6), (60, True, 3), (12, False, 2), (200, False, 20)])
+def test_few_documents_have_few_topics_by_default_and_the_rule_is_said(counts, n, split, expected):
+    found = analyse_corpus(counts[:n], WORDS, sweeps=3, permutations=100, dimension=6, split=split)
+    assert len(found.topics) == expected
+    rule = (
+        f"Note: {expected} topics were sought, since no number was asked for: one for each 10 documents, but at least 2"
+    )
+    assert rule in report(found, "title", width=1000)
+    asked = analyse_corpus(counts[:n], WORDS, topics=3, sweeps=3, permutations=100, dimension=6, split=split)
+    assert len(asked.topics) == 3
+    assert "were sought" not in report(asked, "title", width=1000)
+
+
 def test_default_thresholds():
     assert default_thresholds(3625) == (0.002, 0.005, 0.01)
     assert default_thresholds(500) == pytest.approx((0.004, 0.01, 0.02))
@@ -201,10 +214,8 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, counts, capsys):
 
 def test_failures_are_of_the_file_and_name_the_option(tmp_path, counts):
     write_lines(tmp_path / "news.txt", counts, 10)
-    with pytest.raises(
-        OptionError, match=r"--topics must be at most the number of documents, 10, got 20 \(the default; choose"
-    ):
-        STEPS.run(options_of(tmp_path / "news.txt", "--output", tmp_path))
+    with pytest.raises(OptionError, match="--topics must be at most the number of documents, 10, got 20"):
+        STEPS.run(options_of(tmp_path / "news.txt", "--topics", 20, "--output", tmp_path))
     with pytest.raises(OptionError, match="--thresholds must select at least 2 words for each topic"):
         STEPS.run(options_of(tmp_path / "news.txt", "--topics", 2, "--thresholds", "0.99", "--output", tmp_path))
 

@@ -35,7 +35,7 @@ def add(folder, name, more=""):
 def checkout(folder):
     """A small checkout of its own, with one slow experiment."""
     (folder / "figures").mkdir(parents=True)
-    for name in ("__init__.py", "__main__.py"):
+    for name in ("__init__.py", "__main__.py", "command_line.py"):
         shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
     shutil.copytree(
         ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")

@@ -12,7 +12,7 @@ import pytest
 
 import figures
 import figures.core.discover
-from figures.__main__ import main
+from figures.command_line import main
 from figures.core.drawn_from import out_of_date, read_drawn
 from tests.core.small_checkout import ROOT, add, checkout, start, wait_until
 
@@ -363,6 +363,21 @@ def test_analyse_has_options_of_its_own(monkeypatch):
     )
     assert main(["analyse", "a file.csv", "--kind", "matrix"]) == 2
     assert seen == [["a file.csv", "--kind", "matrix"]]
+
+
+def test_interrupted_while_its_libraries_are_loaded(tmp_path):
+    folder = checkout(tmp_path)
+    slow = folder / "figures" / "core" / "context.py"
+    loading = "import pathlib, time\n\npathlib.Path('loading').touch()\ntime.sleep(60)\n"
+    slow.write_text(f"{loading}{slow.read_text(encoding='utf-8')}", encoding="utf-8")
+    process = start(folder, "list")
+    deadline = time.monotonic() + 30
+    while not (folder / "loading").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert error == "\ninterrupted before anything was begun\n"
+    assert process.returncode == 130
 
 
 def test_interrupted_before_anything_is_kept(toy, capsys, monkeypatch):

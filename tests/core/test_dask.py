@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from figures.__main__ import main
+from figures.command_line import main
 from figures.core.discover import find_experiments
 from simulate.core import Task, TaskError, stream, sweep
 from simulate.core.store import FILE

@@ -25,7 +25,8 @@ def checkout(tmp_path_factory):
     shutil.copytree(
         ROOT / "figures" / "core", folder / "figures" / "core", ignore=shutil.ignore_patterns("__pycache__")
     )
-    for name in ("figures/__init__.py", "figures/__main__.py", "Makefile", "setup.cfg", "setup.py"):
+    figures = ("__init__.py", "__main__.py", "command_line.py")
+    for name in (*(f"figures/{each}" for each in figures), "Makefile", "setup.cfg", "setup.py"):
         shutil.copy(ROOT / name, folder / name)
     for wing in ("theory", "simulate"):
         shutil.copytree(ROOT / wing, folder / wing, ignore=shutil.ignore_patterns("__pycache__"))

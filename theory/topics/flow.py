@@ -61,6 +61,12 @@ def stage1_flow(
     (1 - 2 step L)^k. A loss averaged over the D outputs divides every rate by D. Cross-entropy (no bias, no step) is
     two scalar equations, integrated to 1e-12. Raises ValueError for times below 0, for fractional numbers of steps,
     and for a step at which descent diverges.
+
+    >>> from theory.models import Masking, TopicModel
+    >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
+    >>> path = stage1_flow(model, Masking(selected=0.15, kept=0.1, randomized=0.1), times=[0, 40, 1000])
+    >>> path.loss.round(6).tolist()
+    [1.0, 0.973785, 0.95]
     """
     t = checks.finite_array("times", np.atleast_1d(checks.real_array("times", times)), 1)
     if t.min() < 0:

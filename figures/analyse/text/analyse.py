@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.text.comparisons import compared, value_embedding
-from figures.analyse.text.plan import halves, planned_thresholds
+from figures.analyse.text.plan import DOCUMENTS_A_TOPIC, MOST_TOPICS, default_topics, halves, planned_thresholds
 from figures.analyse.text.record import EMBEDDING, OWN, RANDOM, VALUES, TextAnalysis
 from figures.analyse.text.table import contrast_rows
 from simulate.core import stream
@@ -26,7 +26,7 @@ def analyse_corpus(
     counts: Any,
     words: Sequence[str],
     *,
-    topics: int = 20,
+    topics: int | None = None,
     thresholds: Sequence[float] | None = None,
     sweeps: int = 300,
     masking: Masking | None = None,
@@ -42,12 +42,13 @@ def analyse_corpus(
 ) -> TextAnalysis:
     """Compare pairs of words of one topic with pairs of words of different topics, in counts (documents, words).
 
-    `topics` topics are found by `sweeps` sweeps of Gibbs sampling of a latent Dirichlet allocation. The model is the
-    value matrix of uniform attention with a free bias, fitted with `ridge` to `draws` masks of every document; its
-    embedding has `dimension` columns. `vectors` (words, any) are measured as well, for the words that are `known`. With
-    `split`, topics are of a random half of the documents and the model is of the other half. A topic is characterized
-    by its most probable words, a share of the vocabulary that `thresholds` name: .002, .005 and .01 by default, larger
-    where there are fewer than 1000 words. Those that leave no pairs are left out with a note.
+    `topics` topics are found by `sweeps` sweeps of Gibbs sampling of a latent Dirichlet allocation; by default one for
+    each ten documents that they are found in, from 2 to 20, which a note says. The model is the value matrix of uniform
+    attention with a free bias, fitted with `ridge` to `draws` masks of every document; its embedding has `dimension`
+    columns. `vectors` (words, any) are measured as well, for the words that are `known`. With `split`, topics are of a
+    random half of the documents and the model is of the other half. A topic is characterized by its most probable
+    words, a share of the vocabulary that `thresholds` name: .002, .005 and .01 by default, larger where there are fewer
+    than 1000 words. Those that leave no pairs are left out with a note.
 
     ValueError where `words` do not fit the counts, for fewer documents than topics, and for thresholds that can leave
     no pairs, before anything is sampled.
@@ -58,18 +59,20 @@ def analyse_corpus(
         raise ValueError(f"words must be {n_words}, one for each column of the counts, got {len(words)}")
     if n_words < 2:
         raise ValueError("words must be at least 2: one word has no pair")
-    topics = int(checks.dimension(topics, least=2, name="topics"))
     of_topics, of_model = halves(n, split, seed)
-    if len(of_topics) < topics:
+    n_topics = (
+        default_topics(len(of_topics)) if topics is None else int(checks.dimension(topics, least=2, name="topics"))
+    )
+    if len(of_topics) < n_topics:
         which = " in half of the corpus" if split else ""
-        raise ValueError(f"topics must be at most the number of documents{which}, {len(of_topics)}, got {topics}")
+        raise ValueError(f"topics must be at most the number of documents{which}, {len(of_topics)}, got {n_topics}")
     modeled = array[of_model]
     excluded = np.asarray(modeled.sum(axis=0)) == 0
     if known is not None:
         excluded |= ~known
     planned = planned_thresholds(thresholds, n_words, int((~excluded).sum()))
     checks.fits_in_memory("sampling the topics of every token", TOKEN_DOUBLES * float(array.sum()))
-    fit = gibbs_lda(array[of_topics], topics, stream(seed, "topics"), sweeps=sweeps, progress=progress)
+    fit = gibbs_lda(array[of_topics], n_topics, stream(seed, "topics"), sweeps=sweeps, progress=progress)
     value = fit_value_matrix(modeled, masking or Masking(), stream(seed, "masks"), ridge=ridge, draws=draws)
     matrix = value.matrix[1:, 1:]
     sources = {
@@ -93,5 +96,12 @@ def analyse_corpus(
         planted=planted,
         split=split,
         rows=contrast_rows(comparisons),
-        notes=notes,
+        notes=(*([_default_said(n_topics)] if topics is None else []), *notes),
+    )
+
+
+def _default_said(topics: int) -> str:
+    return (
+        f"{topics} topics were sought, since no number was asked for: one for each {DOCUMENTS_A_TOPIC} documents, but "
+        f"at least 2 and at most {MOST_TOPICS}"
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.text import CorpusSize, corpus_size
 from figures.analyse.text.comparisons import DENSE_UP_TO
-from figures.analyse.text.plan import THRESHOLDS
+from figures.analyse.text.plan import THRESHOLDS, default_topics
 from simulate.topics.value_matrix import BLOCK_ENTRIES
 
 NUMBER = 8  # bytes
@@ -66,12 +66,13 @@ def text_needs(options: argparse.Namespace) -> Needs:
     fit, words = _Fit(size), float(size.words)
     reading = TEXTS * size.n_bytes + (LINE if size.form in ("uci", "matrix market") else 0) * size.entries
     counts = ENTRY * size.entries
-    sampling = TOKEN * size.tokens + CHUNK + 2 * NUMBER * options.topics * (size.documents + words)
+    topics = default_topics(size.documents / (2 if options.split else 1)) if options.topics is None else options.topics
+    sampling = TOKEN * size.tokens + CHUNK + 2 * NUMBER * topics * (size.documents + words)
     memory = LIBRARIES + counts + max(reading, COMPILED + max(sampling, fit.memory, FIGURES))
     vectors = 4 * words**3 / OPERATIONS if words <= DENSE_UP_TO else 2e-7 * words**2
     thresholds = len(THRESHOLDS if options.thresholds is None else options.thresholds)
     seconds = (
-        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * options.topics * options.sweeps)
+        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * topics * options.sweeps)
         + fit.seconds
         + vectors
         + COMPARED / 2 * words**2 * thresholds / len(THRESHOLDS)

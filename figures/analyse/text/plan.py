@@ -1,4 +1,4 @@
-"""What is compared: halves of the documents, and thresholds that leave pairs of words to compare."""
+"""What is compared: halves of the documents, how many topics, and thresholds that leave pairs of words to compare."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from simulate.core import stream
 from theory.models import checks
 
+MOST_TOPICS, DOCUMENTS_A_TOPIC = 20, 10  # by default
 THRESHOLDS = (0.002, 0.005, 0.01)
 LARGE_VOCABULARY = 1000  # words: a smaller one has larger thresholds, so that a topic keeps several words
 
@@ -19,6 +20,15 @@ def halves(n_documents: int, split: bool, seed: int) -> tuple[NDArray[np.int64],
         return given, given
     order = stream(seed, "halves").permutation(n_documents)
     return np.sort(order[: n_documents // 2]), np.sort(order[n_documents // 2 :])
+
+
+def default_topics(n_documents: float) -> int:
+    """Return how many topics are sought in so many documents: one for each ten of them, from 2 to 20.
+
+    >>> [default_topics(n) for n in (5, 60, 200, 10_000)]
+    [2, 6, 20, 20]
+    """
+    return min(MOST_TOPICS, max(2, int(n_documents // DOCUMENTS_A_TOPIC)))
 
 
 def default_thresholds(n_words: int) -> tuple[float, ...]:

@@ -20,6 +20,12 @@ class Modes:
     eigenvalues of each Omega_c. `gram` (A, A, M) is (1/p) times the sum of s_a s_b over the dimensions of a mode, for A
     signal vectors s with entries O(1): a cluster mean mu has the signal sqrt(p) mu, a teacher field nu the signal
     sqrt(p) Cov(x, nu).
+
+    >>> modes = Modes(weights=[0.75, 0.25], covariances=[[1.0, 3.0]], gram=[[[0.5, 0.5]]])
+    >>> modes.n_covariances, modes.n_signals
+    (1, 1)
+    >>> float(modes.weights @ modes.covariances[0])  # the mean variance of a coordinate
+    1.5
     """
 
     weights: Any = field(repr=False)

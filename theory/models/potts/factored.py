@@ -124,6 +124,14 @@ class SquareLatticePotts(Potts):
     """The ferromagnet S(s) = sum over nearest neighbors of delta(s_i, s_j) on a periodic square lattice.
 
     Site (row, column) has the index row * columns + column. At a width of 2 both bonds to the one neighbor count.
+
+    >>> import numpy as np
+    >>> from theory.models import SquareLatticePotts
+    >>> lattice = SquareLatticePotts(rows=4, columns=6, n_colors=3, beta=0.9)
+    >>> lattice.n_sites
+    24
+    >>> float(lattice.score(np.zeros((1, 24), dtype=int))[0])  # all sites agree: each has two bonds of its own
+    48.0
     """
 
     rows: int

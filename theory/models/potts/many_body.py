@@ -21,6 +21,15 @@ class Interaction:
 
     `sites` (T, k) lists the groups, `strengths` (T,) their factors. `colors` W, an array with k axes of length C, is
     symmetric under every permutation of its arguments.
+
+    A product of three spins, where color 0 is the spin +1 and color 1 is the spin -1:
+
+    >>> import numpy as np
+    >>> from theory.models import Interaction
+    >>> spin = np.array([1.0, -1.0])
+    >>> product = np.einsum("a,b,c->abc", spin, spin, spin)
+    >>> Interaction(sites=[[0, 1, 2], [1, 2, 3]], strengths=[0.5, -0.5], colors=product)
+    Interaction(order=3, groups=2, n_colors=2)
     """
 
     sites: Any = field(repr=False)

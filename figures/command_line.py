@@ -1,0 +1,242 @@
+"""Reads the command line: python -m figures list|run|update|draw|table|gallery|analyse."""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from figures.__main__ import INTERRUPTED
+from figures.core.context import QUALITIES, Context, quality_from_environment
+from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
+from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
+from figures.core.papers import map_of_papers, render_text
+from figures.core.render import STYLES
+from figures.core.side_by_side import are_many, make_side_by_side
+from figures.core.sources import SourceTree
+from figures.core.table import TableError
+from simulate.core import Task, TaskError
+from simulate.core.backends import run_tasks
+
+REPLICATES_KEPT = "finished replicates are kept, the same command goes on from here"
+ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit status; every expected failure is one line on stderr."""
+    if hasattr(sys.stdout, "reconfigure"):  # the name of a file may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if arguments[:1] == ["analyse"]:  # has options of its own
+            from figures.analyse.command import main as analyse
+
+            return int(analyse(arguments[1:]) or 0)
+        options = _parse(arguments)
+        return int(options.action(options) or 0)
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; {ANALYSIS_LOST if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"figures: {_explained(error)}", file=sys.stderr)
+    except (UnknownExperiment, TableError, TaskError, ImportError) as error:
+        print(f"figures: {error}", file=sys.stderr)
+    return 1
+
+
+def _explained(error: OSError) -> str:
+    return f"{error.strerror}: {error.filename}" if error.filename and error.strerror else str(error)
+
+
+def _list(options: argparse.Namespace) -> None:
+    if options.papers:
+        print(render_text(map_of_papers()))
+        return
+    for name, path in find_experiments().items():
+        table = options.output / f"{name}.csv"
+        last = f"{datetime.fromtimestamp(table.stat().st_mtime):%Y-%m-%d %H:%M}" if table.exists() else "never run"
+        print(f"{name:28} {path.parent.name:10} {last:17} {load(path).title}")
+
+
+def _run(options: argparse.Namespace) -> None:
+    for outputs in _with_tables(_chosen(options), options):
+        print(outputs.table)
+
+
+def _update(options: argparse.Namespace) -> None:
+    """Makes what is out of date, and nothing else.
+
+    Few tables are made one after the other on all cores, then their pictures; many figures side by side, each on one.
+    """
+    skipped: list[Skipped] = []
+    whole = list(_with_tables(_chosen(options), options, skipped=skipped, pictures=True))
+    old = [outputs for outputs in whole if not outputs.has_fresh_pictures()]
+    with contextlib.closing(run_tasks([Task(o.path.stem, draw, (o,)) for o in old], options.jobs)) as outcomes:
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                raise TaskError(f"{outcome.key} cannot be drawn:\n{outcome.failure}")
+    if options.all:
+        print(_said(len(whole), options.output, skipped))
+        return
+    for reason in skipped:
+        print(reason, file=sys.stderr)
+    if whole:
+        print(*(file for outputs in whole for file in (outputs.table, *outputs.drawn)), sep="\n")
+
+
+def _said(made: int, folder: Path, skipped: list[Skipped]) -> str:
+    """Returns the last line of `update --all`: how many figures there are, and why others are not."""
+    reasons = "; ".join(f"{one.name} because {one.reason}" for one in skipped)
+    return (
+        f"{made} made (figure as PDF and PNG, table as CSV, caption as MD: {_shown(folder)}/), {len(skipped)} skipped"
+        f"{': ' if skipped else ''}{reasons}"
+    )
+
+
+def _draw(options: argparse.Namespace) -> None:
+    for outputs in _with_tables(_chosen(options), options, only_missing=True):
+        print(*draw(outputs), sep="\n")
+
+
+def _table(options: argparse.Namespace) -> None:
+    from figures.core.captions import caption_of
+    from figures.core.report import render_table
+    from figures.core.table import read_csv
+
+    options.all = options.all or not options.names
+    shown = _with_tables(_chosen(options), options, only_missing=not options.fresh)
+    for number, outputs in enumerate(shown):
+        experiment, name = load(outputs.path), outputs.path.stem
+        rows = read_csv(outputs.table)
+        caption = caption_of(experiment, rows)
+        title = f"{name}: {experiment.title}" + (f". {caption}" if caption else "")
+        print(("\n" if number else "") + render_table(rows, title, options.format, experiment))
+
+
+def _gallery(options: argparse.Namespace) -> None:
+    from figures.core.gallery import add_to_gallery, write_page
+
+    options.all = options.all or not options.names
+    for outputs in _with_tables(_chosen(options), options, only_missing=not options.fresh):
+        print(add_to_gallery(outputs))
+    print(write_page())
+
+
+def _chosen(options: argparse.Namespace) -> list[Path]:
+    """Returns the files of the experiments that were asked for; every name is checked before anything is computed."""
+    if options.all:
+        return list(find_experiments().values())
+    if not options.names:
+        raise UnknownExperiment(f"which one? {', '.join(find_experiments()) or '(there are none)'}; or --all")
+    return [path_of(name) for name in options.names]
+
+
+def _with_tables(
+    paths: list[Path],
+    options: argparse.Namespace,
+    only_missing: bool = False,
+    skipped: list[Skipped] | None = None,
+    pictures: bool = False,
+) -> Iterator[Outputs]:
+    """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
+
+    `only_missing` keeps a whole table that is out of date, and says so. What must be skipped is added to `skipped`, or
+    says why on stderr. Where there are many to compute they are made first, side by side, with `pictures` drawn too.
+    """
+    tree = SourceTree()
+    found = [Outputs(path, options.output, tree) for path in paths]
+    force = getattr(options, "force", False)
+    old = [outputs for outputs in found if force or not outputs.has_fresh_table(options.quality)]
+    kept = [outputs for outputs in old if only_missing and outputs.has_whole_table()]
+    missing = [outputs for outputs in old if outputs not in kept]
+    context = Context(options.quality, options.jobs, options.backend, options.scheduler)
+    left_out: list[Skipped] = []
+    together = are_many(missing, context)
+    if together:
+        left_out = make_side_by_side(missing, context, force=force, pictures=pictures)
+    for outputs in found:
+        name = outputs.path.stem
+        if outputs in kept:
+            print(f"{outputs.table} is out of date (other sources or quality): run {name}", file=sys.stderr)
+        elif outputs in missing and not together:
+            label = f"figure {missing.index(outputs) + 1} of {len(missing)}: {name}" if len(missing) > 1 else name
+            try:
+                run(outputs, replace(context, label=label), force=force)
+            except Skipped as reason:
+                left_out.append(reason)
+        reasons = [reason for reason in left_out if reason.name == name]
+        if skipped is not None:
+            skipped += reasons
+        for said in reasons if skipped is None else ():
+            print(said, file=sys.stderr)
+        if not reasons:
+            yield outputs
+
+
+def _shown(folder: Path) -> Path:
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.backend == "dask" and not options.scheduler:
+        parser.error("--backend dask needs --scheduler ADDRESS of a running scheduler, such as tcp://host:8786")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one per core")
+    common.add_argument("--backend", choices=("loky", "dask"), default="loky", help="where replicates run")
+    common.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, tcp://host:8786")
+    common.add_argument(
+        "--quality", type=_quality, choices=QUALITIES, default=quality_from_environment(), help="default: $QUALITY"
+    )
+    common.add_argument("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
+
+    parser = argparse.ArgumentParser(prog="python -m figures", description="Theory against simulation.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, action, text in (
+        ("list", _list, "every experiment: subject, last run, title"),
+        ("run", _run, "compute tables (CSV)"),
+        ("update", _update, "compute and draw what is out of date, and nothing else"),
+        ("draw", _draw, "draw figures (PDF and PNG) from the tables"),
+        ("table", _table, "print tables"),
+        ("gallery", _gallery, "small PNGs and the page that shows them"),
+    ):
+        command = commands.add_parser(name, parents=[common], help=text, description=text)
+        command.set_defaults(action=action)
+        if name != "list":
+            command.add_argument("names", nargs="*", metavar="NAME")
+            command.add_argument("--all", action="store_true", help="every experiment")
+        if name == "list":
+            command.add_argument("--papers", action="store_true", help="published figures and their counterparts")
+        if name == "table":
+            command.add_argument("--format", choices=tuple(STYLES), default="text")
+        if name in ("table", "gallery"):
+            command.add_argument("--fresh", action="store_true", help="first compute again what is out of date")
+        if name == "run":
+            command.add_argument("--force", action="store_true", help="compute again what is up to date")
+    commands.add_parser("analyse", help="theory and simulation for your own data: analyse FILE, see analyse --help")
+    return parser
+
+
+def _quality(text: str) -> str:
+    """Returns a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
+    if text not in QUALITIES:
+        choices = ", ".join(QUALITIES)
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")
+    return text
+
+
+def _jobs(text: str) -> int:
+    if int(text) == 0:
+        raise argparse.ArgumentTypeError("must be >= 1, or negative to count from all cores (-1), got 0")
+    return int(text)
