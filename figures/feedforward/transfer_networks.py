@@ -62,7 +62,7 @@ def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
                 found = transfer_network(network, kept, X, y, rng, protocol=protocol, n_steps=settings["steps"])
                 errors[p, i, kept] += found.network.error(tested, truth) / sets
                 if (protocol, kept) == ("fresh", 0):
-                    scratch = found.network  # the last one is that of the largest set
+                    scratch = found.network  # at last that of the largest set
     pairs = ((network, other), (network, scratch))
     alignments = [
         [linear_alignment(first.hidden(tested, depth), second.hidden(tested, depth)) for depth in KEPT[1:-1]]

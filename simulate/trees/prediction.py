@@ -21,7 +21,7 @@ EVERY = 5  # one block of so many is held out
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionLoss(Result):
-    """The loss of one predictor of hidden words, in bits a word, and the share of words that it guesses.
+    """The loss of one predictor of hidden words, in bits per word, and the share of words that it guesses.
 
     `bits` and `accuracy` are plug-in numbers: frequencies counted on the whole text predict the same text. Contexts
     that occur a few times only then predict themselves, so that the bits are too low, the more the rarer contexts are.

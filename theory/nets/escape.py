@@ -53,7 +53,7 @@ class PlateauRate(Result):
         return float((np.sum(self.attention * stack.attentions) + np.sum(self.values * stack.values)) / math.sqrt(2))
 
     def escape_time(self, stack: FactoredStack, gain: float) -> float:
-        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats a site.
+        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats per site.
 
         t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. The true time differs from it by a constant of the data as the start
         becomes small: it is a law of the logarithm, t = log(1/eps)/sigma_1 + O(1), of a start with weights of order

@@ -121,7 +121,7 @@ def _add_block(
 
 @checked
 def leading_gain(model: Data, stack: FactoredStack) -> float:
-    """Computes S, by which a network with small logits is better than its first plateau, in nats a site.
+    """Computes S, by which a network with small logits is better than its first plateau, in nats per site.
 
     The masked loss of logits z near zero is ln C - S + O(|z|^2) with S = (1/L) sum_i E[(x_i - 1/C).z_i]. S is
     homogeneous, of degree D = 2 (2^N - 1) in the weights, and needs moments of the data of up to 2^(N-1) + 1 sites

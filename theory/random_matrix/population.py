@@ -28,7 +28,7 @@ class Population(Protocol):
         """Compute the degrees of freedom at ridges kappa."""
 
     def errors(self, kappa: Array) -> Array:
-        """Compute the errors of `population_errors`, (points, c), one entry a class of coordinates."""
+        """Compute the errors of `population_errors`, (points, c), one entry for each class of coordinates."""
 
     def mean_errors(self, kappa: Array) -> Array:
         """Compute their means over the coordinates, (points,)."""
