@@ -1,4 +1,4 @@
-"""Classification of single samples: trained networks, random features, and one who knows the spike."""
+"""Classification of single samples: by trained networks, by random features, and by a test that knows the spike."""
 
 import numpy as np
 

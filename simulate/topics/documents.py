@@ -23,10 +23,11 @@ def sample_topic_documents(
 ) -> TopicDocuments:
     """Draws independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
 
-    `length`: tokens of each document, or (shortest, longest) for a uniformly drawn one. With a `concentration` a the
-    shares are Dirichlet(a, ..., a), every topic may occur, and the model's tau is not used. Raises ValueError for
-    numbers below 1, for a shortest above the longest length, and for a concentration outside 1e-100 to 1e100. Raises
-    MemoryError with the need in GB, before anything is drawn, where the counts do not fit.
+    `length` is the number of tokens of each document, or (shortest, longest) for a length that is drawn uniformly. With
+    a `concentration` a the shares are Dirichlet(a, ..., a); every topic may then occur, and the model's tau is not
+    used. Raises ValueError for numbers below 1, for a shortest above the longest length, and for a concentration
+    outside 1e-100 to 1e100. Raises MemoryError with the need in GB, before anything is drawn, where the counts do not
+    fit.
 
     >>> model = TopicModel(n_topics=3, words_per_topic=2, topics_per_document=1)
     >>> documents = sample_topic_documents(model, 4, np.random.default_rng(0), length=20)

@@ -25,8 +25,9 @@ Keys = Literal["all", "unselected"]
 class Layer:
     """Holds the weights of f_j = W_V sum_a A_aj e_a + b; A_aj is proportional to n_a exp(G[a, query_j]).
 
-    n_a counts the keys of token a, G = W_K' W_Q/sqrt(d_a). `key` W_K and `query` W_Q (d_a, D), `value` W_V (D, D) with
-    [out, in], `bias` b (D,). Keys and queries have no bias. Raises ValueError for shapes that do not fit.
+    n_a counts the keys that show token a, and G = W_K' W_Q/sqrt(d_a). `key` W_K and `query` W_Q have the shape (d_a,
+    D), `value` W_V is (D, D) with [out, in], and `bias` b is (D,). Keys and queries have no bias. Raises ValueError for
+    shapes that do not fit.
     """
 
     key: Array

@@ -88,7 +88,7 @@ def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weigh
     """Fits a model of independent sites to sequences `states` (M, L): the baseline without couplings.
 
     The probabilities are P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount), with frequencies f counted by `weights`
-    (M,). ValueError where a pseudocount of zero would leave a color without probability.
+    (M,). ValueError for a pseudocount of zero if that would leave a color without probability.
     """
     data = Sequences.of(states, n_colors, weights)
     extra = checks.non_negative("pseudocount", pseudocount)
