@@ -77,9 +77,9 @@ def draw_task(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Arra
 def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate: float = 0.2) -> Network:
     """Trains both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
 
-    X (n, N), y (n,) of +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden units the
-    features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError) if the
-    loss becomes larger than at the start: the rate was too large.
+    X is (n, N), and y (n,) holds +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden
+    units the features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError)
+    if the loss becomes larger than at the start, because the rate was too large.
     """
     rows, labels = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
     checked_inputs(rows, network.first_layer.shape[1])

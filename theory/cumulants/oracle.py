@@ -1,4 +1,4 @@
-"""The best possible classification of single samples by one who knows the hidden direction."""
+"""The best possible classification of single samples by a test that knows the hidden direction."""
 
 import math
 
