@@ -52,10 +52,10 @@ class Group:
         covariance = checks.real_array("covariance", self.covariance)
         covariance = checks.finite_array("covariance", covariance, 1 if covariance.ndim == 1 else 2)
         if covariance.shape not in ((p,), (p, p)):
-            raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) as mean tells, got {covariance.shape}")
+            raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) to fit mean, got {covariance.shape}")
         teacher = None if self.teacher is None else checks.finite_array("teacher", self.teacher, 1)
         if teacher is not None and teacher.shape != (p,):
-            raise ValueError(f"teacher must have shape ({p},) as mean tells, got {teacher.shape}")
+            raise ValueError(f"teacher must have shape ({p},) to fit mean, got {teacher.shape}")
         checks.choice("labels", self.labels, get_args(LabelLaw))
         if teacher is None and self.labels in ("linear", "sign"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")

@@ -37,7 +37,7 @@ class Network:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
         if self.readout.shape != (len(self.first_layer),):
             raise ValueError(
-                f"readout must have shape ({len(self.first_layer)},) as first_layer tells, got {self.readout.shape}"
+                f"readout must have shape ({len(self.first_layer)},) to fit first_layer, got {self.readout.shape}"
             )
 
     def output(self, X: ArrayLike) -> Array:

@@ -43,7 +43,7 @@ class Layer:
         D = self.n_tokens
         for name, shape in (("query", self.key.shape), ("value", (D, D)), ("bias", (D,))):
             if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have shape {shape} as key tells, got {getattr(self, name).shape}")
+                raise ValueError(f"{name} must have shape {shape} to fit key, got {getattr(self, name).shape}")
 
     @property
     def n_tokens(self) -> int:
