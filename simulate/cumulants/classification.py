@@ -51,7 +51,8 @@ def random_features_accuracy(
 ) -> float:
     """Measures the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
 
-    As in `network_accuracy`, with the readout fitted by `fit_random_features`, which needs n of at least 3.
+    It does so as `network_accuracy` does for a network; the readout is fitted by `fit_random_features`, which needs n
+    of at least 3.
     """
     checks.dimension(n, least=3, name="n")
     u = draw_spike(model, rng)

@@ -64,9 +64,9 @@ class Layer:
 class Batch:
     """Holds queries of several documents, sorted by the token they show.
 
-    `keys` (documents, D): how often each token is a key; `document` and `shown` (queries,): where and what a query is;
-    `targets` (queries, D): its weight for each hidden token; all weights sum to 1. Raises ValueError for shapes that do
-    not fit and for indices that are none.
+    `keys` (documents, D) says how often each token is a key; `document` and `shown` (queries,) are the document of each
+    query and the token that it shows; `targets` (queries, D) is the weight of a query for each hidden token, and all
+    weights sum to 1. Raises ValueError for shapes that do not fit and for indices that are none.
     """
 
     keys: Array
@@ -96,7 +96,7 @@ class Batch:
 def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
     """Returns the queries of masked documents; those of equal document and shown token are merged, their targets add.
 
-    `keys`: attention sees "all" positions, or the "unselected" ones only.
+    `keys` says whether attention sees "all" positions, or only the "unselected" ones.
     """
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
@@ -128,7 +128,7 @@ def _shares(logits: Array, count: Array) -> Array:
 def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
     """Returns the mean loss over selected positions.
 
-    `loss`: "squared" |f - e_target|^2, summed over outputs, "squared_mean", their mean, or "cross_entropy" in nats.
+    `loss` is "squared", |f - e_target|^2 summed over outputs; "squared_mean", their mean; or "cross_entropy" in nats.
     Raises ValueError for a layer and a batch of different numbers of tokens.
     """
     _require_match(layer, batch)

@@ -62,7 +62,8 @@ def _indices(name: str, values: Any, ndim: int, below: int | None = None) -> Cou
 def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
     """Draws masks once, for every position of every document by itself.
 
-    `documents`: sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no counts.
+    `documents` are sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no
+    counts.
 
     >>> masked = mask_documents([[6, 2, 4]], Masking(selected=0.5), np.random.default_rng(0))
     >>> int(masked.visible.sum()), int(masked.unselected.sum()) + masked.n_selected

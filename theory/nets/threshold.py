@@ -117,15 +117,15 @@ def linear_response_signal(model: PottsModel) -> float:
 def population_signal(model: Data, *, whitened: bool = False) -> float:
     """Computes the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
 
-    It is exact for a model that can be enumerated or its enumeration. Of `Sequences` it is the top value of the sample,
-    noise included, so these must be many more than the threshold. Zero where all sites are independent.
+    It is exact for a model that can be enumerated or its enumeration. For `Sequences` it is the top value of the
+    sample, noise included, so these must be many more than the threshold. It is zero where all sites are independent.
 
     With colors of unequal marginals the noise of a sample covariance is no longer white, and the plain top pair finds
     the couplings much later than `spectral_overlaps` says. `whitened` multiplies the contrasts of every site by the
     inverse root of their covariance, and divides the top value by C: the noise is then white, with the variance of
     equal marginals, and `spectral_threshold` and `spectral_overlaps` hold for the whitened sample covariance, also
-    where local fields prefer other colors at other sites (seen in samples of 40 sites and six colors whose marginals
-    differ tenfold). Contrasts that never vary are left out.
+    where local fields prefer other colors at other sites (this was seen in samples of 40 sites and six colors whose
+    marginals differ tenfold). Contrasts that never vary are left out.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)

@@ -63,7 +63,8 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
     """Measures how well `model` predicts each site of `states` (M, L) from all other sites.
 
     Sequences count by `weights` (M,) divided by their sum, equally where None. The conditional probabilities are exact.
-    Of equally probable colors the first counts as the guess. ValueError for states or weights that do not fit.
+    If several colors are equally probable, the first of them is the guess. ValueError for states or weights that do not
+    fit.
 
     >>> import numpy as np
     >>> from theory.models import PottsModel
