@@ -9,7 +9,7 @@ from theory.models import SpikedCumulant, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-TEST_SAMPLES = 10_000  # of each class, so that the accuracy of one run has an error below 0.0036
+TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one run has an error below 0.0036
 
 
 @checked

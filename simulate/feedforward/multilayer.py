@@ -15,7 +15,7 @@ from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.results import Result
 
-LARGEST = 1e12  # of inputs and weights, so that sums over neurons stay finite in single precision
+LARGEST = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
 
 

@@ -17,7 +17,7 @@ from theory.models.errors import FitError
 from theory.models.results import SolverResult
 
 ClassLoss = Literal["square", "softmax"]
-TOLERANCE = 1e-5  # of the gradient, relative to its terms
+TOLERANCE = 1e-5  # largest size of the gradient, relative to its terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,7 @@ from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
 MOST_STEPS = 10**7
-SLOPE = 2 / np.sqrt(np.pi)  # of erf at zero
+SLOPE = 2 / np.sqrt(np.pi)  # slope of erf at zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ from theory.models.arrays import Array
 from theory.models.checks import dimension, fits_in_memory
 
 Inputs = Literal["gaussian", "rademacher", "uniform", "student"]  # laws of the independent factors, see `sample`
-STUDENT_DEGREES = 5  # of Student's law: its fourth moment exists (kurtosis 9), the fifth does not
+STUDENT_DEGREES = 5  # degrees of freedom of Student's law: its fourth moment exists (kurtosis 9), the fifth does not
 
 
 @checked

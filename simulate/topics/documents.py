@@ -8,7 +8,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.topics import TopicModel
 
-MOST_ENTRIES = 2**31  # of the counts: more would not fit into memory
+MOST_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
 CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws overflow or vanish
 
 

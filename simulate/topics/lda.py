@@ -15,7 +15,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 
-CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
+CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish
 MOST_SWEEPS = 10**9  # over all chains
 DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled

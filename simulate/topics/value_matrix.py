@@ -15,9 +15,9 @@ from theory.models.results import Result
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
-BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
+BLOCK_ENTRIES = 4_000_000  # most entries of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # below this share of filled entries sparse products are faster
-RANK_TOLERANCE = 1e-11  # of squared singular values, relative to the largest
+RANK_TOLERANCE = 1e-11  # least size of squared singular values, relative to the largest
 MOST_DRAWS = 10**6
 
 

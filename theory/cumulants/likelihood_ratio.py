@@ -15,7 +15,7 @@ from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
 
 LARGEST_SUM = 10**6  # terms of the binomial sum, which takes a second or two then
-LARGEST_DIMENSION = 10**12  # of the integral over the sphere
+LARGEST_DIMENSION = 10**12  # largest dimension of the integral over the sphere
 LARGEST_EXPONENT = 600.0  # up to here f^n - 1 is summed itself, above only its logarithm
 TOL = 1e-9  # relative, of log ||L||^2, and of the mass of the law of overlaps, for the integral over the sphere
 NARROWEST = 1e-11  # panel relative to its angle

@@ -10,9 +10,9 @@ from theory.models import SpikedCumulant
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-POINTS = 40  # of the grid within one standard deviation of the narrowest Gaussian
+POINTS = 40  # points of the grid within one standard deviation of the narrowest Gaussian
 LARGEST_BETA = 1e6
-ROUNDING = 1e-13  # of the logarithm of the ratio of the two densities
+ROUNDING = 1e-13  # rounding error of the logarithm of the ratio of the two densities
 
 
 @checked

@@ -24,7 +24,7 @@ from theory.random_matrix import (
 )
 from theory.random_matrix.row_response import row_response, row_weight
 
-ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
+ROUNDING = 32 * np.finfo(float).eps  # rounding error of a slope, relative to the terms whose difference it is
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from theory.models.covariance import set_checked
 from theory.models.masked_ridge import RidgeProblem
 
 MOST_MASKS = 10**9  # more differ from infinitely many by less than rounding, and take minutes to sum over
-LEAST_RATE = 1e-100  # of masks that are drawn: below it the squares of their number vanish
+LEAST_RATE = 1e-100  # least rate of masks that are drawn: below it the squares of their number vanish
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from theory.nets.moments import second_moments_of
 from theory.nets.orders import MAX_NUMBERS, order_fractions
 from theory.numerics import ConvergenceError, Solution
 
-RTOL = 1e-7  # of the integration; a second one with CHECK_RTOL tells how large its error is
+RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
 NEAR = 1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
@@ -25,7 +25,7 @@ STATIONARY = 1e-7  # that length where the direction is final
 CLOSE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
 ASCENT = 500  # iterations at most
 LONGEST = 1e12  # in units of the first turn of the direction
-LOG_LARGEST = 690.0  # of a time, so that it and its inverse are floating-point numbers
+LOG_LARGEST = 690.0  # largest logarithm of a time, so that it and its inverse are floating-point numbers
 SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
 

@@ -20,7 +20,7 @@ from theory.perceptron.discrete_saddle import scale_of
 FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
 LARGEST = 0.05  # step of the scan, over that scale
 SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
-SHARE = 0.6  # of the way to the zero of the tangent that one step of the scan goes
+SHARE = 0.6  # share of the way to the zero of the tangent that one step of the scan goes
 NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
 MOST_STEPS = 200
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)

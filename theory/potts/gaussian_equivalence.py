@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from theory.numerics import Solution
 
 
-BOUNDS = (1e-150, 1e150)  # of alpha and of a positive lam
+BOUNDS = (1e-150, 1e150)  # bounds of alpha and of a positive lam
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,7 +20,7 @@ from theory.topics.sectors import require, same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap
 
 STIFF, LONGEST = 1e6, 1e12  # times
-TOLERANCE = 1e-9  # of the gradient, relative to the pull of the ridge
+TOLERANCE = 1e-9  # largest size of the gradient, relative to the pull of the ridge
 ADVICE = "take a ridge lam nearer to 1e-3"
 
 

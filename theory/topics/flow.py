@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FlowBias = Literal["none", "trained"]
-FLOW_TOLERANCE = 1e-12  # of the integration under cross-entropy
+FLOW_TOLERANCE = 1e-12  # relative tolerance of the integration under cross-entropy
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,10 +23,10 @@ from theory.topics.stage2_roots import ConvexSlope, stationary_weights
 from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias
 
-TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
+TOLERANCE = 1e-9  # largest size of the slope, relative to what cancels in it
 MOST_STEPS = 40
 LARGEST_TIED = 1e50  # of the mask weight of an optimum, whose stationary points are roots of its fifth power
-LARGEST = 1e100  # of a weight: its cube is still a number, and attention is concentrated long before
+LARGEST = 1e100  # largest value of a weight: its cube is still a number, and attention is concentrated long before
 FLAT = 1e-12  # a slope of pieces below this is rounding
 
 

@@ -15,7 +15,7 @@ from theory.trees.densities import depth_density
 from theory.trees.euler import DIGITS, GUARD, TERMS, prime_zeta
 
 LARGEST_VALUE = 1e15
-ENOUGH = 1e-14  # of the terms that are left out, relative to the mean
+ENOUGH = 1e-14  # size of the terms that are left out, relative to the mean
 MOST_TERMS = 20
 
 

@@ -20,7 +20,7 @@ from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 if TYPE_CHECKING:
     import pandas as pd
 
-ENTRIES = 4_000_000  # of a temporary, in numbers
+ENTRIES = 4_000_000  # size of a temporary, in numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
