@@ -139,7 +139,7 @@ def gradient(layers: Sequence[Numbers], inputs: Numbers, labels: Numbers, found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedMultilayer(Result):
-    """A network after training: that of the recorded step with the least loss on the samples that were held out."""
+    """The result of a training: the network at the recorded step with the least loss on the held-out samples."""
 
     network: Multilayer = field(repr=False)
     best_step: int

@@ -100,8 +100,8 @@ def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate
 def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 0.5) -> float:
     """Measures the test error of the same network trained from scratch on the target task alone.
 
-    It sees the n = alpha p samples of the target that the transferred features are read out from; there is no theory
-    for it. d must be p, the number of units of the first layer. Raises what `train` raises.
+    It is trained on the n = alpha p samples of the target task from which the transferred features are read out; there
+    is no theory for it. d must be p, the number of units of the first layer. Raises what `train` raises.
     """
     task, p, steps = model.task, _units(model, d), _steps(steps)
     X, y = draw_task(task, sample_size(model.alpha, p, p), rng)

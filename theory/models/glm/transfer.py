@@ -18,9 +18,8 @@ from theory.models.glm.objective import SumObjective, checked_loss
 class HiddenManifold:
     """A task on a hidden manifold: inputs x = erf(F c) of c ~ N(0, I_D) with labels of c (arXiv:2106.05418).
 
-    The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D.
-
-    `input_map` F (N, D) has rows of unit norm on average, `teacher` theta is (D,).
+    The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D. `input_map` F (N, D) has rows of unit norm on average, and
+    `teacher` theta is (D,).
     """
 
     input_map: Any = field(repr=False)
