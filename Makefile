@@ -23,7 +23,7 @@ $(error EXTRAS must be of nets, text, formats, samplers, got '$(EXTRAS)')
 endif
 RUN := $(if $(JOBS),--jobs $(JOBS)) $(if $(BACKEND),--backend $(BACKEND)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
 export QUALITY
-# By its value, as the shell would write it: a dollar or a quote in the name of a file is no syntax.
+# DATA is taken by its value, as the shell would write it, so that a dollar or a quote in the name of a file is no syntax.
 override DATA := $(value DATA)
 export DATA
 export OPENBLAS_NUM_THREADS ?= 1
@@ -31,17 +31,19 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help figures tables gallery docs analyse test test-oldest verify bench lint clean FORCE
 
 help:
-	@echo "make figures                    every figure (PDF, PNG), caption (MD) and table (CSV) in $(OUT)/; goes on where ^C stopped it"
-	@echo "make $(OUT)/NAME.pdf     one figure; NAME.csv its table alone.  Names:" \
+	@echo "make figures                    make every figure (PDF, PNG), caption (MD) and table (CSV) in $(OUT)/; it goes on where ^C stopped it"
+	@echo "make $(OUT)/NAME.pdf     make one figure; NAME.csv makes its table alone.  The names are:" \
 	  $$(grep -ls '^EXPERIMENT = ' figures/*/*.py | sed 's|.*/||; s|\.py$$||' | sort)
-	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv"
-	@echo "make analyse DATA=FILE          theory and simulation for your own data; KIND=matrix|sequences|text OPTIONS=\"--drop-constant\""
-	@echo "make gallery                    figures/gallery/: small PNGs of all, and the page that shows them"
-	@echo "make docs                       the documentation, for a browser without a network: docs/_build/html/index.html"
-	@echo "make test                       the test suite;  make verify: with the slow checks;  make bench: the table of timings"
-	@echo "make test-oldest                the suite on the lowest versions that setup.cfg allows, in $(OLDEST)/"
-	@echo "make lint                       ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
-	@echo "variables                       QUALITY=draft|default|paper  EXTRAS=nets|text|formats (installs what figures, or files of other programs, need); make bench EXTRAS=\"nets samplers\" (JAX, torch)  JOBS=2  BACKEND=dask SCHEDULER=tcp://host:8786  PYTHON=python3.12  ALIGNMENTS=folder of RF00162.fasta, DHFR.a2m"
+	@echo "make tables                     print all tables; FORMAT=text|markdown|latex|csv says how"
+	@echo "make analyse DATA=FILE          compare theory with your own data; KIND=matrix|sequences|text says what the file holds, OPTIONS=\"--drop-constant\" passes options on"
+	@echo "make gallery                    draw small PNGs of all figures in figures/gallery/, and write the page that shows them"
+	@echo "make docs                       build the documentation, for a browser without a network: docs/_build/html/index.html"
+	@echo "make test                       run the test suite;  make verify: run the slow checks too;  make bench: print the table of timings"
+	@echo "make test-oldest                run the suite with the lowest versions that setup.cfg allows, in $(OLDEST)/"
+	@echo "make lint                       run ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
+	@echo "Variables: QUALITY=draft|default|paper sets the number of replicates; JOBS=2 the number of processes; BACKEND=dask SCHEDULER=tcp://host:8786 a Dask cluster;"
+	@echo "EXTRAS=\"nets text formats\" installs what some figures (nets, text) and alignments of other programs (formats) need, and EXTRAS=\"nets samplers\" what make bench compares (JAX, torch);"
+	@echo "ALIGNMENTS=FOLDER is where the families RF00162.fasta and DHFR.a2m are, which two figures show; PYTHON=python3.12 is the Python that $(VENV)/ is made with."
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
 figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
@@ -53,7 +55,7 @@ tables: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 gallery: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures gallery --fresh $(RUN)
 
-# Read anew each time: what one page takes from the code of another is no file that Sphinx would watch.
+# With -E all pages are read anew each time, since Sphinx does not watch the code that some pages are generated from.
 docs: $(VENV)/.extra-docs
 	@$(PY) -m sphinx -q -W --keep-going -E -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "the documentation is in docs/_build/html/index.html"
@@ -62,7 +64,8 @@ analyse: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@if [ -z "$$DATA" ]; then echo "analyse needs a file: make analyse DATA=my_matrix.csv" >&2; exit 2; fi
 	@$(PY) -m figures analyse "$$DATA" $(if $(KIND),--kind $(KIND)) $(OPTIONS)
 
-# Always asked, since make cannot tell; a fresh file is left as it is. For an unknown NAME the error lists the nearest.
+# Python is always asked, since make cannot tell what is out of date; a fresh file is left as it is. For an unknown NAME
+# the error lists the nearest ones.
 $(OUT)/%.csv: FORCE | $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
 	@$(PY) -m figures run $* $(RUN)
 
@@ -80,7 +83,8 @@ LOWEST := import configparser; c = configparser.ConfigParser(); c.read("setup.cf
   wanted = c["options"]["install_requires"] + c["options.extras_require"]["figures"] + c["options.extras_require"]["dev"]; \
   print(*(line.replace(">=", "==") for line in wanted.split() if ">=" in line), sep="\n")
 
-# What today's releases say about yesterday's callers is no failure: only the lowest of our own requirements are old.
+# Only our own requirements are at their lowest versions. Other packages may be new and warn of calls that these old
+# versions make, which is no failure.
 QUIET := -W ignore::DeprecationWarning -W ignore::FutureWarning
 
 test-oldest: $(OLDEST)/.installed
@@ -111,7 +115,7 @@ clean:
 PIP := $(PY) -m pip install -qq --disable-pip-version-check
 PROBE := import sys; v = sys.version_info; v >= (3, 11) or sys.exit("is version %d.%d" % v[:2]); import venv, ensurepip
 
-# Written last: without it the environment is half made, and is made again.
+# The stamp is written last: without it the environment is half made, and is made again.
 $(STAMP): setup.cfg setup.py
 	@if ! { [ -e $@ ] && $(PY) -c "" 2>/dev/null; }; then \
 	  found= tried=; \

@@ -193,38 +193,68 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--jobs", type=_jobs, default=-1, help="processes; -1 (default): one per core")
-    common.add_argument("--backend", choices=("loky", "dask"), default="loky", help="where replicates run")
-    common.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler, tcp://host:8786")
     common.add_argument(
-        "--quality", type=_quality, choices=QUALITIES, default=quality_from_environment(), help="default: $QUALITY"
+        "--jobs", type=_jobs, default=-1, help="number of processes; -1, the default, starts one for each core"
     )
-    common.add_argument("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: figures/output")
+    common.add_argument(
+        "--backend",
+        choices=("loky", "dask"),
+        default="loky",
+        help="what runs the replicates: processes on this machine (loky, the default) or a Dask cluster",
+    )
+    common.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a running Dask scheduler, such as tcp://host:8786"
+    )
+    common.add_argument(
+        "--quality",
+        type=_quality,
+        choices=QUALITIES,
+        default=quality_from_environment(),
+        help="how many replicates are simulated: a few at toy size (draft), the declared number (default), or four "
+        "times as many (paper); without this option the environment variable QUALITY decides",
+    )
+    common.add_argument(
+        "--output",
+        type=Path,
+        default=OUTPUT,
+        metavar="FOLDER",
+        help="folder of the tables and figures (default: figures/output)",
+    )
 
-    parser = argparse.ArgumentParser(prog="python -m figures", description="Theory against simulation.")
+    parser = argparse.ArgumentParser(
+        prog="python -m figures",
+        description="Computes and draws figures and tables that compare theory with simulation. Each of them is an "
+        "experiment with a NAME.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, action, text in (
-        ("list", _list, "every experiment: subject, last run, title"),
+        ("list", _list, "show the subject, the last run and the title of every experiment"),
         ("run", _run, "compute tables (CSV)"),
         ("update", _update, "compute and draw what is out of date, and nothing else"),
         ("draw", _draw, "draw figures (PDF and PNG) from the tables"),
         ("table", _table, "print tables"),
-        ("gallery", _gallery, "small PNGs and the page that shows them"),
+        ("gallery", _gallery, "draw small PNGs, and write the page that shows them"),
     ):
-        command = commands.add_parser(name, parents=[common], help=text, description=text)
+        command = commands.add_parser(name, parents=[common], help=text, description=f"{text[0].upper()}{text[1:]}.")
         command.set_defaults(action=action)
         if name != "list":
-            command.add_argument("names", nargs="*", metavar="NAME")
-            command.add_argument("--all", action="store_true", help="every experiment")
+            command.add_argument("names", nargs="*", metavar="NAME", help="name of an experiment, as `list` shows it")
+            command.add_argument("--all", action="store_true", help="take every experiment")
         if name == "list":
-            command.add_argument("--papers", action="store_true", help="published figures and their counterparts")
+            command.add_argument(
+                "--papers", action="store_true", help="show published figures and their counterparts here instead"
+            )
         if name == "table":
-            command.add_argument("--format", choices=tuple(STYLES), default="text")
+            command.add_argument(
+                "--format", choices=tuple(STYLES), default="text", help="how the tables are written (default: text)"
+            )
         if name in ("table", "gallery"):
             command.add_argument("--fresh", action="store_true", help="first compute again what is out of date")
         if name == "run":
-            command.add_argument("--force", action="store_true", help="compute again what is up to date")
-    commands.add_parser("analyse", help="theory and simulation for your own data: analyse FILE, see analyse --help")
+            command.add_argument("--force", action="store_true", help="compute again even what is up to date")
+    commands.add_parser(
+        "analyse", help="compare theory with your own data: analyse FILE; `analyse --help` lists the options"
+    )
     return parser
 
 

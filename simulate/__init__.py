@@ -1,1 +1,1 @@
-"""Measurements that could refute the theory: streams, estimates and sweeps in `core`, then a room for each subject."""
+"""Measurements that could refute the theory: `core` holds streams, estimates and sweeps, other packages one subject."""

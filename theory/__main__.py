@@ -1,4 +1,4 @@
-"""One answer from the shell, as with `python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01`."""
+"""Compute an answer of the theory, as in `python -m theory masked.solve AR1 d=400 correlation=0.7 alpha=2 lam=0.01`."""
 
 import argparse
 import dataclasses
@@ -21,12 +21,13 @@ GENERAL = """usage: python -m theory FUNCTION [RECORD ...] [NAME=VALUE ...] [--j
 
 {doc}
 
-FUNCTION is SUBJECT.NAME. RECORD names the model where several would do, and a record inside it: MaskedRidge AR1, or AR1
-alone, for which the first model that holds a covariance is taken. d=inf is the limit d -> infinity where a family has
-one; variances=0.5,1,2 is a list; coupling=0,1;1,0 a matrix. --json prints JSON.
+FUNCTION is SUBJECT.NAME, one of those below. RECORD is the kind of model, if the function takes several kinds, followed
+by the kind of its covariance: MaskedRidge AR1. AR1 alone stands for the first kind of model that has a covariance.
+NAME=VALUE gives a number that the function or a record needs. d=inf is the limit d -> infinity, where there is one;
+variances=0.5,1,2 is a list, and coupling=0,1;1,0 is a matrix. --json prints the answer as JSON.
 
-python -m theory SUBJECT --help    what the functions of one subject compute
-python -m theory FUNCTION --help   one function, its records and their fields
+python -m theory SUBJECT --help    says what the functions of one subject compute
+python -m theory FUNCTION --help   explains one function, its records and their fields
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from figures.analyse.errors import DataError
 from figures.analyse.wording import size
 
-MOST_CELLS = 2e7  # of a table that is analyzed all at once: 160 MB
+MOST_CELLS = 2e7  # most cells of a table that is analyzed all at once: 160 MB
 
 
 def shortage(what: str, needed: float) -> str | None:

@@ -65,22 +65,22 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
     """Make the parser; also return for whom each option is that is not for every kind of data."""
     parser = _Parser(
         prog="python -m figures analyse",
-        description="Theory and simulation for your own data. Of a matrix every column is predicted from the others by "
-        "ridge regression: the error is measured against the number of rows, compared with Gaussian theory, and the "
-        "best ridge is found. Of aligned sequences a model of pairs of sites is learned: its error on held-out "
-        "sequences, and which sites interact. Of text the topics are found, and how much closer a model learned from "
-        "it places words of one topic than words of different ones.",
+        description="Compares theory with your own data. In a matrix every column is predicted from the others by "
+        "ridge regression: the error is measured against the number of rows and compared with Gaussian theory, and the "
+        "best ridge is found. From aligned sequences a model of pairs of sites is learned: the output says how well it "
+        "predicts held-out sequences, and which sites interact. In text the topics are found, and it is measured how "
+        "much closer a model that learned from the text places words of one topic than words of different topics.",
     )
     parser.add_argument(
         "file",
         type=_file,
         help="samples by features (.csv, .tsv, .npy, .npz, .parquet), aligned sequences (.fasta, .a2m, .a3m, .sto, "
         f".aln, .phy, .nex, .msf; a .csv of at most {MOST_TOKENS} tokens with --kind sequences), or documents (.ldac, "
-        ".dat, .mtx, .jsonl, a .txt with one a line, a folder of .txt; a .csv with --kind text); may be gzipped",
+        ".dat, .mtx, .jsonl, a .txt with one in each line, a folder of .txt; a .csv with --kind text); may be gzipped",
     )
     add = parser.add_argument
     add("--kind", choices=KINDS, help="what the file holds (default: what its name says, or else its first lines)")
-    add("--seed", type=integer(0), default=0, metavar="N", help="of all random choices (default: 0)")
+    add("--seed", type=integer(0), default=0, metavar="N", help="seed of all random choices (default: 0)")
     add(
         "--jobs",
         type=jobs,
@@ -89,7 +89,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         help="number of processes; -1, the default, starts one for each core",
     )
     add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
-    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="of the results (default: figures/output)")
+    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="where results go (default: figures/output)")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [
         add(
@@ -146,13 +146,13 @@ def _add_matrix_options(parser: argparse.ArgumentParser) -> list[str]:
             "--lams",
             type=positive_numbers,
             metavar="LIST",
-            help="ridge strengths to measure, as in 0.01,0.1,1 (default: some around the best one)",
+            help="ridge strengths to measure, as in 0.01,0.1,1 (default: some that lie around the best one)",
         ),
         add(
             "--repeats",
             type=integer(2),
             metavar="N",
-            help="random splits into fitted and held-out rows (default: 20, fewer where that would take long)",
+            help="number of random splits into fitted and held-out rows (default: 20, fewer if that would take long)",
         ),
     ]
     return [option.dest for option in options]
@@ -175,7 +175,7 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             default="gap",
             help="read letters that the alphabet does not have as gaps (the default), or drop their sequences",
         ),
-        add("--max-sequences", type=integer(2), metavar="N", help="take N of them at random where there are more"),
+        add("--max-sequences", type=integer(2), metavar="N", help="analyze N random ones if there are more"),
         add(
             "--identity",
             type=share,
@@ -192,38 +192,38 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             "--l2",
             type=penalty,
             metavar="NUMBER",
-            help="penalty of the couplings, for a log-likelihood summed over sequences (default: what predicts best)",
+            help="penalty of the couplings, for a log-likelihood summed over sequences (default: the best predictor's)",
         ),
         add(
             "--field-l2",
             type=penalty,
             default=0.01,
             metavar="NUMBER",
-            help="penalty of the fields, for the same sum (default: 0.01)",
+            help="penalty of the fields, for the same log-likelihood (default: 0.01)",
         ),
         add(
             "--min-separation",
             type=integer(1),
             metavar="SITES",
-            help="rank pairs of sites that are at least so far apart (default: 4 for proteins, 1 for anything else)",
+            help="rank pairs that are at least this many sites apart (default: 4 for proteins, 1 for anything else)",
         ),
         add(
             "--clones",
             type=integer(1),
             metavar="K",
-            help="write clones of the orders 1 to K, at most 3: new sequences, as many as there are, from the law with "
-            "interactions of at most so many sites that the sequences teach, as NAME_clone1.fasta and so on",
+            help="write clones of the orders 1 to K, at most 3: as many new sequences as there are, drawn "
+            "from a model in which at most 1 to K sites interact, as NAME_clone1.fasta and so on",
         ),
         add(
             "--reference",
             metavar="NAME",
-            help="number the sites by the residues of this sequence too; its name, or its number in the file",
+            help="number the sites by the residues of this sequence too, given by its name or its number in the file",
         ),
         add(
             "--first-residue",
             type=integer(1),
             metavar="N",
-            help="number of its first residue (default: as in a name like RASH_HUMAN/5-165, otherwise 1)",
+            help="number of the first residue of --reference (default: from a name like RASH_HUMAN/5-165, or 1)",
         ),
         add("--count-gaps", action="store_true", help="let the couplings of gaps count in the interaction map"),
     ]
@@ -245,13 +245,13 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
         add(
             "--encoding",
             metavar="NAME",
-            help="of the files, such as utf-8, latin-1 or cp1252 (default: UTF-8, unless the first bytes say another)",
+            help="encoding, such as utf-8, latin-1 or cp1252 (default: UTF-8, unless the first bytes say another)",
         ),
         add(
             "--stop-words",
             default="auto",
             metavar="LIST",
-            help="words not to count: english, none, or a file with one a line (default: english; none for a .ldac)",
+            help="words not to count: english, none, or a file of them, one a line (default: english; none for .ldac)",
         ),
         add(
             "--min-documents",
@@ -287,7 +287,7 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
             type=integer(100),
             default=200,
             metavar="N",
-            help="random permutations of the topics among the words, to compare with (default: 200)",
+            help="number of random permutations of the topics among the words to compare with (default: 200)",
         ),
         add("--split", action="store_true", help="find topics in half of the documents, fit the model to the others"),
         add(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 MARKERS = "osD^vPX"
-ASIDE = 0.012  # of the axis, between the points of two curves at one place
+ASIDE = 0.012  # share of the axis, between the points of two curves at one place
 
 
 def best_points(points: "DataFrame") -> "DataFrame":

@@ -11,7 +11,7 @@ from pylatexenc.latexencode import unicode_to_latex
 
 Cells = list[list[str]]
 MATHEMATICS = re.compile(r"(\$[^$]*\$)")
-WIDTH = 100  # of the title and the summary of a text table
+WIDTH = 100  # width of the title and the summary of a text table
 LONG = 40  # lines from which on a table in LaTeX is broken over pages
 PLAIN = {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "∞": r"$\infty$"}
 _unicode = LatexNodes2Text(math_mode="text", strict_latex_spaces="except-in-equations")

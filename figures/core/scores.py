@@ -9,7 +9,7 @@ from scipy.stats import f as fisher
 from scipy.stats import norm
 from scipy.stats import t as student
 
-COVERAGE = 0.95  # of the error bars that are drawn
+COVERAGE = 0.95  # coverage of the error bars that are drawn
 SMALLEST = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
 SPARE = 6  # replicates beyond the number of rows from which on their covariance is measured well enough
 EXACT = 12  # replicates up to which all choices of signs are tried

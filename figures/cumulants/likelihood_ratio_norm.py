@@ -20,14 +20,14 @@ ENUMERATED, SMALL, COUNTS = "signs, all spikes enumerated", (4, 6), (1, 2, 4, 7,
 
 
 def measured(d: int, n: int, repeats: int, replicate: int) -> NDArray[np.float64]:
-    """||L||^2 - 1 from `repeats` data sets of H1, and its standard error."""
+    """Measures ||L||^2 - 1 on `repeats` data sets of H1, and its standard error."""
     rng = stream(0, "likelihood ratio norm", d, n, replicate)
     found = enumerated_norm(SpikedCumulant(d, SMALL_BETA), n, repeats, rng)
     return np.array([found.mean - 1, found.stderr])
 
 
 def pooled(runs: NDArray[np.float64], repeats: int) -> Estimate:
-    """All data sets of runs (R, 2) together: their own scatter gives a better error than that of a few run means."""
+    """Averages all data sets of runs (R, 2): their own scatter gives a better error than that of a few run means."""
     return Estimate(float(runs[:, 0].mean()), float(np.linalg.norm(runs[:, 1])) / len(runs), len(runs) * repeats)
 
 
@@ -74,14 +74,15 @@ EXPERIMENT = Experiment(
         Panel(title=ENUMERATED, curves={}, xlabel="samples $n$", ylabel=r"$\|L\|^2 - 1$", xscale="log", yscale="log"),
     ],
     unjudged="a draft has too few data sets for a mean of so skewed a law",
-    caption="Left and middle: theory only, exact at each d (a sum for signs, a verified integral on the sphere), and"
-    " the limit of large d, whose kink at gamma_LR is marked. Below it the norm is bounded and strong "
-    "detection is impossible: no test has both errors tending to zero. Above it the norm diverges exponentially, "
-    "and this divergence alone proves nothing. Right: the formula of the left panel against simulation in tiny "
-    "dimensions. Markers: the mean under H1 of the likelihood ratio itself, a sum over all 2^d spikes, of 100000 "
-    "data sets at default quality; error bars from their scatter.",
+    caption="L is the likelihood ratio of n samples that are not Gaussian along one hidden direction (H1) to Gaussian "
+    "ones (H0). Left and middle: theory only, exact at each d (a sum for spikes of signs, a verified integral for "
+    "spikes on the sphere), and the limit of large d, whose kink at gamma_LR is marked. Below gamma_LR the norm is "
+    "bounded and strong detection is impossible: no test has both errors tending to zero. Above it the norm diverges "
+    "exponentially; this divergence alone does not prove that any test succeeds. Right: the formula of the left panel "
+    "is compared with simulation in very small dimensions. Markers are the mean under H1 of the likelihood ratio "
+    "itself, a sum over all 2^d spikes, over 100000 data sets at default quality; error bars are from their scatter.",
     papers={
-        "arXiv:2312.14922 (norm)": "The exact norm with the published scale n of order d, below which detection is "
-        "impossible.",
+        "arXiv:2312.14922 (norm)": "The norm is exact, and has the published scale n of order d, below which detection "
+        "is impossible.",
     },
 )

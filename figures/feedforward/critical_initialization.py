@@ -1,4 +1,4 @@
-"""How deep signals and gradients travel in binary networks: signs are never critical, tanh only without randomness."""
+"""Signals and gradients of binary networks decay over a few layers, unless tanh weights lose their randomness."""
 
 from typing import TYPE_CHECKING
 
@@ -32,13 +32,13 @@ def network(neurons: BinaryNeurons, share: float, bias: float) -> BinaryNetwork:
 
 
 def layers(system: BinaryNetwork) -> int:
-    """So many layers that about a quarter of the signal is left, and never more than 20."""
+    """Returns the number of layers after which about a quarter of the signal is left, and at most 20."""
     scale = signal_fixed_point(system).depth_scale
     return int(np.clip(round(1.4 * scale), 4 if system.neurons == "sign" else 2, 20))
 
 
 def decays(system: BinaryNetwork, width: int, replicate: int) -> NDArray[np.float64]:
-    """What is left of a change of the correlation and of the mean square of gradients after so many layers."""
+    """Measures what is left of a change of the correlation, and of the mean square of gradients, after the layers."""
     point = signal_fixed_point(system)
     rng = stream(0, "binary decay", system.neurons, system.mean_variance, system.bias_variance, replicate)
     q, c = point.variance, point.correlation
@@ -47,13 +47,13 @@ def decays(system: BinaryNetwork, width: int, replicate: int) -> NDArray[np.floa
 
 
 def slopes(share: float, width: int, replicate: int) -> NDArray[np.float64]:
-    """Slopes of the mean signs on the surrogate, layer by layer."""
+    """Measures the slopes of the mean signs on the surrogate's outputs, layer by layer."""
     rng = stream(0, "stochastic signs", share, replicate)
     return stochastic_activations(network("sign", share, 0.1), width, DEPTH, DRAWS, rng).slopes
 
 
 def scale(left: Estimate, n_layers: int) -> Estimate:
-    """The depth scale -layers/log(left), with its error to first order."""
+    """Returns the depth scale -layers/log(left), with its error to first order."""
     log = np.log(left.mean)
     return Estimate(float(-n_layers / log), float(n_layers / log**2 * left.stderr / left.mean), left.n)
 
@@ -100,7 +100,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
-    """Whole numbers of layers."""
+    """Labels the axis of layers with whole numbers."""
     if axes.get_title() == DRAWN:
         axes.set_xticks(range(1, DEPTH + 1))
 
@@ -123,15 +123,17 @@ EXPERIMENT = Experiment(
     xlabel=r"variance of the means $\sigma_m^2$",
     draw=draw,
     unjudged="a draft is too small for the theory",
-    caption=f"Lines: fixed points of the maps of infinitely wide layers. Markers: drawn networks of {WIDTH} neurons a "
-    f"layer, {PAIRS} pairs of inputs, 16 networks, with error bars. Left: layers over which a change of the "
-    "correlation of two inputs decays by e. With sign neurons it stays below 1/log(pi/2) = 2.214 whatever the "
-    "initialization: there is no critical point. With tanh it diverges as the means become +1 or -1 and biases vanish, "
-    "where weights are no longer random. Middle: the same for the mean square of gradients, by backpropagation through "
-    f"the drawn weights. Right: sign networks of {SMALL} neurons with all weights drawn {DRAWS} times, bias variance "
-    "0.1: the regression of the mean sign of each neuron on the output of the surrogate has slope one in every layer.",
+    caption="Binary weights are drawn at random with given means; a surrogate is the network of continuous outputs "
+    "that replaces their average. Lines: fixed points of the maps of infinitely wide layers. Markers: means over 16 "
+    f"drawn networks of {WIDTH} neurons in each layer and {PAIRS} pairs of inputs, with error bars. Left: the number "
+    "of layers over which a change of the correlation of two inputs decays by a factor e. With sign neurons it stays "
+    "below 1/log(pi/2) = 2.214 whatever the initialization: there is no critical point. With tanh it diverges if the "
+    "means tend to +1 or -1 and the biases vanish; the weights are then no longer random. Middle: the same number for "
+    "the mean square of gradients, by backpropagation through the drawn weights. Right: sign networks of "
+    f"{SMALL} neurons whose weights are all drawn {DRAWS} times, with bias variance 0.1. The regression of the mean "
+    "sign of each neuron on the output of the surrogate has slope one in every layer.",
     papers={
-        "arXiv:1902.00177": "Depth scales of two surrogates, of which only the one with continuous neurons becomes "
-        "critical, as published; the scaling of the fields is our own.",
+        "arXiv:1902.00177": "The figure has the depth scales of two surrogates, of which only the one with continuous "
+        "neurons becomes critical, as published; the scaling of the fields is our own.",
     },
 )

@@ -1,4 +1,4 @@
-"""When the hidden units of a narrow network specialize: with a jump where mu_2 = 0, continuously where it is not."""
+"""Hidden units of a narrow network specialize with a jump for erf, and continuously for ReLU."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -34,12 +34,12 @@ NAMES = {"teacher": "HMC from the teacher", "random": "HMC from random weights"}
 
 
 def network(activation: str, alpha: float) -> NarrowNetwork:
-    """The teacher of a panel."""
+    """Returns the record of the networks of a panel."""
     return NarrowNetwork(alpha=alpha, activation=activation, noise=NOISE[activation])  # type: ignore[arg-type]  # text
 
 
 def risks(activation: str, start: Start, alpha: float, sizes: tuple[int, int, int], replicate: int) -> float:
-    """The error of the posterior mean of one student with (N, K) and this number of recorded trajectories."""
+    """Measures the error of the posterior mean of one student; `sizes` are N, K and the number of trajectories."""
     n_inputs, n_units, n_samples = sizes
     rng = stream(0, "narrow specialization", activation, start, alpha, replicate)
     made = sample_narrow(
@@ -49,7 +49,7 @@ def risks(activation: str, start: Start, alpha: float, sizes: tuple[int, int, in
 
 
 def lines(activation: str, found: Specialization, grid: list[float]) -> list[Row]:
-    """Both stable states along alpha, each as far as it exists."""
+    """Returns both stable states along alpha, each as far as it exists."""
     ends = [found.spinodal * (1 + 1e-9), found.onset * (1 - 1e-9)]
     places = sorted({*grid, *(end for end in ends if end <= grid[-1])})
     return [
@@ -60,7 +60,7 @@ def lines(activation: str, found: Specialization, grid: list[float]) -> list[Row
 
 
 def marks(activation: str, found: Specialization) -> list[Row]:
-    """The places where a state begins or takes over."""
+    """Returns the places where a state begins or takes over."""
 
     def marked(name: str, alpha: float, state: Literal["smallest_q", "largest_q"]) -> Row:
         optimum = bayes_optimal(network(activation, alpha), state=state)
@@ -111,18 +111,21 @@ EXPERIMENT = Experiment(
     xlabel=r"samples for each weight, $\alpha = n/(NK)$",
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     draw=draw,
-    unjudged="the theory is of many inputs",
-    caption="Lines: the stable states of the theory for 1 << K << N. Where two coexist the free entropy chooses: with "
-    "erf, whose second Hermite coefficient vanishes, the specialized state appears at the spinodal and wins from the "
+    unjudged="the theory is the limit of many inputs and many units",
+    caption="A student with the architecture of the teacher learns from noisy labels; q is the overlap of a unit with "
+    "its counterpart in the teacher, and a state with q > 0 is specialized. Lines: the stable states of the theory for "
+    "1 << K << N. Where two coexist, the one with the larger free entropy is the equilibrium. With erf, whose second "
+    "Hermite coefficient vanishes, the specialized state appears at the spinodal and is the equilibrium from the "
     "transition on; ReLU units specialize continuously at the onset. Markers: students sampled by Hamiltonian Monte "
-    "Carlo, means over eight teachers with error bars; every run has passed its R-hat. Runs from the teacher "
-    "should lie on the state of largest q, runs from random weights on that of smallest q. Theory is the limit of "
-    "large K and N/K: at K = 6 and N = 60 errors are larger by up to 30 percent where units are alike, because their "
-    "sum is known only as well as n samples tell N numbers, and by a few percent far above the thresholds. So small a "
-    "system also rounds the thresholds of erf: from alpha = 2 on runs from random weights leave q = 0, and none is "
-    f"shown there. z is judged beyond {JUDGED} times the transition or onset, where they are below the error bars.",
+    "Carlo, means over eight teachers with error bars; every run has mixed by its R-hat. Runs that start from the "
+    "teacher should lie on the state of largest q, runs from random weights on that of smallest q. The theory is the "
+    "limit of large K and N/K. At K = 6 and N = 60 measured errors are larger by up to 30 percent where units are "
+    "alike, because n samples determine the N numbers of their sum only with an error, and by a few percent far above "
+    "the thresholds. So small a system also rounds the thresholds of erf: from alpha = 2 on runs from random weights "
+    f"leave q = 0, and none is shown there. z is judged only beyond {JUDGED} times the transition or onset, where the "
+    "corrections are smaller than the error bars.",
     papers={
-        "arXiv:2507.00629": "Both branches of the error against the sample ratio, and the transition; sampled "
-        "networks agree within corrections for few units.",
+        "arXiv:2507.00629": "The figure has both branches of the error against the sample ratio, and the transition. "
+        "Sampled networks agree up to corrections for their small number of units.",
     },
 )

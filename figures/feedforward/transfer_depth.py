@@ -1,4 +1,4 @@
-"""How many layers to freeze: the risk of every depth against the number of samples, and where the best one changes."""
+"""The best number of layers to freeze falls with the number of samples, as the risks of all depths show."""
 
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def warm(n: int, overlap: float, replicate: int) -> NDArray[np.float64]:
 
 
 def tuned(risks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Risks (replicates, ...) at the ridge, on the last axis, that is best for the mean of all other replicates."""
+    """Returns the risk of each replicate at the ridge (on the last axis) that is best for the mean of all others."""
     others = risks.sum(axis=0) - risks
     best = others.argmin(axis=-1)
     return np.take_along_axis(risks, best[..., None], axis=-1)[..., 0]
@@ -104,7 +104,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """A line at every switching size, and one where two depths are equally good."""
+    """Draws a line at every switching size, and one where two depths are equally good."""
     if axes.get_title() == FROZEN:
         for size in rows.loc[rows["curve"] == "switch", "x"]:
             axes.axvline(size, color="0.8", linewidth=0.7, zorder=0)
@@ -129,17 +129,19 @@ EXPERIMENT = Experiment(
     xscale="log",
     draw=draw,
     unjudged="a draft is too small for the theory",
-    caption="Lines: closed forms at the best ridge. Markers: ridge regression on drawn samples, 16 draws, with "
-    "error bars; the ridge is that which is best for the other 15 draws. Few samples or few features are simulated "
-    "with n and all dimensions enlarged by the factor d/400. Left: the risk with the features of each depth, of "
-    "which k are left that hold the power s of the target; the points of one n share their samples. Deep freezing "
-    "wins with few samples, none with many; crosses and vertical lines: the sizes at which the best depth changes. "
-    "Middle: the risk of the deeper of two depths minus that of the shallower on the same samples, over the latter, "
-    "around the size at which they are equal: the sign changes there. Right: all 400 weights are fine-tuned from "
-    "those of a source with overlap rho. At rho = 0.9 this is better than the best frozen depth at every n; at rho "
-    "= 0.7 freezing is better in between.",
+    caption="A linear target is learned by ridge regression on the features that are left after some layers were "
+    "frozen. Lines: closed forms at the best ridge. Markers: means over 16 draws of samples, with error bars; in each "
+    "draw the ridge is the one that is best for the other 15. Where samples or features are few, n and all dimensions "
+    "are enlarged by the factor d/400 in the simulation. Left: the risk with the features of each depth; k features "
+    "are left, which hold the share s of the target's variance. The points of one n share their samples. With few "
+    "samples it is best to freeze many layers, with many samples to freeze none. Crosses and vertical lines mark the "
+    "sizes at which the best depth changes. Middle: the risk of the deeper of two depths minus that of the shallower "
+    "on the same samples, divided by the latter, around the size at which theory finds them equal: the sign changes "
+    "there. Right: all 400 weights are fine-tuned from those of a source task whose weights have the overlap rho with "
+    "the target's. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
+    "at intermediate n.",
     papers={
-        "arXiv:2303.01429": "The published question on a model that can be solved: freeze deep with few samples, "
-        "nothing with many.",
+        "arXiv:2303.01429": "The published question is asked of a model that can be solved: it is best to freeze many "
+        "layers with few samples and none with many.",
     },
 )

@@ -1,4 +1,4 @@
-"""How many layers of a trained network to keep for a related task: errors against the number of frozen layers."""
+"""Networks that were trained on one task keep some of their layers for a related task: errors against their number."""
 
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -37,9 +37,9 @@ KEPT = range(TASK.n_layers + 1)
 
 
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
-    """Test errors by protocol, size and number of kept layers, then the similarities of hidden layers, all in one row.
+    """Returns the test errors by protocol, size and number of kept layers, then the similarities of hidden layers.
 
-    One pair of teachers; the errors are means over drawn target sets.
+    They are those of one pair of teachers, all in one row; the errors are means over drawn target sets.
     """
     settings = SETTINGS[quality]
     rng = stream(0, "transfer of networks", replicate)
@@ -109,21 +109,22 @@ EXPERIMENT = Experiment(
     ),
     xlabel="number of frozen layers $k$",
     draw=draw,
-    caption="An experiment, to which there is no theory; thin lines connect markers. Two teachers share the first two "
-    "hidden layers and have overlaps .9, .6 and .3 in the others and the read-out. A network trained on the "
-    "source task keeps its first k layers, frozen; the others are trained on n_t samples of the target task, "
-    "from new random weights (left) or from those of the source (middle), and the weights with the least loss "
-    "on a tenth of the samples, held out, are taken; k = 0 is training from scratch and plain fine-tuning, k "
-    "= 5 the source's network as it is. Means over three pairs of teachers (five in QUALITY=paper), "
-    "with error bars. The expected best k inside the range was seen where layers start anew and samples are "
-    "few, and it moves down as expected: at 100 samples it is k = 4 here, and 3 in a run at paper quality, "
-    "whose error lies .127(12) below that of k = 0; at 300 samples it is 1 and 2, where that run gains only "
-    ".036(23); from 1,000 samples on nothing is gained beyond the errors. With warm-started layers it was not "
-    "seen: k = 0 is best, or no worse than the best within errors. Right: linear centered kernel alignment of "
-    "hidden layers, of two networks of the source task from different starts, and of the source's with one "
-    "trained from scratch on the largest sample of the target.",
+    caption="This is an experiment for which there is no theory; thin lines connect markers. Two teachers, of a source "
+    "task and of a target task, share the first two hidden layers and have the overlaps .9, .6 and .3 in the other "
+    "hidden layers and the read-out. A network that was trained on the source task keeps its first k layers, which are "
+    "frozen. The others are trained on n_t samples of the target task, from new random weights (left) or from those of "
+    "the source network (middle); a tenth of the samples is held out, and the weights with the least loss on it are "
+    "taken. k = 0 is training from scratch (left) or fine-tuning of all layers (middle), and k = 5 is the source "
+    "network as it is. Markers are means over three pairs of teachers (five in QUALITY=paper), with error bars. If "
+    "layers start anew and samples are few, the best k lies inside the range, and it decreases with the number of "
+    "samples, as expected: at 100 samples it is k = 4 here, and 3 in a run at paper quality, whose error lies .127(12) "
+    "below that of k = 0; at 300 samples it is 1 here and 2 in that run, which gains only .036(23); from 1,000 samples "
+    "on nothing is gained beyond the errors. If layers start from the source network, k = 0 is best, or no worse than "
+    "the best within errors. Right: the linear centered kernel alignment (CKA) of hidden layers, between two networks "
+    "of the source task from different starts, and between the source network and one that was trained from scratch on "
+    "the largest sample of the target task.",
     papers={
-        "arXiv:2303.01429 (networks)": "The published protocol on teachers of our own: the best depth moves as "
-        "expected if the other layers are drawn anew, and is 0 if they are warm-started.",
+        "arXiv:2303.01429 (networks)": "The published protocol is applied to teachers of our own: the best depth "
+        "changes as expected if the other layers are drawn anew, and is 0 if they start from the source network.",
     },
 )

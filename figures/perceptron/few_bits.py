@@ -50,14 +50,14 @@ PAIRS = Sizes((10, 20), (450, 45), 1)
 
 
 def stored(n_levels: int, d: int, instances: int, replicate: int) -> float:
-    """The mean number of patterns per weight that is stored, over some instances."""
+    """Returns the mean number of patterns per weight that are stored, over some instances."""
     rng = stream(0, "few bits", CAPACITY, n_levels, d, replicate)
     levels = equally_spaced_levels(n_levels)
     return float(np.mean([zero_entropy_capacity(levels, d, rng) for _ in range(instances)]))
 
 
 def entropies(name: str, d: int, instances: int, replicate: int) -> NDArray[np.float64]:
-    """The entropy at every load of an alphabet: medians over groups of instances, averaged."""
+    """Returns the entropy at every load of one set of levels: medians over groups of instances, averaged."""
     alphas, _ = ENTROPIES[name]
     rng, counts = stream(0, "few bits", ENTROPY, name, d, replicate), [round(alpha * d) for alpha in alphas]
     groups = range(max(1, instances // MEASURED))
@@ -66,7 +66,7 @@ def entropies(name: str, d: int, instances: int, replicate: int) -> NDArray[np.f
 
 
 def pairs(d: int, instances: int, replicate: int) -> NDArray[np.float64]:
-    """The entropy of pairs at distances of a tenth to four tenths of the weights."""
+    """Returns the entropy of pairs of solutions that differ in a tenth to four tenths of the weights."""
     rng, model = stream(0, "few bits", COPIES, d, replicate), DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     groups = range(max(1, instances // MEASURED))
     each = min(MEASURED, instances)
@@ -75,7 +75,7 @@ def pairs(d: int, instances: int, replicate: int) -> NDArray[np.float64]:
 
 
 class Measured:
-    """The replicates of everything that is enumerated, as tasks and then as estimates."""
+    """Holds the replicates of everything that is enumerated, as tasks and then as estimates."""
 
     def __init__(self, context: Context) -> None:
         self.context, self.seeds = context, range(context.replicates(16))
@@ -120,7 +120,7 @@ class Measured:
             ]
             limit = extrapolate_sizes(estimates, order=sizes.order)
             at_limit.append(row(curve, x, panel=panel, theory=theory, d=np.inf, estimate=limit))
-            # The limit is linear in the means: so each replicate has one, with the weights of all of them.
+            # The extrapolation is linear in the means: each replicate has a limit of its own, with the same weights.
             limits.append(
                 [
                     extrapolate_sizes({d: replace(one, mean=measured[d][s, k]) for d, one in estimates.items()},
@@ -186,19 +186,20 @@ EXPERIMENT = Experiment(
             ylabel="$S_y$ (nats per weight and copy)",
         ),
     ],
-    caption="Left: the solid line is the load at which the entropy of solutions vanishes, the dotted one its limit 2 "
-    "for real weights (Gardner), the dashed one the bound of the first moment. Markers are the mean number of patterns "
-    "per weight up to which an enumeration of all weight vectors finds a solution, of N = 8 to 20 weights (5 to 12 "
-    "with three levels, 4 to 10 with four), extrapolated by a parabola in 1/N. Weights of four or five bits store nine "
-    "tenths of what real weights do. Middle: lines are the entropy of solutions down to zero; markers are medians of "
-    "log Z/N over 45 instances, enumerated at N = 8 to 20 (6 to 12 with three levels) and extrapolated in the same "
-    "way, or linearly in 1/N from N = 12 for weights of +-1. Right: lines are the entropy per copy of groups of y "
-    "binary solutions of which any two differ in the given fraction of weights, up to the distance of typical "
-    "solutions; markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and "
-    "extrapolated linearly. There are exponentially many groups of close solutions, though close ones are rarer, and "
-    "groups of five more so.",
+    caption="Left: the solid line is the number of patterns per weight (the load) at which the entropy of solutions "
+    "vanishes; the dotted line is its limit 2 for real weights (Gardner), and the dashed line is the upper bound by "
+    "the first moment. Markers are the mean number of patterns per weight up to which an enumeration of all weight "
+    "vectors finds a solution. They are enumerated for N = 8 to 20 weights (5 to 12 with three levels, 4 to 10 with "
+    "four) and extrapolated by a parabola in 1/N. Weights of four or five bits store nine tenths of what real weights "
+    "store. Middle: lines are the entropy of solutions, drawn down to zero. Markers are medians of log Z/N over 45 "
+    "instances, enumerated at N = 8 to 20 (6 to 12 with three levels) and extrapolated in the same way, but linearly "
+    "in 1/N from N = 12 on for weights of +-1. Right: lines are the entropy, per copy, of groups of y binary "
+    "solutions of which any two differ in the given fraction of weights, up to the distance of typical solutions. "
+    "Markers are pairs (y = 2), counted by the Walsh transform of all solutions at N = 10 and 20 and extrapolated "
+    "linearly. There are exponentially many groups of close solutions, but they are rarer than groups of distant "
+    "ones, and groups of five are rarer than pairs.",
     papers={
-        "arXiv:1602.04129": "A few levels come near the capacity of real weights, as published; capacities of two and"
-        " three levels and of {0, 1} are the known ones. Which figure corresponds was not looked up.",
+        "arXiv:1602.04129": "A few levels come near the capacity of real weights, as published, and the capacities of "
+        "two and three levels and of {0, 1} are the known ones. It was not looked up which published figure this is.",
     },
 )

@@ -1,4 +1,4 @@
-"""Stochastic binary weights: the error of their signs against their norm, and how often descent finds a solution."""
+"""Stochastic binary weights of a larger norm have better signs, and gradient descent on their means finds solutions."""
 
 from itertools import product
 
@@ -24,20 +24,20 @@ def model(beta: float, squared_norm: float) -> StochasticPerceptron:
 
 
 def sampled(beta: float, squared_norm: float, n_weights: int, replicate: int) -> NDArray[np.float64]:
-    """Fraction of patterns that the signs misclassify, and overlap of two chains, for one set of patterns."""
+    """Samples one set of patterns: the fraction that the signs misclassify, and the overlap of two chains."""
     rng = stream(0, "stochastic weights", beta, squared_norm, n_weights, replicate)
     sample = sample_stochastic_weights(model(beta, squared_norm), n_weights, rng, n_sweeps=600, r_hat_limit=1.1)
     return np.array([sample.binarized_error, sample.overlap])
 
 
 def solved(alpha: float, n_weights: int, epochs: int, replicate: int) -> float:
-    """1 where the descent has found binary weights that classify all patterns, else 0."""
+    """Returns 1 if the descent has found binary weights that classify all patterns, and 0 if not."""
     rng = stream(0, "stochastic descent", alpha, n_weights, replicate)
     return float(descend_stochastic_weights(alpha, n_weights, rng, max_epochs=epochs).solved)
 
 
 def rate(successes: NDArray[np.float64]) -> Estimate:
-    """The fraction of successes, with the binomial error of one more success and one more failure."""
+    """Returns the fraction of successes, with the binomial error of one more success and one more failure."""
     n = len(successes)
     likely = (successes.sum() + 1) / (n + 2)
     return Estimate(float(successes.mean()), float(np.sqrt(likely * (1 - likely) / n)), n)
@@ -93,16 +93,18 @@ EXPERIMENT = Experiment(
         Panel(curves={}, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
     ),
     unjudged="a draft has too few weights for the theory",
-    caption="Left and middle: the fraction of patterns that the binary weights sign(m) misclassify, and the overlap of "
-    "two samples, where the means m have the Gibbs weight exp(-beta L) at a fixed norm. Lines are the "
-    "replica-symmetric theory, which is stable on all of them; markers are Monte Carlo averages over twelve sets of "
-    "patterns (48 at paper quality), with error bars; at 80 weights no correction for their number is "
-    "seen. A larger norm makes the signs better by orders of magnitude, although beta is finite. Right: gradient "
-    "descent on the same loss with a free norm, an experiment without a theory line: the share of sixteen runs (64 at "
-    "paper quality) of at most 1500 epochs after which the signs of m classify all patterns correctly, with binomial "
-    "error bars. The larger size fails from a smaller number of patterns on.",
+    caption="Weights are +1 or -1 at random, with means m that are learned. Left and middle: the means have the Gibbs "
+    "probability exp(-beta L) of their loss L at a fixed norm. The left panel shows the fraction of patterns that the "
+    "binary weights sign(m) misclassify, the middle one the overlap of two samples of m. Lines are the "
+    "replica-symmetric theory, which is locally stable everywhere on them. Markers are Monte Carlo averages over "
+    "twelve sets of patterns (48 at paper quality), with error bars; at 80 weights no correction for the finite number "
+    "of weights is seen. A larger norm makes the signs better by orders of magnitude, although beta is finite. Right: "
+    "gradient descent on the same loss with a free norm, for which there is no theory line. Markers are the share of "
+    "sixteen runs (64 at paper quality) of at most 1500 epochs after which the signs of m classify all patterns "
+    "correctly, with binomial error bars. The larger network begins to fail at a smaller number of patterns for each "
+    "weight.",
     papers={
-        "arXiv:1710.09825": "Error of the signs against the norm at several temperatures, and descent that solves up "
-        "to about 0.6 patterns a weight; sizes and temperatures are our own.",
+        "arXiv:1710.09825": "The figure has the error of the signs against the norm at several temperatures, and "
+        "descent that finds solutions up to about 0.6 patterns per weight; sizes and temperatures are our own.",
     },
 )

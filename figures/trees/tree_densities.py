@@ -32,7 +32,7 @@ PAIRS = "$n$ and $n + 1$ squarefree"
 
 @dataclass(frozen=True)
 class Quantity:
-    """Describes one mean over numbers: its exact limit, how it is counted up to N and in a window."""
+    """Describes one mean over numbers: its exact limit, and how it is counted up to N and in a window."""
 
     limit: float
     counted: Callable[[WordCounts], float]
@@ -89,7 +89,7 @@ def compute(context: Context) -> list[Row]:
             rows.append(row(PAIRS, n, panel=UP_TO, d=n, theory=limit, measured=share))
 
     number, lengths = range(context.replicates(WINDOWS)), context.thin(LENGTHS, 2)
-    # A quarter more numbers for each next quantity, so that their bars stand beside each other.
+    # Each quantity has windows a quarter longer than those of the one before, so that bars stand beside each other.
     plan = [(name, round(d * 1.25**k)) for k, name in enumerate(quantities()) for d in lengths]
     found = context.sweep(Task(f"{name}/{d}/{r}", window, (name, d, r)) for name, d in plan for r in number)
     for name, d in plan:
@@ -100,7 +100,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """The distance from the limit, with its sign taken off, in the place of the shares themselves."""
+    """Draws the absolute distances from the limit instead of the shares themselves."""
     if axes.get_title() != UP_TO:
         return
     labels = {"title": UP_TO, "xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
@@ -121,11 +121,12 @@ EXPERIMENT = Experiment(
     ),
     draw=draw,
     unjudged="all numbers up to N are counted, so that there is no error bar",
-    caption="Left: the distance of shares and means over all numbers up to N from their exact limits, which products "
-    "and sums over all primes give. The numbers are all counted: there is no chance in them, no error bar and no z. "
-    f"Right: the same in {WINDOWS} windows at random places below 10^12, as relative differences with error bars; "
-    "the line at zero is exact. The exact limits are met in both, up to N about as well as N^-1/2 or "
-    "better.",
+    caption="Every natural number is written as a tree whose children are the exponents of its primes. Left: the "
+    "distance of shares and means over all numbers up to N from their exact limits, which are products and sums over "
+    "all primes. All numbers are counted, so that there is no error bar and no z. Right: the relative differences from "
+    f"the same limits in {WINDOWS} windows at random places below 10^12, with error bars; the line at zero stands for "
+    "the exact limits. The measurements agree with the exact limits in both panels. On the left the distances fall "
+    "about as N^-1/2, or faster.",
     papers={
         "arXiv:2512.01870": "Counts agree with the exact densities to what finitely many numbers allow.",
     },

@@ -39,9 +39,10 @@ EXPERIMENT = Experiment(
     xlabel="$N$",
     xscale="log",
     unjudged="all numbers up to N are counted, so that there is no error bar",
-    caption="Left: mean number of children, which is that of different primes, of all numbers up to N less ln ln N. It "
-    "comes to the constant M of Mertens as slowly as 1/ln N (first line); the expansion in 1/ln N is much better. "
-    "Right: shares of single words over the leading order of Landau's theorem, at which they fall to zero; words that "
-    "end in one leaf come near it as 1/ln N, those that end in more as 1/ln ln N only. Markers are counted on all "
-    "numbers up to N: there is no chance in them, no error bar and no z.",
+    caption="Left: the mean number of children of the root, which is the mean number of different primes, over all "
+    "numbers up to N, minus ln ln N. This difference approaches the constant M of Mertens only as slowly as 1/ln N "
+    "(first line); the expansion in 1/ln N is much better. Right: the shares of single words, divided by the leading "
+    "order that Landau's theorem gives and that falls to zero. The ratio approaches 1 as 1/ln N for words that end in "
+    "one leaf, and only as 1/ln ln N for words that end in more leaves. Markers are counted on all numbers up to N, "
+    "so that there is no error bar and no z.",
 )

@@ -31,7 +31,7 @@ def text_up_to(n_numbers: int) -> TreeText:
 
 
 def losses(n_numbers: int, offsets: tuple[int, ...], modulus: int) -> NDArray[np.float64]:
-    """The plug-in loss and the held-out one in bits, and the numbers of words that they are means over."""
+    """Returns the plug-in and the held-out loss in bits, and the numbers of words that they are means over."""
     found = prediction_loss(text_up_to(n_numbers), offsets, modulus)
     return np.array([found.bits, found.held_out_bits, found.n_targets, found.n_held_out])
 
@@ -60,7 +60,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Thin lines join the markers of one curve."""
+    """Joins the markers of each curve by thin lines."""
     for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
         points = own[own["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], f"C{k}:", linewidth=0.7, zorder=1)
@@ -75,15 +75,16 @@ EXPERIMENT = Experiment(
         Panel(title=RANKS, curves={}, xlabel="rank", ylabel="share of words", xscale="log", yscale="log"),
     ),
     draw=draw,
-    caption="Losses of predictors that count, on all numbers up to N = 10^7 (3 10^7 at the quality paper). Plug-in: "
-    "the counts predict the words that they are taken from; held out: those of one block of a thousand numbers in "
-    "five, by the counts of the others. Where contexts are long, and so rare, plug-in bits are too low and held-out "
-    "ones rise: the truth lies between. Left: from the words before the hidden one, or as many on both sides; "
-    "horizontal lines: the held-out loss of an oracle that knows n modulo M, and no word. Middle: such oracles "
-    "against M; a square among the factors helps most. Right: the shares of words by rank, which fall much faster "
+    caption="The losses are those of predictors that count how often each word follows a context, on all numbers up to "
+    "N = 10^7 (3 10^7 at the quality paper). Plug-in losses are measured on the words that were counted. Held-out "
+    "losses are measured on every fifth block of a thousand numbers, with the counts of the other blocks. Long "
+    "contexts are rare: there the plug-in loss is too low and the held-out loss rises, and the true one lies between "
+    "them. Left: the context is the words before the hidden one, or as many words on both sides; horizontal lines are "
+    "the held-out loss of an oracle that knows n modulo M, and no word. Middle: the losses of such oracles against M; "
+    "they fall most where M gains the square of a prime. Right: the shares of words by rank, which fall much faster "
     "than a power. All numbers are counted, so that there is no error bar and no z.",
     papers={
-        "arXiv:2512.01870 (prediction)": "Counted contexts as published, beside held-out losses, which show how much "
-        "of a long context is only remembered.",
+        "arXiv:2512.01870 (prediction)": "Contexts are counted as published. The held-out losses, which are added "
+        "here, show how much of a long context is only remembered.",
     },
 )

@@ -29,7 +29,7 @@ def text_up_to(n_numbers: int) -> TreeText:
 
 
 def windows(n_numbers: int, low: float, high: float, n: int, name: str, replicate: int) -> NDArray[np.int64]:
-    """Stretches of words at random places, so that their place in the window says nothing of the number."""
+    """Draws windows of words at random places, so that the place in a window says nothing about the number."""
     ids = text_up_to(n_numbers).ids.astype(np.int64)
     first, stop = int(low * len(ids)), int(high * len(ids)) - LENGTH
     starts = stream(0, "trees transformer", name, replicate).integers(first, stop, size=n)
@@ -37,7 +37,7 @@ def windows(n_numbers: int, low: float, high: float, n: int, name: str, replicat
 
 
 def losses(n_numbers: int, steps: list[int], sizes: tuple[int, int], replicate: int) -> NDArray[np.float64]:
-    """The masked loss after `steps` in bits, on windows of later numbers."""
+    """Returns the masked loss in bits after each of `steps`, on windows of numbers that were not trained on."""
     train = windows(n_numbers, 0.0, SEEN, sizes[0], "train", replicate)
     test = windows(n_numbers, SEEN, 1.0, sizes[1], "test", replicate)
     settings = VanillaEncoder(
@@ -74,15 +74,16 @@ EXPERIMENT = Experiment(
     xscale="log",
     ylim=(2.2, 4.6),
     skip=partial(missing_extra, "nets", *PACKAGES),
-    caption=f"Masked loss of one block of width {WIDTH} on windows of {LENGTH} words with one hidden, at random "
-    "places of the numbers up to 10^6; tested on the last fifth, which is not trained on. Two starts with own "
-    "windows, error bars. Lines: losses on the same numbers of predictors that count neighbors in "
-    "the first four fifths, and of oracles that know n modulo M. The encoder first stays at the loss of no context, "
-    "passes all neighbors, and slows down near M = 4: from the window it infers where the multiples of 4 stand. It "
-    "then falls below M = 12 too, so that it uses more than the remainders modulo 4 and 3. At the ends of a window "
-    "words are known on one side only.",
+    caption=f"Markers: the masked loss of a transformer encoder of one block of width {WIDTH}, on windows of {LENGTH} "
+    "words of which one is hidden. The windows lie at random places of the numbers up to 10^6; the loss is measured on "
+    "the last fifth of the numbers, which is not trained on. Markers are means over two runs with different starts and "
+    "windows, with error bars. Lines: the losses, on the same numbers, of predictors that count neighbors in "
+    "the first four fifths, and of oracles that know n modulo M. The encoder first stays at the loss without context, "
+    "falls below that of every counted context, and slows down near that of M = 4: from the window it infers where the "
+    "multiples of 4 are. It then falls below M = 12 too, so that it uses more than the remainders modulo 4 and 3. At "
+    "the ends of a window words are known on one side only, which makes the prediction harder.",
     papers={
-        "arXiv:2512.01870 (transformer)": "A far smaller encoder than the published one: its loss lies below that of "
-        "every counted context.",
+        "arXiv:2512.01870 (transformer)": "The encoder is far smaller than the published one; its loss lies below that "
+        "of every counted context.",
     },
 )

@@ -4,4 +4,4 @@ from theory.models.errors import MaskedSSLError
 
 
 class DivergenceError(MaskedSSLError, FloatingPointError):
-    """Training has left the range of floating point numbers; the message names the step and the rate."""
+    """A training has left the range of floating point numbers; the message names the step and the rate."""

@@ -15,9 +15,9 @@ from theory.models.covariance import set_checked
 class Estimate:
     """Holds a measured number: the mean of `n` independent replicates and the standard error of that mean.
 
-    The standard error is the sample deviation (with n - 1 below the sum) over sqrt(n). It prints with its error in
-    units of the last digit, as 0.19385(19). ValueError for a mean that is not finite, a negative error, or fewer than
-    two replicates.
+    The standard error is the standard deviation of the replicates (with n - 1 in the denominator) over sqrt(n). An
+    estimate prints with its error in units of the last digit, as 0.19385(19). ValueError for a mean that is not finite,
+    a negative error, or fewer than two replicates.
 
     >>> estimate = Estimate.of([1.0, 2.0, 4.0])
     >>> print(estimate, estimate.n)
@@ -81,8 +81,8 @@ class Estimate:
 def extrapolate(small: Estimate, large: Estimate) -> Estimate:
     """Extrapolates independent runs at d and 2d to d -> infinity, where the correction to the limit is of order 1/d.
 
-    If s(d) = s + c/d then 2 s(2d) - s(d) = s. The errors add in squares, and n is the fewer of both replicates, whose
-    error is known the least.
+    If a mean is s(d) = s + c/d then 2 s(2d) - s(d) = s. The two errors add in squares, that of the larger size with a
+    factor of two; `n` is the smaller of both numbers of replicates, whose error is known less well.
 
     >>> print(extrapolate(Estimate(1.10, 0.01, 40), Estimate(1.05, 0.01, 30)))
     1.000(22)

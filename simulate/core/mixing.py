@@ -11,9 +11,9 @@ from theory.models.errors import MaskedSSLError
 class MixingError(MaskedSSLError, RuntimeError):
     """Markov chains have not mixed, so that their states are no draws from the model.
 
-    `reason` tells what shows it, `diagnoses` holds the evidence of every observable by its name, `sweeps` the number of
-    sweeps that every chain has made, and `advice` what the caller can do. Samplers that do not sweep give the name of
-    what they count instead as `unit`.
+    `reason` tells what shows it, and `advice` what the caller can do. `diagnoses` holds the evidence of every
+    observable by its name, and `sweeps` is the number of sweeps that every chain has made. Samplers that do not sweep
+    name in `unit` what they count instead.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Classification of single samples: trained networks, random features, and one who knows the spike."""
+"""Classification of single samples: by trained networks, by random features, and by a test that knows the spike."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from theory.models import SpikedCumulant, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-TEST_SAMPLES = 10_000  # of each class, so that the accuracy of one run has an error below 0.0036
+TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one run has an error below 0.0036
 
 
 @checked
@@ -51,7 +51,8 @@ def random_features_accuracy(
 ) -> float:
     """Measures the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
 
-    As in `network_accuracy`, with the readout fitted by `fit_random_features`, which needs n of at least 3.
+    It does so as `network_accuracy` does for a network; the readout is fitted by `fit_random_features`, which needs n
+    of at least 3.
     """
     checks.dimension(n, least=3, name="n")
     u = draw_spike(model, rng)

@@ -23,10 +23,9 @@ def enumerated_norm(
 
     The mean of L_n^2 under H0 (`law` "null") equals that of L_n under H1 ("spiked"), whose tail is lighter. L_n is the
     mean over the spikes of the product of the ratios of the two densities of u.x. Both means are dominated by rare data
-    sets where the norm is large, and the error bar means nothing there: keep n and d small.
+    sets where the norm is large, and the error bar then means nothing: keep n and d small.
 
-    ValueError for the prior "sphere", which cannot be enumerated, for d above 16, and for a beta above
-    1e12.
+    ValueError for the prior "sphere", which cannot be enumerated, for d above 16, and for a beta above 1e12.
 
     >>> print(enumerated_norm(SpikedCumulant(d=4, beta=1.0), 3, 20_000, np.random.default_rng(0)))
     1.00716(63)

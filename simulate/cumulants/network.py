@@ -33,7 +33,7 @@ class ReluNetwork:
         b, a = (checks.finite_array(name, getattr(self, name), 1) for name in ("first_bias", "readout"))
         for name, one in (("first_bias", b), ("readout", a)):
             if one.shape != (len(W),):
-                raise ValueError(f"{name} must have shape ({len(W)},) as first_layer tells, got {one.shape}")
+                raise ValueError(f"{name} must have shape ({len(W)},) to fit first_layer, got {one.shape}")
         values = {"first_layer": W, "first_bias": b, "readout": a, "offset": checks.real("offset", self.offset)}
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -1,4 +1,4 @@
-"""Random ReLU features with a ridge: the lazy competitor of a trained network."""
+"""Random ReLU features with a ridge, for comparison with a trained network: their first layer is not trained."""
 
 from collections.abc import Sequence
 

@@ -108,7 +108,7 @@ def field_statistics(
     variance: float = 1.0,
     correlation: float = 0.0,
 ) -> FieldStatistics:
-    """Sends two inputs through one network of `width` neurons a layer, with drawn means of weights and biases.
+    """Sends two inputs through one network of `width` neurons in each layer, with drawn means of weights and biases.
 
     In the first layer their fields are Gaussian with the given `variance` and `correlation`; their measured statistics
     come first. The means are +sqrt(s) or -sqrt(s), s the network's mean variance. ValueError for less than two neurons
@@ -144,7 +144,7 @@ def decay(
     burn_in: int = 2,
     n_pairs: int = 4,
 ) -> Decay:
-    """Measures how fast correlations and gradients decay in one network of `width` neurons a layer.
+    """Measures how fast correlations and gradients decay in one network of `width` neurons in each layer.
 
     `n_pairs` pairs of inputs start with Gaussian fields of the given `variance` and `correlation`, which should be near
     the stationary ones, and pass `burn_in` layers. Then one input of every pair is moved a little towards the other,

@@ -15,7 +15,7 @@ from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.results import Result
 
-LARGEST = 1e12  # of inputs and weights, so that sums over neurons stay finite in single precision
+LARGEST = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
 
 
@@ -139,7 +139,7 @@ def gradient(layers: Sequence[Numbers], inputs: Numbers, labels: Numbers, found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedMultilayer(Result):
-    """A network after training: that of the recorded step with the least loss on the samples that were held out."""
+    """The result of a training: the network at the recorded step with the least loss on the held-out samples."""
 
     network: Multilayer = field(repr=False)
     best_step: int
@@ -165,10 +165,10 @@ def train_multilayer(
     """Trains all layers but the first `n_frozen` on `inputs` (samples, n_inputs) and `labels` (samples,) of +1 and -1.
 
     A share `held_out` of the samples, one at least, is not trained on. `n_steps` steps of Adam with batches of `batch`
-    samples, drawn in passes through the others, minimize the mean logistic loss; every `record_every` steps that of the
-    held-out samples is recorded, and the weights with the least loss, those of the start included, are returned.
-    Single precision. ValueError for inputs and labels that do not fit, for fewer than two samples, and for more frozen
-    layers than there are; with all layers frozen the network comes back as it was.
+    samples, drawn in passes through the others, minimize the mean logistic loss in single precision. Every
+    `record_every` steps the loss of the held-out samples is recorded, and the weights for which it was least, those of
+    the start included, are returned. ValueError for inputs and labels that do not fit, for fewer than two samples, and
+    for more frozen layers than there are; with all layers frozen the network comes back as it was.
 
     >>> rng = np.random.default_rng(0)
     >>> inputs = rng.standard_normal((400, 3))

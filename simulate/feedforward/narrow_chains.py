@@ -8,8 +8,8 @@ import numpy as np
 from simulate.feedforward.narrow_task import Task
 from theory.models.arrays import Array
 
-LENGTH = 3.0  # of a trajectory on average, in units in which the mean curvature is one
-MOST_STEPS = 80  # of a trajectory
+LENGTH = 3.0  # length of a trajectory on average, in units in which the mean curvature is one
+MOST_STEPS = 80  # most steps of a trajectory
 TARGET = 0.8  # acceptance
 FIRST_STEP = 0.2
 

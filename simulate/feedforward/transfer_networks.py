@@ -69,9 +69,9 @@ def transfer_network(
 ) -> TrainedMultilayer:
     """Trains a network on the target task whose first `n_kept` layers are those of the `source` network, frozen.
 
-    The others start anew, with Gaussian weights of variance one over their number of inputs (`protocol` "fresh"), or
-    from those of the source ("warm"), and are trained as in `train_multilayer`. With all layers kept nothing is
-    trained. ValueError for more kept layers than there are.
+    The other layers start anew, with Gaussian weights of variance one over their number of inputs (`protocol` "fresh"),
+    or from those of the source network (`protocol` "warm"), and are trained as in `train_multilayer`. With all layers
+    kept nothing is trained. ValueError for more kept layers than there are.
     """
     kept = int(checks.between("n_kept", n_kept, 0, len(source.layers), closed=(True, True)))
     start = source

@@ -22,9 +22,10 @@ FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
 class LinearFit(SolverResult):
     """Holds fitted learners: learner l predicts from h = weights_l.x/sqrt(p) + bias_l.
 
-    `weights` (learners, p), `bias` (learners,); `train_loss` is the mean of the weighted loss over all samples, without
-    the ridge. `residual` is the relative gradient that is left (of hinge and hard margin the relative gap between the
-    primal and the dual problem), `iterations` the number of Newton steps, None for the square loss, which needs none.
+    The shapes are `weights` (learners, p) and `bias` (learners,). `train_loss` is the mean of the weighted loss over
+    all samples, without the ridge. `residual` is the relative gradient that is left; for hinge loss and hard margin it
+    is the relative gap between the primal and the dual problem. `iterations` is the number of Newton steps, or None for
+    the square loss, which needs none.
     """
 
     weights: Array = field(repr=False)
@@ -67,10 +68,10 @@ def fit(
 ) -> LinearFit:
     """Fits one linear learner: minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b.
 
-    X: (n, p), y: (n,); the sum is over samples, not a mean. `loss`: "square" (y - h)^2/2 (any real y), or for y = +-1
-    "logistic" log(1 + exp(-y h)), "hinge" max(0, 1 - y h) or "hard_margin" (y h >= 1, least |w|). The bias is not
-    penalized. Raises ValueError for bad shapes, labels or weights; FitError (a RuntimeError) where no minimum is found,
-    as for the hard margin of data that no plane separates.
+    X is (n, p) and y is (n,); the loss is a sum over samples and not a mean. `loss` is "square", (y - h)^2/2 for any
+    real y, or for y = +-1 "logistic", log(1 + exp(-y h)), "hinge", max(0, 1 - y h), or "hard_margin", which finds the
+    least |w| with y h >= 1. The bias is not penalized. Raises ValueError for bad shapes, labels or weights; FitError (a
+    RuntimeError) where no minimum is found, as for the hard margin of data that no plane separates.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), np.array([1.0, 2.0, -1.0])
     >>> fit(X, y, "square", lam=1.0).weights.round(6).tolist()

@@ -37,11 +37,12 @@ def fit_masked_site(
 ) -> MaskedSiteFit:
     """Fits a site's `colors` (n,) to `inputs` (n, p), the numbers of the other sites, and judges it by its true law.
 
-    `test_inputs` (T, p); `conditionals` (T, C): P(color | input), true, of each test input: averages over the color are
-    exact, and the excess has no noise of its own. Two colors: logistic loss with y = +1 for color 0 and -1 for color 1;
-    more: softmax. The sum of losses + (lam/2) |w|^2 is minimized, fields w.x/sqrt(p). Of a pseudo-likelihood that takes
-    the mean over the samples and the penalty l2 |J|^2 this is one site, asymmetric, at l2 = lam p/(2 n); without `bias`
-    it has no fields. Raises ValueError for bad shapes, colors and probabilities; FitError where no minimum is found.
+    `test_inputs` are (T, p), and `conditionals` (T, C) are the true P(color | input) of each test input: averages over
+    the color are exact, and the excess over the least loss has no noise of its own. With two colors the loss is
+    logistic, with y = +1 for color 0 and -1 for color 1; with more it is softmax. The sum of the losses + (lam/2) |w|^2
+    is minimized, where w acts through the fields w.x/sqrt(p). This is one site of an asymmetric pseudo-likelihood that
+    takes the mean over the samples and the penalty l2 |J|^2 with l2 = lam p/(2 n); without `bias` it has no fields.
+    Raises ValueError for bad shapes, colors and probabilities; FitError where no minimum is found.
     """
     P = checked_conditionals(conditionals)
     X, test = checks.finite_array("inputs", inputs, 2), checks.finite_array("test_inputs", test_inputs, 2)

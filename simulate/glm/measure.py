@@ -31,12 +31,12 @@ NONE = np.zeros(0)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Measured(SolverResult):
-    """Holds the means of one replicate, named as the theory's.
+    """Holds the means of one replicate, under the names that they have in the theory.
 
-    `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes); `train_loss` the mean
-    loss of the training sample without the ridge; `squared_norm` |w|^2/p and `bias` of each learner or output. For
-    each cluster (group or class) of the model: `cluster_errors`, and `selection_rate` P(h > 0). What a model does not
-    have is empty. The evidence is that of the fit.
+    `test_error` is E (y - h)^2 for linear labels, else the share of wrong signs (or classes). `train_loss` is the mean
+    loss of the training sample without the ridge. `squared_norm` |w|^2/p and `bias` have one entry for each learner or
+    output; `cluster_errors` and `selection_rate` P(h > 0) have one for each cluster (group or class) of the model. What
+    a model does not have is empty. The evidence is that of the fit.
     """
 
     train_loss: float
@@ -54,10 +54,10 @@ AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | T
 def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaussian") -> Measured:
     """Draws and fits one replicate of any record of theory.models.glm at dimension d.
 
-    d is p, but for random features the number of inputs. Models of Gaussian inputs are averaged exactly over fresh
-    samples, given the weights. `inputs`: the law of the inputs of RandomLabels, as in `random_inputs`. Raises
-    ValueError for a d that the record cannot have, or a loss that is not fitted here; FitError where the fit finds no
-    minimum.
+    d is p, except for random features, where it is the number of inputs. Errors of models with Gaussian inputs are
+    averaged exactly over fresh samples, given the weights. `inputs` is the law of the inputs of RandomLabels, as in
+    `random_inputs`. Raises ValueError for a d that the record cannot have, or a loss that is not fitted here; FitError
+    where the fit finds no minimum.
 
     >>> from theory.models import GaussianMixture
     >>> model = GaussianMixture.opposite(mean_power=4.0, variances=0.5, alpha=3.0, lam=0.1)
@@ -182,9 +182,9 @@ def _(model: TransferModel, d: int, rng: Generator) -> Measured:
 def resampled(features: ArrayLike, targets: ArrayLike, n: int, lam: float, rng: Generator) -> Measured:
     """Fits ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
 
-    `features` (rows, p), real `targets` (rows,). The data are taken as the population, so that `test_error`, the mean
-    squared residual of all rows, is what GaussianCovariateModel.from_data predicts; take n well below the number of
-    rows. Raises ValueError for shapes that do not fit.
+    `features` are (rows, p), and `targets` (rows,) are real. The data are taken as the population, so that
+    `test_error`, the mean squared residual of all rows, is what GaussianCovariateModel.from_data predicts; take n well
+    below the number of rows. Raises ValueError for shapes that do not fit.
     """
     v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
     if len(v) != len(y):

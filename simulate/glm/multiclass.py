@@ -17,7 +17,7 @@ from theory.models.errors import FitError
 from theory.models.results import SolverResult
 
 ClassLoss = Literal["square", "softmax"]
-TOLERANCE = 1e-5  # of the gradient, relative to its terms
+TOLERANCE = 1e-5  # largest size of the gradient, relative to its terms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,9 +50,10 @@ def fit_multiclass(
 ) -> MulticlassFit:
     """Fits K = `n_classes` classes: minimizes sum_i loss(y_i, h_i) + (lam/2) |W|^2 over W and, if asked for, a bias.
 
-    X: (n, p), `classes` y: (n,) from 0 to K - 1. `loss`: "square" |e_y - h|^2/2 or "softmax" -log softmax(h)_y. Biases
-    are not penalized (those of softmax sum to zero). Raises ValueError for bad shapes and classes, and for a softmax
-    bias of a class without samples; FitError where no minimum is found.
+    X is (n, p), and `classes` y (n,) are numbers from 0 to K - 1. `loss` is "square", |e_y - h|^2/2 with the one-hot
+    vector e_y, or "softmax", -log softmax(h)_y. Biases are not penalized; those of softmax sum to zero. Raises
+    ValueError for bad shapes and classes, and for a softmax bias of a class without samples; FitError where no minimum
+    is found.
 
     >>> X, classes = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([0, 1, 2])
     >>> fit = fit_multiclass(X, classes, 3, "softmax", lam=0.1)

@@ -26,12 +26,12 @@ GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearMode
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Group:
-    """Describes one group of samples x = mean + Gaussian of `covariance`, a `share` of all samples.
+    """Describes one group of Gaussian samples x with one `mean` (p,) and one `covariance`, and how it is labeled.
 
-    `covariance` is (p,) if diagonal, else (p, p), `mean` (p,). A teacher (p,) sees nu = offset + teacher.(x - mean) +
-    Gaussian of variance `unseen` + label noise of variance `noise`; `labels`, `label` and `loss_weights` as in
-    `Cluster`. The learner of the number `learner` sees this group. Raises ValueError for shapes that do not fit,
-    unknown labels, and labels of a teacher without one.
+    The group is a `share` of all samples. `covariance` is (p,) if it is diagonal, else (p, p). A teacher (p,) sees the
+    field nu = offset + teacher.(x - mean) + Gaussian noise of variance `unseen` + label noise of variance `noise`;
+    `labels`, `label` and `loss_weights` are those of `Cluster`. The learner of the number `learner` sees this group.
+    Raises ValueError for shapes that do not fit, unknown labels, and labels of a teacher without one.
     """
 
     share: float
@@ -52,10 +52,10 @@ class Group:
         covariance = checks.real_array("covariance", self.covariance)
         covariance = checks.finite_array("covariance", covariance, 1 if covariance.ndim == 1 else 2)
         if covariance.shape not in ((p,), (p, p)):
-            raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) as mean tells, got {covariance.shape}")
+            raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) to fit mean, got {covariance.shape}")
         teacher = None if self.teacher is None else checks.finite_array("teacher", self.teacher, 1)
         if teacher is not None and teacher.shape != (p,):
-            raise ValueError(f"teacher must have shape ({p},) as mean tells, got {teacher.shape}")
+            raise ValueError(f"teacher must have shape ({p},) to fit mean, got {teacher.shape}")
         checks.choice("labels", self.labels, get_args(LabelLaw))
         if teacher is None and self.labels in ("linear", "sign"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")

@@ -20,9 +20,10 @@ MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union i
 def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: InputLaw = "gaussian") -> Array:
     """Draws n rows (n, p) of a finite covariance Omega.
 
-    `inputs`: "gaussian"; "mixture": two clusters at +-mu, |mu| = 2, each with covariance Omega; "rademacher":
-    Omega^(1/2) times random signs; "features": tanh(F s) of random signs s in 2p dimensions, recolored to Omega by the
-    covariance that Gaussian equivalence gives them. Raises ValueError for a covariance of infinite dimension.
+    `inputs` names their law: "gaussian"; "mixture", two clusters at +-mu with |mu| = 2, each with covariance Omega;
+    "rademacher", Omega^(1/2) times random signs; or "features", tanh(F s) of random signs s in 2p dimensions, recolored
+    to Omega by the covariance that Gaussian equivalence gives them. Raises ValueError for a covariance of infinite
+    dimension.
 
     >>> from theory.models import AR1
     >>> random_inputs(AR1(5, 0.5), 3, np.random.default_rng(0), "rademacher").shape

@@ -17,7 +17,7 @@ from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
 MOST_STEPS = 10**7
-SLOPE = 2 / np.sqrt(np.pi)  # of erf at zero
+SLOPE = 2 / np.sqrt(np.pi)  # slope of erf at zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Network:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
         if self.readout.shape != (len(self.first_layer),):
             raise ValueError(
-                f"readout must have shape ({len(self.first_layer)},) as first_layer tells, got {self.readout.shape}"
+                f"readout must have shape ({len(self.first_layer)},) to fit first_layer, got {self.readout.shape}"
             )
 
     def output(self, X: ArrayLike) -> Array:
@@ -77,9 +77,9 @@ def draw_task(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Arra
 def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate: float = 0.2) -> Network:
     """Trains both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
 
-    X (n, N), y (n,) of +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden units the
-    features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError) if the
-    loss becomes larger than at the start: the rate was too large.
+    X is (n, N), and y (n,) holds +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden
+    units the features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError)
+    if the loss becomes larger than at the start, because the rate was too large.
     """
     rows, labels = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
     checked_inputs(rows, network.first_layer.shape[1])
@@ -100,8 +100,8 @@ def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate
 def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 0.5) -> float:
     """Measures the test error of the same network trained from scratch on the target task alone.
 
-    It sees the n = alpha p samples of the target that the transferred features are read out from; there is no theory
-    for it. d must be p, the number of units of the first layer. Raises what `train` raises.
+    It is trained on the n = alpha p samples of the target task from which the transferred features are read out; there
+    is no theory for it. d must be p, the number of units of the first layer. Raises what `train` raises.
     """
     task, p, steps = model.task, _units(model, d), _steps(steps)
     X, y = draw_task(task, sample_size(model.alpha, p, p), rng)

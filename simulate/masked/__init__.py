@@ -1,7 +1,7 @@
 """Measures masked self-supervised ridge regression: fits of data, samplers of inputs, replicates for sweeps.
 
-A replicate takes the record that theory takes: `mean_test_error(MaskedRidge(...), d, rng)`, and likewise `RandomMasks`,
-`SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedData` of `theory.models`.
+A replicate takes the same record as the theory: `mean_test_error(MaskedRidge(...), d, rng)`, and likewise for the
+records `RandomMasks`, `SpanMask`, `SpanWindows`, `TeacherStudent` and `SpikedData` of `theory.models`.
 """
 
 from simulate.masked.contrasts import contrasts

@@ -13,11 +13,10 @@ from theory.models.arrays import Array
 def contrasts(X: Any) -> Array:
     """Takes n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
 
-    These are Helmert's contrasts, each scaled to unit length.
-
-    Their second moments are those of X minus its column means. Independent Gaussian rows with any mean become
-    independent rows with mean 0, whereas centered rows sum to zero: near interpolation their GCV error tends to 0 with
-    the training error, since one row is always free. ValueError as `fit`, and for a single row.
+    These are Helmert's contrasts, each scaled to unit length. Their second moments are those of X minus its column
+    means. Independent Gaussian rows with any mean become independent rows with mean 0. Centered rows would instead sum
+    to zero, so that one of them is always determined by the others: near interpolation their GCV error tends to 0 with
+    the training error. Raises ValueError as `fit` does, and for a single row.
 
     >>> X = np.random.default_rng(0).standard_normal((10, 3)) + 100
     >>> rows = contrasts(X)

@@ -12,9 +12,9 @@ from theory.models.arrays import Array
 def error_on(predictor: Array, target: Covariance | Any) -> Array:
     """Computes the squared error (d,) of each masked coordinate on `target`; row k of `predictor` (d, d) predicts k.
 
-    For a `Covariance` record it is the exact population error, diag((I-A) Sigma (I-A)'). Anything else is an array of
-    test rows (m, d), also when it is square, so wrap a covariance matrix as `Empirical(matrix)`.
-    ValueError if its size is not d, or as `fit` for the rows.
+    For a `Covariance` record it is the exact population error, diag((I-A) Sigma (I-A)'). Anything else is taken as an
+    array of test rows (m, d), even if it is square, so wrap a covariance matrix as `Empirical(matrix)`. ValueError if
+    its size is not d, and as in `fit` for the rows.
     """
     d = len(predictor)
     if not isinstance(target, Covariance):

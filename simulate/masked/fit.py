@@ -119,14 +119,14 @@ class MaskedFit(Result):
 def fit(X: Any, lam: float) -> MaskedFit:
     """Fits masked ridge regressions, of every column of a data matrix X (n, d) on all others, by one factorization.
 
-    X is used as given, its column means included: for data whose means carry no information pass `contrasts(X)`, or
-    X minus its means if n is well above d. X may be larger than memory, as anything that `row_blocks` takes: then
-    `row_blocks(X).centered()` subtracts the means, and two passes hold a block of rows and a few d x d matrices. Fewer
-    rows than columns are held all at once, since the predictor is larger. `lam` = 0 gives least squares,
-    of minimum norm where it is not unique (n < d, duplicated or zero columns). The d x d matrix is factorized for
-    n >= d, the n x n one for n well below d, and the singular values of X step in where rounding would show.
-    ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50 to
-    1e50, and for lam outside [0, 1e100].
+    X is used as given, its column means included. For data whose means carry no information pass `contrasts(X)`, or X
+    minus its means if n is well above d. X may be larger than memory, in any of the forms that `row_blocks` takes: then
+    `row_blocks(X).centered()` subtracts the means, and two passes hold one block of rows and a few d x d matrices. If
+    there are fewer rows than columns they are held all at once, since the predictor is larger anyway. `lam` = 0 gives
+    least squares, of minimum norm where that is not unique (n < d, duplicated or zero columns). The d x d matrix is
+    factorized for n >= d, the n x n one for n well below d, and the singular values of X are used where rounding would
+    show. ValueError for an X that is not a finite real matrix or has columns (other than zero) of a size outside 1e-50
+    to 1e50, and for lam outside [0, 1e100].
 
     >>> from theory.models import AR1
     >>> from simulate.masked import sample

@@ -38,13 +38,13 @@ def row_heterogeneity(X: Any, lam: float, rng: Generator, rotations: int = ROTAT
     """Estimates h = E tau^2 from the leave-one-out residuals of the masked regressions of X (n, d) at the ridge lam.
 
     The scale of a row is the mean of its squared residuals over the coordinates, each in units of its own mean square.
-    Chance alone makes these means unequal. Gaussian rows of one scale stay Gaussian rows of the same covariance if
-    they are multiplied from the left by a random orthogonal matrix, which leaves X'X and all regressions as they are:
-    `rotations` such matrices show what chance makes of these very data. The mean square of the scales is divided by
-    its mean over the rotations, and ranked among them, which makes `p_value` exact for any n and d: a test at the level
-    0.05 is wrong in 5 % of Gaussian data sets, also after the means of the columns were subtracted. The standard error
-    is that of a mean over n rows. It is too small where the law of tau has no fourth moment, and the more so, the
-    heavier its tail.
+    Chance alone makes these means unequal. How unequal is found by rotation: Gaussian rows of one scale stay Gaussian
+    rows of the same covariance if they are multiplied from the left by a random orthogonal matrix, which leaves X'X and
+    all regressions as they are, so that `rotations` such matrices show what chance makes of these very data. The mean
+    square of the scales is divided by its mean over the rotations, and ranked among them. This makes `p_value` exact
+    for any n and d: a test at the level 0.05 is wrong in 5 % of Gaussian data sets, also after the means of the columns
+    were subtracted. The standard error is that of a mean over n rows. It is too small where the law of tau has no
+    fourth moment, and the more so, the heavier its tail.
 
     ValueError for an X that is no finite matrix of at least three rows and two columns, for lam <= 0, and for less than
     19 rotations, with which no p-value is below 0.05.

@@ -99,9 +99,9 @@ class MaskedPath(Result):
     def best(self, by: Literal["gcv", "loo"] = "gcv") -> int:
         """Returns the index in `lams` of the smallest mean error, by GCV or by leaving one row out.
 
-        For "loo" the error of at most 256 rows, each left out of a fit to all others, is searched from coarse to fine
-        steps along the ridges in order of size, at two to three times the cost of the path itself. It is the least of
-        all where it has one minimum. The rows are a fixed random choice.
+        For "loo" at most 256 rows, a fixed random choice, are each left out of a fit to all others. Their mean error is
+        searched from coarse to fine steps along the ridges in order of size, at two to three times the cost of the path
+        itself. The index found is that of the least error of all if the error has one minimum.
         """
         if choice("by", by, ("gcv", "loo")) == "gcv":
             return int(self.mean_gcv_error.argmin())
@@ -139,10 +139,10 @@ class MaskedPath(Result):
 def fit_path(X: Any, lams: Any) -> MaskedPath:
     """Fits the masked ridge regressions of X (n, d) at every ridge of `lams`, by one eigendecomposition.
 
-    X and each lam are as in `fit`, lam = 0 and data larger than memory included.
+    X and each lam are as in `fit`; lam = 0 and data larger than memory are allowed.
 
-    Eigenvectors resolve 1e-15 of the largest column's mean square: give columns of very different size to `fit`.
-    ValueError as `fit`, and for `lams` that is empty or not a list of numbers.
+    Eigenvectors are accurate to 1e-15 of the mean square of the largest column, so that columns of very different size
+    should be given to `fit` instead. ValueError as in `fit`, and for `lams` that is empty or not a list of numbers.
 
     >>> X = np.random.default_rng(0).standard_normal((20, 4))
     >>> path = fit_path(X, lams=[0.01, 0.1, 1.0])

@@ -27,10 +27,10 @@ def block_rows(d: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
-    """Rows of d finite numbers that come in blocks, each time anew that somebody asks for them.
+    """Rows of d finite numbers that come in blocks, which are produced anew each time that they are asked for.
 
-    `blocks` returns an iterator of arrays (rows, d) of real numbers. `in_memory` holds all rows where they are at hand.
-    `known` is the Gram matrix where it is known before any pass. Iterating yields checked float64 blocks in C order.
+    `blocks` returns an iterator of arrays (rows, d) of real numbers. `in_memory` holds all rows if they are in memory,
+    and `known` their Gram matrix if it is known before any pass. Iterating yields checked float64 blocks in C order.
     """
 
     d: int

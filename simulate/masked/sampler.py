@@ -36,7 +36,7 @@ from theory.models.arrays import Array
 from theory.models.checks import dimension, fits_in_memory
 
 Inputs = Literal["gaussian", "rademacher", "uniform", "student"]  # laws of the independent factors, see `sample`
-STUDENT_DEGREES = 5  # of Student's law: its fourth moment exists (kurtosis 9), the fifth does not
+STUDENT_DEGREES = 5  # degrees of freedom of Student's law: its fourth moment exists (kurtosis 9), the fifth does not
 
 
 @checked
@@ -49,11 +49,11 @@ def sample(
 ) -> Array:
     """Draws n independent rows (n, d) with mean 0 and the given covariance.
 
-    `inputs`: "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (symmetric root):
-    "rademacher" (signs), "uniform", "student" (t with 5 degrees of freedom, scaled). `row_scales` is the law of the
-    rows' scales tau of mean 1, by whose square roots whole rows are multiplied; the scales are drawn after the rows.
-    ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take `covariance.resized(d)`);
-    MemoryError for more rows than the memory holds.
+    `inputs` is "gaussian", or the law of independent factors z of unit variance in x = Sigma^(1/2) z (with the
+    symmetric root): "rademacher" (signs), "uniform", or "student" (t with 5 degrees of freedom, scaled). `row_scales`
+    is the law of the rows' scales tau of mean 1: whole rows are multiplied by sqrt(tau). The scales are drawn after the
+    rows. ValueError for an unknown law, n < 1, an rng that is no Generator, or d = infinity (take
+    `covariance.resized(d)`); MemoryError for more rows than the memory holds.
 
     >>> from simulate.core import stream
     >>> sample(AR1(d=4, correlation=0.7), 1000, stream(0, "docstring")).shape

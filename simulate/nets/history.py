@@ -20,11 +20,11 @@ class StackTraining(Result):
     """The course of a training of N layers, measured after `steps` (T,) steps, and the `stack` at its end.
 
     `losses` (T,) are masked losses in nats. `attention_norms` and `value_norms` (T, N) are the squared Frobenius norms
-    |A_l|^2 and |V_l|^2; `attention_steps` and `value_steps` (T, N) add up the squared norms of all steps until then,
-    rate^2 |gradient|^2 of plain gradients. `displacements` (T, N) are the mean square displacements |A_l(t) -
-    A_l(0)|^2/L + |V_l(t) - V_l(0)|^2/C. `orders` (T, L) are the shares of interactions with 0, 1, ... other sites in
-    the logits, None unless they were asked for. A training runs for the steps that were asked for and is not meant to
-    end at a minimum, so it has no residual.
+    |A_l|^2 and |V_l|^2. `attention_steps` and `value_steps` (T, N) are the sums of the squared norms of all steps until
+    then, which are rate^2 |gradient|^2 for plain gradients. `displacements` (T, N) are the mean square displacements
+    |A_l(t) - A_l(0)|^2/L + |V_l(t) - V_l(0)|^2/C. `orders` (T, L) are the shares of interactions with 0, 1, ... other
+    sites in the logits, or None unless they were asked for. A training runs for the steps that were asked for and is
+    not meant to end at a minimum, so it has no residual.
     """
 
     stack: FactoredStack = field(repr=False)

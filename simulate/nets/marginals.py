@@ -65,10 +65,11 @@ def marginal_mismatches(
 ) -> MarginalReport:
     """Compares the marginals of one, two and three sites of `states` (M, L) with those of `others` (M', L).
 
-    Colors are integers below `n_colors`. The first sample counts by `weights` (M,), equally where None, the second one
-    equally; `effective_size` is the number of independent states that it is worth, M' where None. Of more than
-    `max_subsets` sets of sites of one order that many are chosen at random, by `seed`. The noise is the mean of the
-    absolute value of a normal difference of frequencies with the variance p (1 - p) (1/M_eff + 1/M'_eff), at most 2 p.
+    Colors are integers below `n_colors`. The samples of `states` count by `weights` (M,), equally where None; those of
+    `others` count equally, and `effective_size` is the number of independent states that they are worth, M' where None.
+    If there are more than `max_subsets` sets of sites of one order, that many are chosen at random, by `seed`. The
+    noise is the mean of the absolute value of a normal difference of frequencies with the variance p (1 - p) (1/M_eff +
+    1/M'_eff), at most 2 p.
 
     >>> rng = np.random.default_rng(0)
     >>> first, second = rng.integers(0, 2, (2, 4000, 4))

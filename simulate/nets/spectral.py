@@ -19,9 +19,9 @@ from theory.models.results import Result
 class SpectralEstimate(Result):
     """The best approximation of all pair covariances of the sites by one symmetric product A_ij V_ab.
 
-    `attention` A (L, L) is symmetric with a zero diagonal, `values` V (C, C) symmetric with rows that sum to zero; both
-    have Frobenius norm one and a common sign that is free. `singular_values` fall; the `top` one is the first: the norm
-    of the product, over ordered pairs of sites.
+    `attention` A (L, L) is symmetric with a zero diagonal, and `values` V (C, C) is symmetric with rows that sum to
+    zero. Both have Frobenius norm one; the sign of both together is arbitrary. `singular_values` are in falling order.
+    The first one, `top`, is the norm of the product over ordered pairs of sites.
     """
 
     attention: Array = field(repr=False)
@@ -60,10 +60,10 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int) -> Spectr
     """Computes the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 
     The matrix has a row for each pair of sites i < j, and a column for each of the orthonormal symmetric matrices B of
-    size C - 1; its entries are sqrt(2) <Cov_ij, B>, where Cov_ij is the covariance of the Helmert contrasts of the two
-    sites. The covariances of a model with weak couplings J_ij U_ab are proportional to the couplings, so that the top
-    pair points along J and U. It is where the training of a layer from small weights starts to. The factor sqrt(2)
-    counts ordered pairs. ValueError for fewer than two samples, sites or colors.
+    size C - 1. Its entries are sqrt(2) <Cov_ij, B>, where Cov_ij is the covariance of the Helmert contrasts of the two
+    sites; the factor sqrt(2) counts ordered pairs. The covariances of a model with weak couplings J_ij U_ab are
+    proportional to the couplings, so that the top pair points along J and U. It is also the direction in which the
+    training of a layer from small weights starts. ValueError for fewer than two samples, sites or colors.
 
     >>> states = np.random.default_rng(0).integers(3, size=(1000, 4))
     >>> states[:, 2] = states[:, 0]  # two of the sites always have the same color

@@ -55,9 +55,10 @@ class SolutionSet:
     def pair_counts(self) -> NDArray[np.int64]:
         """Return how many ordered pairs of solutions differ in d = 0, 1, ..., N weights, (N + 1,); for two levels.
 
-        The numbers follow from the Walsh transform F of the indicator of the solutions: 2^N n_d is the sum of
-        K_d(|k|) F(k)^2 over all frequencies k, where |k| counts the ones of k and the Krawtchouk number K_d(j) is the
-        coefficient of x^d in (1 - x)^j (1 + x)^(N - j). Integers throughout, hence exact. ValueError for more levels.
+        The numbers follow from the Walsh transform F of the indicator of the solutions: 2^N n_d is the sum of K_d(|k|)
+        F(k)^2 over all frequencies k, where |k| counts the ones of k and the Krawtchouk number K_d(j) is the
+        coefficient of x^d in (1 - x)^j (1 + x)^(N - j). All numbers are integers, so that the result is exact.
+        ValueError for more than two levels.
         """
         N = self.n_weights
         if len(self.levels) != 2:

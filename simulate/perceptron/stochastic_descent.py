@@ -20,9 +20,9 @@ EVERY = 10  # epochs between tests of the signs
 class StochasticDescent(SolverResult):
     """The end of one descent: `solved` says whether the binary weights sign(m) classify every pattern correctly.
 
-    `errors` counts the patterns that they misclassify, `epochs` are those made, `squared_norm` is |m|^2/N and `loss`
-    the negative log-likelihood per weight at the end; `means` (N,) are m. `converged` is the same as `solved`, and
-    `residual` the fraction of misclassified patterns.
+    `errors` counts the patterns that they misclassify, and `epochs` the epochs that were made. `squared_norm` is
+    |m|^2/N and `loss` the negative log-likelihood per weight at the end; `means` (N,) are m. `converged` is the same as
+    `solved`, and `residual` is the fraction of misclassified patterns.
     """
 
     solved: bool

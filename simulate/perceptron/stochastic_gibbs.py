@@ -24,11 +24,12 @@ ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_nor
 class StochasticWeightSample(SolverResult):
     """Averages over Markov chains of the means m of stochastic weights, all with the same patterns.
 
-    `loss` is L/N per weight, `binarized_error` the fraction of the patterns that sign(m) misclassifies, both averages
-    over `n_sweeps` sweeps of all chains. `overlap` is m.m'/N between the time averages of independent chains, which is
-    without bias for the overlap of two samples; `self_overlap` is the one between both halves of a chain, and is larger
-    where chains have not forgotten their first half. `r_hat` is the split R-hat of the loss, `residual` is R-hat - 1,
-    `acceptance` that of small rotations. `means` (chains, N) are the last states, `patterns` (P, N) the patterns.
+    `loss` is L/N per weight, and `binarized_error` the fraction of the patterns that sign(m) misclassifies; both are
+    averages over `n_sweeps` sweeps of all chains. `overlap` is m.m'/N between the time averages of independent chains,
+    which is an unbiased estimate of the overlap of two samples. `self_overlap` is the overlap between both halves of a
+    chain, and is larger where chains have not forgotten their first half. `r_hat` is the split R-hat of the loss,
+    `residual` is R-hat - 1, and `acceptance` is the acceptance of small rotations. `means` (chains, N) are the last
+    states, and `patterns` (P, N) the patterns.
     """
 
     model: StochasticPerceptron = field(repr=False)

@@ -1,4 +1,4 @@
-"""Measurements on generalized Potts models: samplers that judge themselves, inference, and factored attention."""
+"""Measurements on generalized Potts models: samplers that check whether they have mixed, inference, and attention."""
 
 from simulate.core import CheckpointError
 from simulate.core.diagnostics import autocorrelation_time, diagnose, effective_sample_size, split_r_hat

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 class Chains(SolverResult):
     """Draws from a Potts model by Markov chains, together with the evidence that they are draws.
 
-    `states` (n_samples, L) hold colors from 0 to C - 1, `scores` (n_samples,) their S. Sample number t n_chains + c is
-    the state of chain c at time t; in each chain the samples are `thin` sweeps apart. `diagnoses` has the evidence of
-    every observable that was watched, by its name; `sample` says which these are. `converged` says that all of it is
-    good, and `reason` is empty then; otherwise it tells what is wrong. `residual` is the largest R-hat minus one,
-    `iterations` the number of sweeps.
+    `states` (n_samples, L) hold colors from 0 to C - 1, and `scores` (n_samples,) their S. Sample number t n_chains + c
+    is the state of chain c at time t; in each chain the samples are `thin` sweeps apart. `diagnoses` holds the evidence
+    of every observable that was watched, by its name; `sample` says which observables these are. `converged` says that
+    all of it is good, and `reason` is then empty; otherwise `reason` tells what is wrong. `residual` is the largest
+    R-hat minus one, and `iterations` the number of sweeps.
     """
 
     states: NDArray[np.integer[Any]] = field(repr=False)

@@ -15,7 +15,7 @@ States = NDArray[np.integer[Any]]
 
 PROJECTIONS = 2  # a single projection may happen to be blind to the slowest change
 REFERENCES = 2  # states whose overlaps with the others are watched
-FALSE_ALARM = 1e-6  # of the test of color symmetry, over all sites and colors
+FALSE_ALARM = 1e-6  # probability of a false alarm of the test of color symmetry, over all sites and colors
 
 
 class Observables:

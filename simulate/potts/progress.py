@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Bar(Protocol):
-    """Receives what a run tells of its progress."""
+    """Receives the progress of a run."""
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
         """Notes that a stage of `total` sweeps begins, of which `done` were made before."""

@@ -8,7 +8,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts.factored import symmetric
 
-LARGEST = 1e300  # of a logarithm of weights
+LARGEST = 1e300  # largest size of a logarithm of weights
 
 
 @checked

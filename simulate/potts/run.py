@@ -26,7 +26,7 @@ from simulate.potts.watch import Watch, part
 Arrays = dict[str, NDArray[Any]]
 
 FIRST_ROUND = 256  # sweeps
-RECORDS = 1024  # of a round; what changes faster than its 1024th part looks independent
+RECORDS = 1024  # number of records of a round; what changes faster than its 1024th part looks independent
 FROZEN_AFTER = 1024  # sweeps without any change, of any chain
 SAVE_EVERY = 30.0  # seconds between checkpoints
 BURN_IN, PILOT, SAMPLING = range(3)

@@ -20,7 +20,7 @@ from theory.models.results import SolverResult
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder
 MOST_TEMPERATURES = 100
-MOST_SWEEPS = 10**8  # of a trial run, which would take days
+MOST_SWEEPS = 10**8  # most sweeps of a trial run, which would take days
 MOST_TRIALS = 50  # so many trial runs bring rates into the range, or none will
 
 

@@ -23,7 +23,7 @@ Gradients = tuple[Array, ...]
 class Training(Result):
     """The course of a training: the masked `losses` (T,) of test sequences after `steps` (T,) updates, in nats.
 
-    `layer` is the one after the last update. A training runs for a fixed number of updates and is not meant to end at
+    `layer` is the layer after the last update. A training runs for a fixed number of updates and is not meant to end at
     a minimum, so it has no residual.
     """
 

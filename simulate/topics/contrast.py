@@ -22,7 +22,7 @@ Measure = Literal["cosine", "dot"]
 CLEAR = 2.0  # standard errors above zero, from which a mean may be divided by
 ROUNDING = 1e-12  # a spread below this share of the values counts as none
 MOST_PERMUTATIONS = 10**7
-LARGEST = 1e100  # of values and weights: sums of their squares are still numbers
+LARGEST = 1e100  # largest size of values and weights: sums of their squares are still numbers
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ from theory.models.topics import TopicModel
 
 Counts: TypeAlias = NDArray[np.int64]
 AnyCounts: TypeAlias = Any  # (documents, words): an integer array, or a csr_array where the input was sparse
-MOST = 2**40  # of one word in one document: sums of many counts still fit into 64 bits
+MOST = 2**40  # largest count of one word in one document: sums of many counts still fit into 64 bits
 
 
 @dataclass(frozen=True)

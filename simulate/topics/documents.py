@@ -8,7 +8,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.topics import TopicModel
 
-MOST_ENTRIES = 2**31  # of the counts: more would not fit into memory
+MOST_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
 CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws overflow or vanish
 
 
@@ -23,10 +23,11 @@ def sample_topic_documents(
 ) -> TopicDocuments:
     """Draws independent documents of exactly tau topics in equal shares, or of symmetric Dirichlet shares.
 
-    `length`: tokens of each document, or (shortest, longest) for a uniformly drawn one. With a `concentration` a the
-    shares are Dirichlet(a, ..., a), every topic may occur, and the model's tau is not used. Raises ValueError for
-    numbers below 1, for a shortest above the longest length, and for a concentration outside 1e-100 to 1e100. Raises
-    MemoryError with the need in GB, before anything is drawn, where the counts do not fit.
+    `length` is the number of tokens of each document, or (shortest, longest) for a length that is drawn uniformly. With
+    a `concentration` a the shares are Dirichlet(a, ..., a); every topic may then occur, and the model's tau is not
+    used. Raises ValueError for numbers below 1, for a shortest above the longest length, and for a concentration
+    outside 1e-100 to 1e100. Raises MemoryError with the need in GB, before anything is drawn, where the counts do not
+    fit.
 
     >>> model = TopicModel(n_topics=3, words_per_topic=2, topics_per_document=1)
     >>> documents = sample_topic_documents(model, 4, np.random.default_rng(0), length=20)

@@ -25,8 +25,9 @@ Keys = Literal["all", "unselected"]
 class Layer:
     """Holds the weights of f_j = W_V sum_a A_aj e_a + b; A_aj is proportional to n_a exp(G[a, query_j]).
 
-    n_a counts the keys of token a, G = W_K' W_Q/sqrt(d_a). `key` W_K and `query` W_Q (d_a, D), `value` W_V (D, D) with
-    [out, in], `bias` b (D,). Keys and queries have no bias. Raises ValueError for shapes that do not fit.
+    n_a counts the keys that show token a, and G = W_K' W_Q/sqrt(d_a). `key` W_K and `query` W_Q have the shape (d_a,
+    D), `value` W_V is (D, D) with [out, in], and `bias` b is (D,). Keys and queries have no bias. Raises ValueError for
+    shapes that do not fit.
     """
 
     key: Array
@@ -42,7 +43,7 @@ class Layer:
         D = self.n_tokens
         for name, shape in (("query", self.key.shape), ("value", (D, D)), ("bias", (D,))):
             if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} must have shape {shape} as key tells, got {getattr(self, name).shape}")
+                raise ValueError(f"{name} must have shape {shape} to fit key, got {getattr(self, name).shape}")
 
     @property
     def n_tokens(self) -> int:
@@ -63,9 +64,9 @@ class Layer:
 class Batch:
     """Holds queries of several documents, sorted by the token they show.
 
-    `keys` (documents, D): how often each token is a key; `document` and `shown` (queries,): where and what a query is;
-    `targets` (queries, D): its weight for each hidden token; all weights sum to 1. Raises ValueError for shapes that do
-    not fit and for indices that are none.
+    `keys` (documents, D) says how often each token is a key; `document` and `shown` (queries,) are the document of each
+    query and the token that it shows; `targets` (queries, D) is the weight of a query for each hidden token, and all
+    weights sum to 1. Raises ValueError for shapes that do not fit and for indices that are none.
     """
 
     keys: Array
@@ -95,7 +96,7 @@ class Batch:
 def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
     """Returns the queries of masked documents; those of equal document and shown token are merged, their targets add.
 
-    `keys`: attention sees "all" positions, or the "unselected" ones only.
+    `keys` says whether attention sees "all" positions, or only the "unselected" ones.
     """
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
@@ -127,7 +128,7 @@ def _shares(logits: Array, count: Array) -> Array:
 def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
     """Returns the mean loss over selected positions.
 
-    `loss`: "squared" |f - e_target|^2, summed over outputs, "squared_mean", their mean, or "cross_entropy" in nats.
+    `loss` is "squared", |f - e_target|^2 summed over outputs; "squared_mean", their mean; or "cross_entropy" in nats.
     Raises ValueError for a layer and a batch of different numbers of tokens.
     """
     _require_match(layer, batch)

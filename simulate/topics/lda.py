@@ -15,7 +15,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 
-CHUNK_ENTRIES = 2_000_000  # of probabilities in memory at a time
+CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish
 MOST_SWEEPS = 10**9  # over all chains
 DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
@@ -26,13 +26,13 @@ NONE, UNKNOWN = 0.0, 1.0  # the drift that is reported for a single topic, or fo
 class LdaFit(SolverResult):
     """Holds the last state of the chain whose state is the most probable, and how all chains went.
 
-    `topic_words` (K, words) and `document_topics` (documents, K): rows are probabilities, (count + prior)/total.
-    `log_joint` (chains, records): log P(words, topics of all tokens) after the sweeps `recorded`; `perplexity`
-    (chains,): exp of minus the mean log probability of the documents' own words. `iterations` are the sweeps of each
-    chain. `residual` is the relative change of the mean log joint probability from the third to the last quarter of
-    the records, the largest of all chains (1 with fewer than eight records), and `converged` says that it is below
-    1e-3: the chains no longer climb. It does not say that they have seen every way to share words among topics, as
-    no run of this length does; compare the chains.
+    The rows of `topic_words` (K, words) and `document_topics` (documents, K) are probabilities, (count + prior)/total.
+    `log_joint` (chains, records) is log P(words, topics of all tokens) after the sweeps `recorded`. `perplexity`
+    (chains,) is exp of minus the mean log probability of the documents' own words. `iterations` are the sweeps of each
+    chain. `residual` is the relative change of the mean log joint probability from the third to the last quarter of the
+    records, the largest of all chains (1 with fewer than eight records), and `converged` says that it is below 1e-3:
+    the chains no longer climb. This does not say that they have seen every way to share words among topics, which no
+    run of this length does; compare the chains.
     """
 
     topic_words: Array

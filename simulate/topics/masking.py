@@ -16,10 +16,11 @@ MOST_RANDOM = 2**31  # positions that show a random word, each listed by itself
 
 @dataclass(frozen=True)
 class MaskedDocuments:
-    """Holds masked documents as counts. Tokens are 0 for [MASK] and 1 + w for word w; D = words + 1.
+    """Holds masked documents as counts of tokens, which are 0 for [MASK] and 1 + w for word w; D = words + 1.
 
-    `visible` (documents, D): counts of shown tokens; `unselected` (documents, D): of those not selected. In document
-    `document[i]`, `times[i]` selected positions show token `shown[i]` where the true token is `target[i]`.
+    `visible` (documents, D) counts the tokens that are shown, and `unselected` (documents, D) those at positions that
+    were not selected. In document `document[i]`, `times[i]` selected positions show the token `shown[i]` where the true
+    token is `target[i]`.
     """
 
     visible: Counts
@@ -61,7 +62,8 @@ def _indices(name: str, values: Any, ndim: int, below: int | None = None) -> Cou
 def mask_documents(documents: Any, masking: Masking, rng: np.random.Generator) -> MaskedDocuments:
     """Draws masks once, for every position of every document by itself.
 
-    `documents`: sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no counts.
+    `documents` are sampled ones, or counts (documents, words), dense or sparse. Raises ValueError for what are no
+    counts.
 
     >>> masked = mask_documents([[6, 2, 4]], Masking(selected=0.5), np.random.default_rng(0))
     >>> int(masked.visible.sum()), int(masked.unselected.sum()) + masked.n_selected

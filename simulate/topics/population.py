@@ -27,8 +27,8 @@ def population_batch(model: TopicModel, masking: Masking, keys: Keys = "all") ->
     """Returns all queries of infinitely long documents with exact weights, so that gradients are the population's.
 
     A selected position hides a word of the document. It shows that word with probability `kept`, any word with
-    probability `randomized`, and [MASK] otherwise. `keys`: attention sees "all" positions, or the "unselected" ones
-    only. Raises ValueError where there are too many topic sets.
+    probability `randomized`, and [MASK] otherwise. `keys` says whether attention sees "all" positions, or only the
+    "unselected" ones. Raises ValueError where there are too many topic sets.
     """
     # The binomial coefficient itself may have millions of digits; from 25 topics on, either way, it is too large.
     few = min(model.topics_per_document, model.n_topics - model.topics_per_document) < 25

@@ -15,15 +15,16 @@ LITERALS = {"loss": Loss, "optimizer": OptimizerName, "documents": DocumentSourc
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Describes training of a layer from small random weights, with `steps` steps at a constant `rate`.
+    """Describes the training of a layer from small random weights, with `steps` steps at a constant `rate`.
 
-    `loss`: "squared" (summed over outputs), "squared_mean" (their mean) or "cross_entropy"; a mean over selected
-    positions. `optimizer`: "adam" (0.9, 0.999, 1e-8) or "sgd", plain gradient descent. `documents`: fresh "sampled"
-    ones with fresh masks each step, or the exact "population" of infinitely long ones. `keys`: "all" positions or the
-    "unselected" ones. W_K, W_Q, W_V start normal with deviation `init_noise`, the bias at 0. `length` and
-    `concentration` as in `sample_topic_documents`; `attention_dimension` d_a is the number of tokens by default. Every
-    `record_every` steps loss and attention are recorded, of `evaluated` documents that are drawn once. Raises
-    ValueError for other names and for numbers outside their range.
+    `loss` is "squared" (summed over outputs), "squared_mean" (their mean) or "cross_entropy"; each is a mean over
+    selected positions. `optimizer` is "adam" (with the parameters 0.9, 0.999 and 1e-8) or "sgd", plain gradient
+    descent. `documents` are freshly "sampled" ones with fresh masks at each step, or the exact "population" of
+    infinitely long ones. `keys` are "all" positions or the "unselected" ones. W_K, W_Q and W_V start from normal
+    entries of standard deviation `init_noise`, and the bias from 0. `length` and `concentration` are those of
+    `sample_topic_documents`; `attention_dimension` d_a is the number of tokens by default. Every `record_every` steps
+    the loss and the attention are recorded on `evaluated` documents, which are drawn once. Raises ValueError for other
+    names and for numbers outside their range.
     """
 
     steps: int

@@ -15,9 +15,9 @@ from theory.models.results import Result
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
-BLOCK_ENTRIES = 4_000_000  # of dense visible counts in memory at a time
+BLOCK_ENTRIES = 4_000_000  # most entries of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # below this share of filled entries sparse products are faster
-RANK_TOLERANCE = 1e-11  # of squared singular values, relative to the largest
+RANK_TOLERANCE = 1e-11  # least size of squared singular values, relative to the largest
 MOST_DRAWS = 10**6
 
 
@@ -103,9 +103,9 @@ def fit_value_matrix(
 ) -> ValueMatrixFit:
     """Fits the value matrix of uniform attention by least squares, with `draws` masks of each document.
 
-    `documents`: sampled ones or counts (documents, words), dense or sparse. Minimized is the mean squared loss over
-    selected positions, summed over outputs, + `ridge` |W|^2; `bias` as in theory: "free" (not decayed), "decayed" or
-    "none". Raises ValueError for what are no counts, and where no position is selected.
+    `documents` are sampled ones or counts (documents, words), dense or sparse. The mean over selected positions of the
+    squared loss, summed over outputs, plus `ridge` |W|^2 is minimized; `bias` is "free" (not decayed), "decayed" or
+    "none", as in theory. Raises ValueError for what are no counts, and where no position is selected.
 
     >>> documents = np.array([[8, 1, 0, 1], [0, 1, 7, 2], [6, 2, 1, 1], [1, 0, 5, 4]])
     >>> fit = fit_value_matrix(documents, Masking(selected=0.5), np.random.default_rng(0), ridge=0.01, draws=20)

@@ -1,4 +1,4 @@
-"""The rooted-tree text itself: a sieve that writes it, counts of words, and predictors of hidden words."""
+"""The text of rooted trees: a sieve that writes it, counts of words, and predictors of hidden words."""
 
 from simulate.trees.corpus import WrittenCorpus, letters_of_word, word_of_letters, write_corpus
 from simulate.trees.ngrams import NGramCounts, ngram_counts

@@ -10,7 +10,7 @@ from simulate.trees.tables import Integers
 from theory.models import checks
 
 PIECE = 2**18  # targets whose keys are made at a time
-MOST_BITS = 62  # of a key
+MOST_BITS = 62  # most bits of a key
 FARTHEST = 1000
 LARGEST_MODULUS = 10**6
 

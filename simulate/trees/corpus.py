@@ -24,7 +24,7 @@ SUFFIXES = (".txt", ".txt.gz")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenCorpus(Result):
-    """What was written: `n_documents` lines of `words_per_document` words, the last maybe fewer, in the file `path`."""
+    """What was written to the file `path`: `n_documents` lines of `words_per_document` words, the last maybe fewer."""
 
     path: Path
     n_documents: int

@@ -1,4 +1,4 @@
-"""Losses of predictors of a hidden word that count: plug-in, and held out, where sparse contexts show their price."""
+"""Losses of predictors that count words: plug-in losses, and held-out ones, which show the price of rare contexts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,14 @@ EVERY = 5  # one block of so many is held out
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionLoss(Result):
-    """The loss of one predictor of hidden words, in bits a word, and the share of words that it guesses.
+    """The loss of one predictor of hidden words, in bits per word, and the share of words that it guesses.
 
-    `bits` and `accuracy` are plug-in numbers: frequencies counted on the whole text predict the same text. Contexts
-    that occur a few times only then predict themselves, so that the bits are too low, the more the rarer contexts are.
-    `held_out_bits` and `held_out_accuracy` are those of the words in blocks that were not counted. Of these words,
-    `unseen` is the share whose full context was never counted. The truth lies between the two. `n_contexts` counts the
-    different contexts, `n_targets` the words that were predicted, and `n_held_out` those of them that were held out.
+    `bits` and `accuracy` are plug-in numbers: frequencies that were counted on the whole text predict the same text.
+    Contexts that occur only a few times then predict themselves, so that the bits are too low, and the more so, the
+    rarer contexts are. `held_out_bits` and `held_out_accuracy` are those of the words in blocks that were not counted.
+    `unseen` is the share of these words whose full context was never counted. The truth lies between the two kinds of
+    numbers. `n_contexts` counts the different contexts, `n_targets` the words that were predicted, and `n_held_out`
+    those of them that were held out.
     """
 
     bits: float

@@ -15,7 +15,7 @@ from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
 
 LARGEST_SUM = 10**6  # terms of the binomial sum, which takes a second or two then
-LARGEST_DIMENSION = 10**12  # of the integral over the sphere
+LARGEST_DIMENSION = 10**12  # largest dimension of the integral over the sphere
 LARGEST_EXPONENT = 600.0  # up to here f^n - 1 is summed itself, above only its logarithm
 TOL = 1e-9  # relative, of log ||L||^2, and of the mass of the law of overlaps, for the integral over the sphere
 NARROWEST = 1e-11  # panel relative to its angle
@@ -45,11 +45,11 @@ def likelihood_ratio_norm(model: SpikedCumulant, n: int) -> LikelihoodRatioNorm:
     """Computes ||L_n||^2, the second moment under H0 of the likelihood ratio of `n` samples, exactly.
 
     ||L_n||^2 = E f(lambda)^n over the overlap lambda of two independent spikes (see `overlap_function`). For sign
-    spikes lambda = (2 K - d)/d with K ~ Bin(d, 1/2): a sum of d + 1 terms. On the sphere its density is proportional to
-    (1 - lambda^2)^((d-3)/2): an integral over the angle, on panels graded around each maximum of the integrand.
-    All is done in logarithms, since norms are exponential in d.
+    spikes lambda = (2 K - d)/d with K ~ Bin(d, 1/2), so that the mean is a sum of d + 1 terms. On the sphere lambda has
+    a density proportional to (1 - lambda^2)^((d-3)/2), and the mean is an integral over the angle, on panels graded
+    around each maximum of the integrand. Both are computed in logarithms, since norms are exponential in d.
 
-    A bounded norm as n and d grow means that no test distinguishes H1 from H0 with vanishing errors; an unbounded one
+    If the norm stays bounded as n and d grow, no test distinguishes H1 from H0 with vanishing errors; an unbounded norm
     alone proves nothing. ValueError for n below 1 or above 2^63 - 1, an infinite d, and for d beyond 10^6 (signs) or
     10^12 (sphere); ConvergenceError where two quadratures differ.
 

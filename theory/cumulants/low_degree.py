@@ -1,4 +1,4 @@
-"""The norm of the low-degree part of the likelihood ratio: the yardstick of tests that take polynomial time."""
+"""The norm of the low-degree part of the likelihood ratio, by which tests that take polynomial time are judged."""
 
 import math
 from dataclasses import dataclass, field

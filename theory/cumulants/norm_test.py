@@ -42,7 +42,7 @@ class NormTest(Result):
     def corrected_power(self, level: float = 0.05) -> float:
         """Computes the power of the same test from the exact mean, deviation and skewness under H1.
 
-        The first order of Edgeworth's expansion, whose error falls as 1/n at fixed d.
+        This is the first order of Edgeworth's expansion, whose error falls as 1/n at fixed d.
         """
         threshold = (_quantile(level) - self.snr) * self.deviation / self.spiked_deviation
         return _upper_tail(threshold, math.copysign(1.0, self.mean) * self.spiked_skewness)

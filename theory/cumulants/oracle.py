@@ -1,4 +1,4 @@
-"""The best possible classification of single samples by one who knows the hidden direction."""
+"""The best possible classification of single samples by a test that knows the hidden direction."""
 
 import math
 
@@ -10,18 +10,19 @@ from theory.models import SpikedCumulant
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-POINTS = 40  # of the grid within one standard deviation of the narrowest Gaussian
+POINTS = 40  # points of the grid within one standard deviation of the narrowest Gaussian
 LARGEST_BETA = 1e6
-ROUNDING = 1e-13  # of the logarithm of the ratio of the two densities
+ROUNDING = 1e-13  # rounding error of the logarithm of the ratio of the two densities
 
 
 @checked
 def oracle_accuracy(model: SpikedCumulant) -> float:
     """Computes the accuracy of telling samples of H1 from those of H0, equally frequent, if the spike is known.
 
-    Only y = u.x differs: under H1 it is a mixture of Gaussians of variance 1 - r around sqrt(r) g, under H0 it is
-    N(0, 1). The best rule compares the two densities, and is right with probability 1/2 + (their total variation)/2. It
-    bounds what any network can reach, from any number of samples. The d and the prior of the model play no part.
+    The two laws differ only in y = u.x: under H1 it is a mixture of Gaussians of variance 1 - r around sqrt(r) g, under
+    H0 it is N(0, 1). The best rule compares the two densities, and is right with probability 1/2 + (their total
+    variation)/2. It bounds what any network can reach, from any number of samples. The d and the prior of the model
+    play no part.
 
     The signs of the difference are found on a grid and its zeros refined; between them the masses are differences of
     error functions. ValueError for a beta above 10^6, where the Gaussians are too narrow for the grid.

@@ -82,7 +82,7 @@ def signal_fixed_point(network: BinaryNetwork, *, check: bool = True) -> SignalF
 
 @checked
 def criticality(neurons: BinaryNeurons) -> Criticality:
-    """Returns the best that any initialization can do, in closed form.
+    """Returns the largest slope and depth scale that any initialization can have, in closed form.
 
     Neurons "sign": chi grows with s at given q, and at s = 1 it is tan(t/2)/t with cos t = q/(1 + q), which rises from
     1/2 at q = infinity to 2/pi at q = 0. So chi <= 2/pi: there is no critical point, and no signal travels further than

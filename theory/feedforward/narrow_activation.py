@@ -1,4 +1,4 @@
-"""Hermite coefficients and kernel of an activation, for whoever wants to look at them."""
+"""Hermite coefficients and kernel of an activation, as the theory of narrow networks uses them."""
 
 import math
 from dataclasses import dataclass, field

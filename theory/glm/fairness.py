@@ -17,7 +17,7 @@ from theory.models.results import Result
 class FairnessTable(Result):
     """Hold the `joint` law P(group, label, prediction) of a classifier, (2, 2, 2), index 0 for + in each.
 
-    All rates and measures of dependence follow from it; informations are in nats.
+    All rates and measures of dependence follow from it. Mutual informations are in nats.
     """
 
     joint: Array

@@ -15,7 +15,7 @@ __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", 
 
 
 class Loss(Protocol):
-    """The methods that the equations need of a loss; any object that has them serves, built in or not."""
+    """The methods of a loss that the equations need; any object that has them can be used as a loss."""
 
     @property
     def name(self) -> str:

@@ -97,9 +97,9 @@ def is_separable(problem: Any) -> bool:
 def mixture_separability_threshold(model: GaussianMixture) -> float:
     """Compute alpha_c = n/p up to which some w (and b, if `model.bias`) has y (w.x + b) > 0 on a mixture's samples.
 
-    Infinite if a hyperplane always does. For means +-mu of Mahalanobis norm D without bias it is the maximum over s in
-    [0, 1) of (1 - s^2)/F(D s), F(k) = (1 + k^2) Phi(-k) - k phi(k); D = 0 gives 2. All clusters must have one
-    covariance, up to factors; ValueError otherwise. See `problem_threshold` for the derivation.
+    It is infinite if a hyperplane always separates the labels. For means +-mu of Mahalanobis norm D without a bias it
+    is the maximum over s in [0, 1) of (1 - s^2)/F(D s) with F(k) = (1 + k^2) Phi(-k) - k phi(k); D = 0 gives 2. All
+    clusters must have one covariance, up to factors; ValueError otherwise. See `problem_threshold` for the derivation.
 
     >>> model = GaussianMixture.opposite(mean_power=4.0, alpha=1.0, lam=1.0, bias=False)
     >>> round(mixture_separability_threshold(model), 6)

@@ -29,12 +29,13 @@ def variance_factor(at: RidgeMoments, alpha: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SampleFactors:
-    """What a finite sample makes of the errors of the population predictor, all arrays (points,).
+    """Factors that turn the errors of the population predictor into those of a finite sample, all arrays (points,).
 
-    `test` = 1/(1 - c2 df2/alpha) times those errors is the test error, and `train` times the test error the train
-    error, `gcv` times it what generalized cross-validation tends to. Here c2 = E[tau^2/(g + tau y)^2] with the weight
-    g = lam/kappa and the share y = df1/alpha of rows of scale tau, `train` = E[tau/(1 + tau delta)^2], delta = y/g, and
-    `gcv` = train/(1 - y)^2. Rows that are alike have c2 = 1, train = (lam/kappa)^2 and gcv = 1.
+    The test error is `test` = 1/(1 - c2 df2/alpha) times the error of the population predictor. The train error is
+    `train` times the test error, and generalized cross-validation tends to `gcv` times the test error. Here c2 =
+    E[tau^2/(g + tau y)^2], where tau is the scale of a row, g = lam/kappa and y = df1/alpha; `train` = E[tau/(1 + tau
+    delta)^2] with delta = y/g, and `gcv` = train/(1 - y)^2. Rows that are alike have c2 = 1, train = (lam/kappa)^2 and
+    gcv = 1.
     """
 
     test: Array
@@ -61,10 +62,10 @@ class SampleFactors:
 def conditional_variances(covariance: Covariance) -> Array:
     """Compute 1/(Sigma^-1)_kk, the part of each variance that no linear function of the other coordinates explains.
 
-    Returns shape (d,), or one entry a class of coordinates in the limit d -> infinity, in the squared units of the
-    coordinates; zero for a coordinate that is a combination of others. Which coordinates these are is judged on the
-    matrix of correlations: in other units the values change by the units alone. Raises ValueError where rounding of the
-    entries of a given matrix leaves no digit of a value.
+    Returns shape (d,), or one entry for each class of coordinates in the limit d -> infinity, in the squared units of
+    the coordinates. The value is zero for a coordinate that is a linear combination of others. Which coordinates these
+    are is judged on the matrix of correlations, so that a change of units changes the values by the units alone. Raises
+    ValueError where rounding of the entries of a given matrix leaves no digit of a value.
 
     >>> from theory.models import AR1
     >>> conditional_variances(AR1(3, 0.5)).round(4)  # 1 - r^2 at the ends, (1 - r^2)/(1 + r^2) between two neighbors

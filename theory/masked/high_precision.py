@@ -1,7 +1,8 @@
 """Arbitrary-precision twin of the homogeneous problem: the reference that the fast solvers are tested against.
 
-Independent of them: another root finder, and adaptive quadrature of the spectral symbol for d -> infinity. A float
-is taken for the binary number it is; "0.7" is the decimal one. mpmath is loaded when a function is called.
+It is independent of them: it uses another root finder, and adaptive quadrature of the spectral symbol for d ->
+infinity. A float is taken for the binary number that it is, and a text such as "0.7" for the decimal one. mpmath is
+loaded when a function is called.
 """
 
 from collections.abc import Callable, Sequence

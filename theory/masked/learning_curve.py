@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class LearningCurve(SolverResult):
     """Errors of masked ridge regression on the grid of `lams` (rows) by `alphas` (columns).
 
-    Arrays have shape (n_lams, n_alphas); conventions are those of `MaskedRidge`. `residual` and `iterations` are the
-    worst of all points.
+    Arrays have shape (n_lams, n_alphas), and conventions are those of `MaskedRidge`. `residual` and `iterations` are
+    the largest of all points.
     """
 
     covariance: Covariance
@@ -58,7 +58,7 @@ class LearningCurve(SolverResult):
 
     @property
     def gcv_error(self) -> Array:
-        """What generalized cross-validation of each coordinate tends to, shaped as `test_error`."""
+        """The limit of the generalized cross-validation error of each coordinate, shaped as `test_error`."""
         return np.asarray(self._factors.gcv[..., None] * self.test_error)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -74,9 +74,10 @@ def learning_curve(
 ) -> LearningCurve:
     """Compute test and train errors on a grid of sample ratios `alphas` = n/d and ridges `lams`, as `solve` does.
 
-    Means over coordinates are computed at once, errors per coordinate when asked for; one eigendecomposition serves all
-    points. `row_scales` is the law of the rows' scales, as in `MaskedRidge`. ValueError for an empty grid or an entry
-    that is not positive. Raises ConvergenceError.
+    Means over coordinates are computed at once, and errors of single coordinates when they are asked for; one
+    eigendecomposition serves all points. `row_scales` is the law of the rows' scales, as in `MaskedRidge`. Raises
+    ValueError for an empty grid or an entry that is not positive, and ConvergenceError where the equation for an
+    effective ridge is not solved.
 
     >>> from theory.models import AR1
     >>> curve = learning_curve(AR1(np.inf, correlation=0.7), alphas=[0.5, 1.0, 2.0], lams=[0.01, 0.1])

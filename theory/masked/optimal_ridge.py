@@ -24,17 +24,17 @@ from theory.random_matrix import (
 )
 from theory.random_matrix.row_response import row_response, row_weight
 
-ROUNDING = 32 * np.finfo(float).eps  # of a slope, relative to the terms whose difference it is
+ROUNDING = 32 * np.finfo(float).eps  # rounding error of a slope, relative to the terms whose difference it is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OptimalRidge(SolverResult):
-    """The ridge of least mean test error with its certificate: where the slope of the error changes its sign.
+    """The ridge of least mean test error, with its certificate: where the slope of the error changes its sign.
 
-    `residual` is |d log E / d log kappa| at the optimum, E the mean test error and kappa the effective ridge, and
+    `residual` is |d log E / d log kappa| at the optimum, where E is the mean test error and kappa the effective ridge.
     `bracket` holds two kappa at which this slope is negative and positive. `lam` is 0 or inf where the error falls all
-    the way to that end; `effective_ridge` is the limit there, and the certificate the slope at the last point at which
-    it can be told from rounding.
+    the way to that end; then `effective_ridge` is the limit there, and the certificate is the slope at the last point
+    where it can be told from rounding.
     """
 
     alpha: float

@@ -20,15 +20,17 @@ from theory.random_matrix.row_response import row_response
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReplicaSolution(WithReplicon, SolverResult):
-    """Order parameters of the regression of one coordinate, their conjugates and what follows from them.
+    """Order parameters of the regression of one coordinate, their conjugates, and the errors that follow from them.
 
-    m = a^T Sigma_x w and q = w^T Sigma_x w are the overlaps of the learned row w with the population predictor a and
-    with itself, V the response; the conjugates multiply them in the free energy. Errors without a factor 1/2.
+    m = a^T Sigma_x w is the overlap of the learned row w with the population predictor a, q = w^T Sigma_x w is its
+    overlap with itself, and V is the response; the conjugates multiply them in the free energy. Errors are mean squares
+    without a factor 1/2.
 
-    `replicon` is 1 - alpha E (df/dh)^2 tr(Sigma_x G)^2/d, per unknown, one minus the parameter of de Almeida and
-    Thouless: the force f of a sample on its prediction h has the slope -1/(1 + V), so that it is 1 - df2/alpha with
-    df2 = tr (Sigma_x (Sigma_x + kappa)^-1)^2/d at the effective ridge kappa; rows of different scale make it
-    1 - c2 df2/alpha (see `theory.masked.solve`). Replica symmetry is stable above 0, which it is for every ridge.
+    `replicon` is 1 - alpha E (df/dh)^2 tr(Sigma_x G)^2/d, per unknown, which is one minus the parameter of de Almeida
+    and Thouless. The force f of a sample on its prediction h has the slope -1/(1 + V), so that the replicon is 1 -
+    df2/alpha with df2 = tr (Sigma_x (Sigma_x + kappa)^-1)^2/d at the effective ridge kappa; with rows of different
+    scale it is 1 - c2 df2/alpha (see `theory.masked.solve`). Replica symmetry is stable where the replicon is above 0,
+    which it is for every ridge.
     """
 
     m: float

@@ -85,7 +85,7 @@ def _least_squares(rows: RowScales, alpha: float, rank: float) -> tuple[float, f
 class PeakHeight(Result):
     """The leading order of the interpolation peak at alpha = 1 as lam -> 0.
 
-    `test_error` has shape (d,), or one entry a class of coordinates in the limit d -> infinity.
+    `test_error` has shape (d,), or one entry for each class of coordinates in the limit d -> infinity.
     """
 
     lam: float

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MaskedRidgeSolution(SolverResult):
-    """Errors of masked ridge regression, squared, per coordinate, without a factor 1/2 and with the irreducible part.
+    """The errors of masked ridge regression: mean squares of each coordinate, without a factor 1/2.
 
-    `test_error` and `train_error` have shape (d,); in the limit d -> infinity one entry a class of coordinates, and a
-    single one, of shape (1,), where all are alike. `df1` and `df2` are degrees of freedom per dimension, tr/d.
-    `gcv_error`, of the same shape, is what generalized cross-validation tends to as n and d grow: the test error where
-    all rows have one scale, too little where they differ. `residual` is that of the effective-ridge equation relative
-    to its terms.
+    They include the irreducible part. `test_error` and `train_error` have shape (d,). In the limit d -> infinity they
+    have one entry for each class of coordinates, and shape (1,) where all coordinates are alike. `gcv_error`, of the
+    same shape, is the limit of the error that generalized cross-validation reports as n and d grow: it is the test
+    error where all rows have one scale, and too small where they differ. `df1` and `df2` are degrees of freedom per
+    dimension, tr/d. `residual` is the residual of the equation for the effective ridge, relative to its terms.
     """
 
     covariance: Covariance = field(repr=False)
@@ -38,7 +38,7 @@ class MaskedRidgeSolution(SolverResult):
 
     @property
     def leave_one_out_error(self) -> Array:
-        """What leave-one-out cross-validation tends to: the test error itself, whatever the scales of the rows."""
+        """The limit of the leave-one-out error, which is the test error itself, whatever the scales of the rows."""
         return self.test_error
 
     @property
@@ -79,7 +79,7 @@ class MaskedRidgeSolution(SolverResult):
 
 
 def per_coordinate(covariance: Covariance, values: Array) -> Array:
-    """Spread values (..., c) over the d coordinates of a finite covariance; in the limit they stay one a class."""
+    """Spread values (..., c) over the d coordinates of a finite covariance; in the limit each class keeps one value."""
     if not covariance.is_finite:
         return values
     return np.broadcast_to(values, (*values.shape[:-1], covariance.size))

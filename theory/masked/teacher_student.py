@@ -13,9 +13,9 @@ from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TeacherStudentSolution(SolverResult):
-    """Errors of ridge regression on a teacher's labels: squared, without a factor 1/2.
+    """The mean squared errors of ridge regression on a teacher's labels, without a factor 1/2.
 
-    `test_error` is the error on noisy labels, `risk` that on labels without noise; `df1` and `df2` are degrees of
+    `test_error` is the error on noisy labels, and `risk` that on labels without noise; `df1` and `df2` are degrees of
     freedom per dimension.
     """
 

@@ -1,4 +1,4 @@
-"""The array type that every room shares."""
+"""The array type that all packages share."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,11 +1,11 @@
 """The two conventions for the ridge, and how one is converted into the other.
 
-The records of the subject `masked` have a ridge lam per sample: (1/n) sum_i (y_i - a.x_i)^2 + lam |a|^2 is minimized.
-Those of the subject `glm`, like replica calculations, have a ridge L per unknown:
-sum_i loss(y_i, w.x_i/sqrt(u)) + (L/2) |w|^2 with u unknowns and the square loss (y - h)^2/2. With w = sqrt(u) a both
-have the same minimum if L u = n lam. With n = alpha d samples the unknowns of masked regression are the d - 1 other
-coordinates, so that in the limit d -> infinity L = alpha lam. A record knows its own number of unknowns:
-`record.ridge_per_unknown` is L.
+In the records of the subject `masked` the ridge lam is one per sample: (1/n) sum_i (y_i - a.x_i)^2 + lam |a|^2 is
+minimized. In the records of the subject `glm`, as in replica calculations, the ridge L is one per unknown: sum_i
+loss(y_i, w.x_i/sqrt(u)) + (L/2) |w|^2 is minimized, with u unknowns and the square loss (y - h)^2/2. With w = sqrt(u) a
+both have the same minimum if L u = n lam. With n = alpha d samples the unknowns of masked regression are the d - 1
+other coordinates, so that L = alpha lam in the limit d -> infinity. `record.ridge_per_unknown` is L, computed with the
+record's own number of unknowns.
 """
 
 import math

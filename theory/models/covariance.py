@@ -19,8 +19,8 @@ from theory.numerics.quadrature import graded_edges, half_circle, panelled_legen
 class Covariance(ABC):
     """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
 
-    A family says what its matrix is and, where it knows better than a dense eigendecomposition, its spectrum. Results
-    are cached by the record and read-only; a pickle carries the parameters alone.
+    A family defines its matrix and, if there is a faster way than a dense eigendecomposition, its spectrum. Results are
+    cached by the record and read-only; a pickle carries only the parameters.
     """
 
     d: int | float

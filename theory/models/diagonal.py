@@ -140,8 +140,9 @@ class TwoLevel(_Axes):
 class PowerLaw(_Axes):
     """The covariance with eigenvalues (j/d)^-exponent, j = 1..d, on the coordinates or on a random basis.
 
-    Without `rotation` it is diagonal; an integer is the seed of a Haar-random basis. The limit d -> infinity is the law
-    of u^-exponent, u uniform on (0, 1): it has no largest variance, and for exponent >= 1 no mean.
+    With `rotation` None it is diagonal; an integer is the seed of a Haar-random basis. In the limit d -> infinity the
+    eigenvalues have the law of u^-exponent with u uniform on (0, 1): there is no largest variance, and for exponent >=
+    1 no mean.
 
     >>> PowerLaw(4, exponent=1.0).variances
     array([4.        , 2.        , 1.33333333, 1.        ])

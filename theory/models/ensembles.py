@@ -14,11 +14,12 @@ from theory.numerics.quadrature import half_circle
 
 @dataclass(frozen=True)
 class GOEPrecision(Covariance):
-    """The covariance whose inverse is nu I + W, W from the Gaussian orthogonal ensemble.
+    """The covariance whose inverse is nu I + W, with W from the Gaussian orthogonal ensemble.
 
-    Off-diagonal entries of W have the variance `variance`/d, those on the diagonal twice that; `seed` draws it. Needs
-    nu > 2 sqrt(variance), the edge of the semicircle; a small matrix may still be indefinite: then its use raises
-    ValueError. The limit d -> infinity is the law of 1/(nu + x), x on the semicircle.
+    Off-diagonal entries of W have the variance `variance`/d, and those on the diagonal twice that; `seed` is the seed
+    with which W is drawn. nu must exceed 2 sqrt(variance), the edge of the semicircle. A small matrix may still be
+    indefinite, and its use then raises ValueError. In the limit d -> infinity the eigenvalues have the law of 1/(nu +
+    x), where x follows the semicircle law.
 
     >>> round(float(GOEPrecision(float("inf"), nu=3.0).variances[0]), 6)  # (nu - sqrt(nu^2 - 4))/2
     0.381966
@@ -62,7 +63,8 @@ class GOEPrecision(Covariance):
 class Wishart(Covariance):
     """The covariance G G^T / m of a standard Gaussian G (d, m), m = round(aspect * d); singular for aspect < 1.
 
-    `seed` draws it. The limit d -> infinity is the Marchenko-Pastur law of ratio 1/aspect.
+    `seed` is the seed with which G is drawn. In the limit d -> infinity the eigenvalues have the Marchenko-Pastur law
+    of ratio 1/aspect.
 
     >>> int(np.count_nonzero(Wishart(6, aspect=0.5).eigenvalues))  # the rank is m
     3

@@ -4,11 +4,11 @@
 class MaskedSSLError(Exception):
     """The base class of the toolkit's own errors: catch it to handle every failure that is not a bad argument.
 
-    Below it stand `ConvergenceError` (a solver found no verified solution, or as `ReplicaSymmetryError` an unstable
-    one), `FitError` (a minimization did not reach its minimum), `MixingError` (Markov chains have not mixed),
-    `TaskError` (a task of a parallel sweep failed), `CheckpointError` (a saved run cannot be used), `DivergenceError`
-    (training left the range of floating point numbers) and `DataError` (a user's file cannot be used). A bad argument
-    is a ValueError that names the argument, its value and what is allowed.
+    Its subclasses are `ConvergenceError` (a solver found no verified solution, or only an unstable one, which raises
+    `ReplicaSymmetryError`), `FitError` (a minimization did not reach its minimum), `MixingError` (Markov chains have
+    not mixed), `TaskError` (a task of a parallel sweep failed), `CheckpointError` (a saved run cannot be used),
+    `DivergenceError` (training left the range of floating point numbers) and `DataError` (a user's file cannot be
+    used). A bad argument is a ValueError that names the argument, its value and what is allowed.
     """
 
 

@@ -17,9 +17,9 @@ from theory.models.spectrum import Spectrum, homogeneous
 class Equicorrelated(Covariance):
     """The covariance with unit variances whose pairs are all correlated by `correlation`, in (-1/(d-1), 1).
 
-    In the limit d -> infinity the common factor is known exactly from the other coordinates: what is left is isotropic
-    with variance 1 - correlation. There `spectrum` leaves the factor out, and its mean is 1 - correlation; `variances`
-    stay 1.
+    In the limit d -> infinity the common factor is known exactly from the other coordinates, and what is left is
+    isotropic with variance 1 - correlation. In this limit `spectrum` leaves the factor out, so that its mean is 1 -
+    correlation, while `variances` stay 1.
 
     >>> Equicorrelated(4, 0.5).spectrum.eigenvalues  # 1 - r, three times, and 1 + (d - 1) r
     array([0.5, 2.5])

@@ -97,13 +97,13 @@ class MaskedRegression(SampledRows):
 class MaskedRidge(RidgeProblem):
     """Masked self-supervised ridge regression (arXiv:2601.23208).
 
-    n = alpha d rows x ~ N(0, Sigma). Every coordinate k is masked in turn and predicted from the other d - 1 by
-    `argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2`. Errors are squared, per coordinate, without a factor 1/2, and
-    include the irreducible conditional variance 1/(Sigma^-1)_kk. d may be infinite.
+    The data are n = alpha d rows x ~ N(0, Sigma). Every coordinate k is masked in turn and predicted from the other d -
+    1 by `argmin_a (1/n) |X_k - X_-k a|^2 + lam |a|^2`. Errors are mean squares of each coordinate, without a factor
+    1/2, and include the irreducible conditional variance 1/(Sigma^-1)_kk. d may be infinite.
 
     With `row_scales` other than `EqualScales()` row i is sqrt(tau_i) Sigma^(1/2) z_i, and its scale tau_i is drawn from
-    that law of mean 1 (elliptical data). Sigma stays the covariance; the test error is that of a new row of scale 1,
-    which is the mean over new rows of all scales.
+    that law of mean 1 (elliptical data). Sigma stays the covariance. The test error is that of a new row of scale 1,
+    which is also the mean over new rows of all scales.
 
     >>> from theory.models import AR1
     >>> MaskedRidge(AR1(d=400, correlation=0.7), alpha=2.0, lam=0.01)

@@ -10,17 +10,18 @@ from theory.models.covariance import set_checked
 from theory.models.masked_ridge import RidgeProblem
 
 MOST_MASKS = 10**9  # more differ from infinitely many by less than rounding, and take minutes to sum over
-LEAST_RATE = 1e-100  # of masks that are drawn: below it the squares of their number vanish
+LEAST_RATE = 1e-100  # least rate of masks that are drawn: below it the squares of their number vanish
 
 
 @dataclass(frozen=True, repr=False)
 class RandomMasks(RidgeProblem):
     """Masked regression whose inputs are masked too, each with probability `mask_rate`, as in masked language modeling.
 
-    n = alpha d rows x ~ N(0, Sigma), each masked `n_masks` times independently (None: infinitely often, the mean over
-    all masks). Masked inputs are set to 0, which makes z of x. Coordinate k is regressed on z over the pairs of a
-    sample and a mask that hide it: the mean of (x_k - a.z)^2 over their expected number N = n n_masks mask_rate, plus
-    lam |a|^2. mask_rate lies in [0, 1); 0 needs n_masks = None, and is then MaskedRidge.
+    Each of n = alpha d rows x ~ N(0, Sigma) is masked `n_masks` times independently; None stands for infinitely often,
+    the mean over all masks. Setting the masked inputs to 0 makes z of x. Coordinate k is regressed on z over the pairs
+    of a sample and a mask that hide it: the sum of (x_k - a.z)^2 over these pairs, divided by their expected number N =
+    n n_masks mask_rate, plus lam |a|^2 is minimized. mask_rate lies in [0, 1); with mask_rate 0, n_masks must be None,
+    and the problem is then MaskedRidge.
 
     >>> import numpy as np
     >>> from theory.models import AR1
@@ -59,9 +60,9 @@ class RandomMasks(RidgeProblem):
 class SpanMask(RidgeProblem):
     """Masked regression of the coordinates of `span`, all masked together, on the coordinates outside it.
 
-    n = alpha d rows x ~ N(0, Sigma), d finite; each coordinate k of the span by
-    `argmin_a (1/n) |X_k - X_outside a|^2 + lam |a|^2`. `span` holds different integers from 0 to d - 1, at least one
-    and fewer than d; results keep their order.
+    The data are n = alpha d rows x ~ N(0, Sigma) with finite d. Each coordinate k of the span is predicted by `argmin_a
+    (1/n) |X_k - X_outside a|^2 + lam |a|^2`. `span` holds different integers from 0 to d - 1, at least one and fewer
+    than d; results keep their order.
 
     >>> from theory.models import AR1
     >>> SpanMask(AR1(d=400, correlation=0.6), alpha=1.0, lam=0.1, span=range(100, 103)).span
@@ -99,9 +100,10 @@ class SpanMask(RidgeProblem):
 
 @dataclass(frozen=True, repr=False)
 class SpanWindows(RidgeProblem):
-    """Every window of `length` consecutive coordinates masked in turn, each as `SpanMask` masks one span.
+    """Masked regression of every window of `length` consecutive coordinates, each masked as `SpanMask` masks one span.
 
-    n = alpha d rows x ~ N(0, Sigma), d finite and above `length`. The windows begin at 0, step, 2 step, ...
+    The data are n = alpha d rows x ~ N(0, Sigma), with d finite and above `length`. The windows begin at 0, step, 2
+    step, ...
 
     >>> from theory.models import AR1
     >>> SpanWindows(AR1(d=100, correlation=0.6), alpha=1.0, lam=0.1, length=5, step=10).starts

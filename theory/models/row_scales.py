@@ -99,17 +99,18 @@ GAUSSIAN = EqualScales()
 
 
 def shown_fields(record: Any) -> str:
-    """Write the fields of a record as its repr shows them; that its rows are Gaussian is the rule, and left out."""
+    """Write the fields of a record as its repr shows them; that rows are Gaussian is not written, since it is usual."""
     shown = [one.name for one in fields(record) if one.repr and not isinstance(getattr(record, one.name), EqualScales)]
     return ", ".join(f"{name}={getattr(record, name)!r}" for name in shown)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointScales(RowScales):
-    """Scales take the values `values` (N,) with the probabilities `probabilities` (N,), all equal where left out.
+    """Scales take the values `values` (N,) with the probabilities `weights` (N,), which are equal where left out.
 
-    An array of one scale a row is thereby taken as an empirical law. ValueError for negative values, probabilities
-    that are negative or do not sum to 1, and a mean other than 1; `rescaled` divides the values by their mean first.
+    An array with one scale for each row is thereby taken as an empirical law. ValueError for negative values, for
+    probabilities that are negative or do not sum to 1, and for a mean other than 1; `rescaled` divides the values by
+    their mean first.
 
     >>> law = PointScales([0.2, 3.4], [0.75, 0.25])
     >>> f"{law.heterogeneity:.2f}"

@@ -10,11 +10,11 @@ from theory.models.potts.batches import checked_samples, normalized_weights
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequences:
-    """Sample sequences as the law that gives every sample its weight: `states` (M, L) of colors 0 to C - 1.
+    """Sample sequences, taken as the law that gives every sample its weight: `states` (M, L) of colors 0 to C - 1.
 
-    `weights` (M,) need not be normalized, and are equal where None; after the record is made they add up to one.
-    ValueError for entries that are no colors below `n_colors`, for no sample, and for weights that are negative,
-    not finite, or all zero.
+    `weights` (M,) need not be normalized, and are equal where None; in the record they add up to one. ValueError for
+    entries that are no colors below `n_colors`, for no sample, and for weights that are negative, not finite, or all
+    zero.
 
     >>> Sequences([[0, 1, 1], [1, 1, 0]], n_colors=2)
     Sequences(n_samples=2, n_sites=3, n_colors=2)

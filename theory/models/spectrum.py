@@ -12,9 +12,10 @@ from theory.models.arrays import Array
 class Spectrum:
     """The modes of a covariance Sigma: all that traces and diagonals of functions of Sigma need.
 
-    A finite matrix has its distinct eigenvalues, a limit d -> infinity the nodes of a quadrature: the formulas are the
-    same. Coordinates come in three layouts: all alike (`loadings` None, `axes` False), each mode a coordinate (`axes`
-    True, a diagonal Sigma), or `loadings` (d, r), the weight of coordinate k on eigenspace j, with rows summing to 1.
+    For a finite matrix the modes are its distinct eigenvalues; for a limit d -> infinity they are the nodes of a
+    quadrature, to which the same formulas apply. There are three layouts of the coordinates: they are all alike
+    (`loadings` None, `axes` False); each mode is a coordinate (`axes` True, a diagonal Sigma); or `loadings` (d, r)
+    holds the weight of coordinate k on eigenspace j, with rows summing to 1.
     """
 
     eigenvalues: Array  # (r,), non-negative

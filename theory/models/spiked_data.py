@@ -17,18 +17,20 @@ SpikeMethod = Literal["ssr", "pca", "correlation_pca", "diagonal_deleted_pca"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpikedData:
-    """n = alpha d rows x ~ N(0, noise + strength u u^T), and the method whose top eigenvector is to find u.
+    """Gaussian rows x ~ N(0, noise + strength u u^T), n = alpha d of them, and the method that looks for u.
 
-    `direction` u: (d,), of unit length, or None for a delocalized spike (a random direction; d may be infinite).
-    `strength` > 0, or None where it is what is asked for (`random_matrix.threshold`). `method`:
+    `direction` is u, (d,), of unit length; None stands for a random direction, spread over all coordinates (a
+    delocalized spike), for which d may be infinite. `strength` is positive, or None where it is asked for
+    (`random_matrix.threshold`). `method` names the matrix whose top eigenvector is to find u:
 
-    - "ssr": the joint predictor of masked ridge regression, of the ridge `lam` in (1/n) |X_k - X_-k a|^2 + lam |a|^2,
-      as in MaskedRidge; lam = 0 is its limit, which a simulation cannot draw, and None leaves it open, to be found by
-      `random_matrix.optimal_ridge`;
-    - "pca": the sample covariance C = X'X/n; "correlation_pca": C scaled to a unit diagonal; "diagonal_deleted_pca":
-      C without its diagonal, the limit lam -> infinity of "ssr". These take no `lam`.
+    - "ssr": the joint predictor of masked ridge regression with the ridge `lam` in (1/n) |X_k - X_-k a|^2 + lam |a|^2,
+      as in MaskedRidge. lam = 0 is the limit of small ridges, which a simulation cannot draw; None leaves the ridge
+      open, to be found by `random_matrix.optimal_ridge`.
+    - "pca": the sample covariance C = X'X/n; "correlation_pca": C scaled to a unit diagonal; "diagonal_deleted_pca": C
+      without its diagonal, which is the limit lam -> infinity of "ssr". These take no `lam`.
 
-    `row_scales` is the law of the rows' scales, Gaussian rows by default: row i is sqrt(tau_i) times a Gaussian one.
+    `row_scales` is the law of the rows' scales tau: row i is sqrt(tau_i) times a Gaussian row. By default all scales
+    are 1.
 
     >>> from theory.models import TwoLevel
     >>> SpikedData(TwoLevel(math.inf), None, strength=2.5, alpha=1.0, lam=0.05).method

@@ -20,7 +20,8 @@ from theory.numerics.quadrature import half_circle
 class AR1(Covariance):
     """The covariance correlation^|i-j| of a stationary first-order autoregression of unit variance; d may be infinite.
 
-    Its inverse is tridiagonal: 1/(1-r^2) times 1 + r^2 on the diagonal, 1 at its two ends, and -r beside it.
+    With r the correlation, its inverse is 1/(1 - r^2) times a tridiagonal matrix with 1 + r^2 on the diagonal (1 at the
+    two ends) and -r beside it.
 
     >>> AR1(3, 0.5).matrix
     array([[1.  , 0.5 , 0.25],
@@ -99,7 +100,7 @@ class Toeplitz(Covariance):
 class TridiagonalPrecision(Covariance):
     """The covariance whose inverse has `diagonal` on and `off_diagonal` beside its diagonal; d may be infinite.
 
-    Needs diagonal > 2 |off_diagonal|.
+    ValueError unless diagonal > 2 |off_diagonal|, which makes every such matrix positive definite.
 
     >>> np.linalg.inv(TridiagonalPrecision(3, 2.0, -0.5).matrix).round(12) + 0.0
     array([[ 2. , -0.5,  0. ],

@@ -50,7 +50,7 @@ class Topics(ABC):
 class TopicModel(Topics):
     """Describes documents that mix a random set of `topics_per_document` (tau) topics in equal shares.
 
-    The model of arXiv:2303.04245. Raises ValueError unless 1 <= tau <= T.
+    This is the model of arXiv:2303.04245. Raises ValueError unless 1 <= tau <= T.
 
     >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
     >>> model.n_tokens

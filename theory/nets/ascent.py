@@ -117,9 +117,10 @@ def _require_few(name: str, value: int) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningThreshold(Result):
-    """The number of samples beyond which the escape of a stack of N layers carries the structure of the data.
+    """The number of samples from which on a stack of N layers leaves its plateau along the structure of the data.
 
-    `n_samples` is (c/S*)^2, from the signal S* = `gain` and the noise S*_null(M) = c/sqrt(M) with c = `noise`.
+    With fewer samples it leaves along their noise. `n_samples` is (c/S*)^2, from the signal S* = `gain` and the noise
+    S*_null(M) = c/sqrt(M) with c = `noise`.
     """
 
     n_samples: float
@@ -132,8 +133,9 @@ def learning_threshold(gain: float, noise: float) -> LearningThreshold:
     """Computes from how many samples on the signal of the data exceeds the best that their noise offers.
 
     Of M samples without structure (uniform independent colors) the largest gain is c/sqrt(M), since the moments that
-    enter S are then sums of independent noise; see `structureless_gain` for c = `noise`. The direction of escape
-    follows the data once this is below their S* = `gain` of `best_direction`: M = (c/S*)^2. Infinite without a signal.
+    enter S are then sums of independent noise; see `structureless_gain` for c = `noise`. A stack leaves its plateau
+    along the structure of the data once this is below their gain S* of `best_direction`, from M = (c/S*)^2 on. Without
+    a signal the number is infinite.
 
     >>> round(learning_threshold(gain=0.001346073, noise=0.0076).n_samples)
     32

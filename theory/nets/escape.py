@@ -17,7 +17,7 @@ from theory.nets.moments import second_moments_of
 from theory.nets.orders import MAX_NUMBERS, order_fractions
 from theory.numerics import ConvergenceError, Solution
 
-RTOL = 1e-7  # of the integration; a second one with CHECK_RTOL tells how large its error is
+RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
 TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
 NEAR = 1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
@@ -25,7 +25,7 @@ STATIONARY = 1e-7  # that length where the direction is final
 CLOSE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
 ASCENT = 500  # iterations at most
 LONGEST = 1e12  # in units of the first turn of the direction
-LOG_LARGEST = 690.0  # of a time, so that it and its inverse are floating-point numbers
+LOG_LARGEST = 690.0  # largest logarithm of a time, so that it and its inverse are floating-point numbers
 SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
 
@@ -53,11 +53,11 @@ class PlateauRate(Result):
         return float((np.sum(self.attention * stack.attentions) + np.sum(self.values * stack.values)) / math.sqrt(2))
 
     def escape_time(self, stack: FactoredStack, gain: float) -> float:
-        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats a site.
+        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats per site.
 
-        t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. The true time differs from it by a constant of the data as the start
-        becomes small: it is a law of the logarithm, t = log(1/eps)/sigma_1 + O(1), of a start with weights of order
-        eps. Infinite where nothing grows.
+        This time is t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. As the start becomes small the true time differs from it
+        by a constant that depends on the data. The law is therefore one of the logarithm: t = log(1/eps)/sigma_1 + O(1)
+        for a start with weights of order eps. The time is infinite where nothing grows.
         """
         delta, a = checks.positive("gain", gain), abs(self.amplitude(stack))
         if self.rate == 0 or a == 0:
@@ -127,12 +127,13 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     integral of rho^-(D-2) over tau, whose tail follows from S at the final direction. S may be negative at the start;
     the flow first turns then.
 
-    `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer, of
-    which `plateau_rate` tells; for weights that are all zero; and for what does not fit the data or is too large.
-    ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`. ValueError for a stack of one layer,
+    which `plateau_rate` treats; for weights that are all zero; and for a stack that does not fit the data or is too
+    large. ConvergenceError where the residual exceeds `tol`, or after `max_evaluations` gradients.
 
-    About a thousand gradients are needed. With three layers one takes 0.1 ms for five sites and three colors, and 12 ms
-    for 2000 sequences of eight sites and ten colors; it grows like the sequences times L^2 C (L + C).
+    About a thousand gradients are needed. With three layers a gradient takes 0.1 ms for five sites and three colors,
+    and 12 ms for 2000 sequences of eight sites and ten colors; the time grows like the number of sequences times L^2 C
+    (L + C).
 
     >>> from theory.models import PottsModel
     >>> chain = PottsModel([[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[1, 0], [0, 1]], [[0.5, 0]] * 3)

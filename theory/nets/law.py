@@ -10,7 +10,7 @@ from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States
 from theory.potts import Enumeration, enumerate_states
 
-MAX_NUMBERS = 2**27  # of an array over all contexts: 1 GB
+MAX_NUMBERS = 2**27  # most numbers of an array over all contexts: 1 GB
 ROUNDING = (
     1e-14  # relative size below which what a context says about its site is rounding: independent sites say nothing
 )

@@ -121,15 +121,15 @@ def _add_block(
 
 @checked
 def leading_gain(model: Data, stack: FactoredStack) -> float:
-    """Computes S, by which a network with small logits is better than its first plateau, in nats a site.
+    """Computes S, the gain of a network with small logits over its first plateau, in nats per site.
 
     The masked loss of logits z near zero is ln C - S + O(|z|^2) with S = (1/L) sum_i E[(x_i - 1/C).z_i]. S is
-    homogeneous, of degree D = 2 (2^N - 1) in the weights, and needs moments of the data of up to 2^(N-1) + 1 sites
-    only. A stack with fields first learns the marginals; its plateau is then the loss of sites alone, 1/C becomes the
-    marginals, and z has no fields. The values of the fields are not used.
+    homogeneous of degree D = 2 (2^N - 1) in the weights, and needs only moments of the data of up to 2^(N-1) + 1 sites.
+    A stack with fields first learns the marginals: its plateau is then the loss of predicting each site from its own
+    frequencies alone, the marginals take the place of 1/C, and z has no fields. The values of the fields are not used.
 
-    `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one too large, and for a
-    stack of other sites or colors.
+    `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large, and
+    for a stack of other sites or colors.
 
     >>> from theory.models import PottsModel
     >>> pair = PottsModel(site_couplings=[[0, 1], [1, 0]], color_couplings=[[1, 0], [0, 1]], beta=1.0)

@@ -21,7 +21,7 @@ class SpectralThreshold(Result):
     """The number of samples from which on the top singular pair of the sample covariance knows the true couplings.
 
     `n_samples` is M_c = 2 sqrt(n1 n2)/(C^2 theta^2), with n1 = L (L-1)/2 pairs of sites and n2 = C (C-1)/2 symmetric
-    pairs of contrasts. Infinite where the signal vanishes.
+    pairs of contrasts. It is infinite where the signal theta vanishes.
     """
 
     n_samples: float
@@ -47,12 +47,12 @@ class SpectralOverlaps(Result):
 def spectral_threshold(n_sites: int, n_colors: int, signal: float) -> SpectralThreshold:
     """Computes the sample size M_c of the spectral transition of one layer of factored attention.
 
-    The rows of the rearranged sample covariance are the pairs i < j of sites, its columns the orthonormal symmetric
-    matrices of Helmert contrasts of the colors, with entries sqrt(2) <Cov_ij, B_m>. For weak couplings and equal
-    marginals its noise consists of independent entries of variance 2/(C^2 M), and the couplings add one singular
-    value theta = `signal` (see `population_signal` and `linear_response_signal`): a spiked rectangular matrix, whose
-    top pair is correlated with the spike from theta^2 = s^2 sqrt(n1 n2) on (F. Benaych-Georges and R. R. Nadakuditi,
-    arXiv:1103.2221). In terms of the information gamma a site, M_c tends to C/(2 gamma), whatever L.
+    The rows of the rearranged sample covariance are the pairs i < j of sites; its columns are the orthonormal symmetric
+    matrices B_m of Helmert contrasts of the colors, and its entries are sqrt(2) <Cov_ij, B_m>. For weak couplings and
+    equal marginals its noise consists of independent entries of variance s^2 = 2/(C^2 M), and the couplings add one
+    singular value theta = `signal` (see `population_signal` and `linear_response_signal`). This is a spiked rectangular
+    matrix, whose top pair is correlated with the spike from theta^2 = s^2 sqrt(n1 n2) on (F. Benaych-Georges and R. R.
+    Nadakuditi, arXiv:1103.2221). If gamma is the information per site, M_c tends to C/(2 gamma), whatever L.
 
     ValueError for fewer than two sites or colors, and for a negative signal.
 
@@ -73,10 +73,10 @@ def spectral_threshold(n_sites: int, n_colors: int, signal: float) -> SpectralTh
 def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: float) -> SpectralOverlaps:
     """Computes how well the top singular pair of M = `n_samples` samples agrees with the true couplings.
 
-    With s^2 = 2/(C^2 M), c = n2/n1 and t = theta^2/(s^2 n1), above the threshold t^2 > c the squared cosines are
-    1 - c (1 + t)/(t (t + c)) for the colors and 1 - (c + t)/(t (t + 1)) for the sites, and the top singular value is
-    s sqrt(n1 (1 + t) (c + t)/t); below it they are 0, 0, and s (sqrt(n1) + sqrt(n2)). Symbols as in
-    `spectral_threshold`. The colors are found well before the sites, which are many more.
+    Symbols are those of `spectral_threshold`. With c = n2/n1 and t = theta^2/(s^2 n1), the squared cosines above the
+    threshold t^2 > c are 1 - c (1 + t)/(t (t + c)) for the colors and 1 - (c + t)/(t (t + 1)) for the sites, and the
+    top singular value is s sqrt(n1 (1 + t) (c + t)/t). Below the threshold they are 0, 0, and s (sqrt(n1) + sqrt(n2)).
+    The colors are found with many fewer samples than the sites, of which there are many more.
 
     >>> found = spectral_overlaps(60, 10, 0.1342, 1600)
     >>> round(found.colors, 9), round(found.sites, 9), round(found.top_value, 9)
@@ -100,8 +100,8 @@ def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: flo
 def linear_response_signal(model: PottsModel) -> float:
     """Computes the signal beta |J|_F |U0|_F/C^2 of weak couplings J_ij U_ab, to first order in beta.
 
-    U0 is the zero-sum part of the color couplings, and |J|_F runs over ordered pairs of sites. The fields are not
-    looked at: the formula is that of equal marginals.
+    U0 is the zero-sum part of the color couplings, and |J|_F runs over ordered pairs of sites. The fields of the model
+    are ignored: the formula is that of equal marginals.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)
@@ -117,15 +117,15 @@ def linear_response_signal(model: PottsModel) -> float:
 def population_signal(model: Data, *, whitened: bool = False) -> float:
     """Computes the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
 
-    It is exact for a model that can be enumerated or its enumeration. Of `Sequences` it is the top value of the sample,
-    noise included, so these must be many more than the threshold. Zero where all sites are independent.
+    It is exact for a model that can be enumerated or its enumeration. For `Sequences` it is the top value of the
+    sample, noise included, so these must be many more than the threshold. It is zero where all sites are independent.
 
     With colors of unequal marginals the noise of a sample covariance is no longer white, and the plain top pair finds
     the couplings much later than `spectral_overlaps` says. `whitened` multiplies the contrasts of every site by the
     inverse root of their covariance, and divides the top value by C: the noise is then white, with the variance of
     equal marginals, and `spectral_threshold` and `spectral_overlaps` hold for the whitened sample covariance, also
-    where local fields prefer other colors at other sites (seen in samples of 40 sites and six colors whose marginals
-    differ tenfold). Contrasts that never vary are left out.
+    where local fields prefer other colors at other sites (this was seen in samples of 40 sites and six colors whose
+    marginals differ tenfold). Contrasts that never vary are left out.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)

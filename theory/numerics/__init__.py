@@ -1,4 +1,4 @@
-"""Solvers that know when they have failed, and quadrature."""
+"""Solvers that verify what they return, and quadrature rules."""
 
 from theory.numerics.continuation import first_solved, follow
 from theory.numerics.fixed_point import solve_fixed_point

@@ -12,7 +12,7 @@ import numpy as np
 from theory.models.arrays import Array
 from theory.numerics.steps import Anderson, Map, differences, drawn_back, newton_step, relative_gap
 
-LARGEST_STEP = 3.0  # of a proposal in any coordinate: a factor of 20 where they are logarithms
+LARGEST_STEP = 3.0  # largest step of a proposal in any coordinate: a factor of 20 where they are logarithms
 MEMORY = 6  # points that are mixed
 DAMPED = 6  # steps before mixing begins
 HALVINGS = 40

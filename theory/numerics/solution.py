@@ -19,7 +19,7 @@ ADVICE: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Solution(Generic[T]):
-    """The value of a solve, `residual` being that of the undamped equation at this very value."""
+    """The value of a solve with the evidence for it; `residual` is that of the undamped equation at this very value."""
 
     value: T
     status: Status

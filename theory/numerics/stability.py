@@ -27,7 +27,7 @@ class ReplicaSymmetryError(ConvergenceError):
 
 
 class WithReplicon:
-    """What a result with a field `replicon` says of it."""
+    """The property that results with a field `replicon` share."""
 
     replicon: float
 

@@ -20,7 +20,7 @@ from theory.perceptron.discrete_saddle import scale_of
 FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
 LARGEST = 0.05  # step of the scan, over that scale
 SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
-SHARE = 0.6  # of the way to the zero of the tangent that one step of the scan goes
+SHARE = 0.6  # share of the way to the zero of the tangent that one step of the scan goes
 NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
 MOST_STEPS = 200
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
@@ -52,8 +52,9 @@ def zero_entropy_capacity(
 ) -> ZeroEntropyCapacity:
     """Compute the capacity alpha_0, where the entropy of solutions vanishes (arXiv:1602.04129; Krauth and Mezard 1989).
 
-    Up to alpha_0 N random patterns there typically are solutions with weights from `levels`, beyond there are none. For
-    L equally spaced levels at margin 0 it rises with L from 0.833 towards 2, the capacity of real weights (Gardner).
+    For up to alpha_0 N random patterns there typically are solutions with weights from `levels`, for more there are
+    none. For L equally spaced levels at margin 0 the capacity rises with L from 0.833 towards 2, the capacity of real
+    weights (Gardner).
 
     The load is scanned upward from few patterns, since far above alpha_0 the equations are ill-behaved; alpha_0 is then
     a root in the last step. ConvergenceError where the equations were not solved or replica symmetry is unstable

@@ -53,7 +53,7 @@ class SolutionEntropy(WithReplicon, SolverResult):
 class EntropyCurve(SolverResult):
     """The entropy of solutions at several loads; all arrays (n,) are in the order in which the loads were given.
 
-    The fields are those of `SolutionEntropy`. `residual` is the largest one.
+    The fields are those of `SolutionEntropy`. `residual` is the largest residual of all loads.
     """
 
     alphas: Array

@@ -13,7 +13,7 @@ from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
 from theory.perceptron.gaussian_average import STEP, gaussian_grid
 
-PATH_STEP = 0.03  # of alpha in units of log2 L, where the first start fails
+PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first

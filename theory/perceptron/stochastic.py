@@ -24,18 +24,20 @@ ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger 
 class StochasticSaddlePoint(WithReplicon, SolverResult):
     """Order parameters of the Gibbs measure of stochastic weights, and the observables of a typical sample of means.
 
-    `q` is the overlap m.m'/N of two samples m and m' of the means, `qhat` its conjugate and `norm_conjugate` the one of
-    the squared norm. `loss` is the negative log-likelihood per weight, L/N, without beta; `binarized_error` the
-    fraction of patterns that the network with weights sign(m_i) misclassifies. `mean_magnitude` is the mean of |m_i|,
-    `sign_overlap` the overlap of m with the signs of an independent sample. `free_entropy` is the limit of
-    (1/N) E log Z, with Z the integral of exp(-beta L) over the cube [-1, 1]^N at the given norm.
+    `q` is the overlap m.m'/N of two samples m and m' of the means, `qhat` is its conjugate, and `norm_conjugate` is the
+    conjugate of the squared norm. `loss` is the negative log-likelihood per weight, L/N, without the factor beta.
+    `binarized_error` is the fraction of patterns that the network with weights sign(m_i) misclassifies,
+    `mean_magnitude` the mean of |m_i|, and `sign_overlap` the overlap of m with the signs of an independent sample.
+    `free_entropy` is the limit of (1/N) E log Z, with Z the integral of exp(-beta L) over the cube [-1, 1]^N at the
+    given norm.
 
-    `replicon` = 1 - alpha E_z[((var u - 1)/(Q - q))^2] E_z[(var m)^2], with Q the squared norm: the two responses are
-    the derivative of the mean output with the field of the other replicas, where var u is the variance of the Gaussian
-    part of a pattern's field under the measure tilted by Phi^beta, and of the mean of m with its own field. The saddle
-    point is stable above 0. It is derived from the growth of a small difference between two overlaps, as in the
-    stability of one step of replica symmetry breaking, whose equations reproduce its value in the tests; it tends to 1
-    where beta or alpha vanish. `residual` is that of the equation for log(q/(Q - q)), on grids twice as fine.
+    `replicon` = 1 - alpha E_z[((var u - 1)/(Q - q))^2] E_z[(var m)^2], with Q the squared norm. The first average is
+    over the response of a pattern's mean output to the field of the other replicas, where var u is the variance of the
+    Gaussian part of the pattern's field under the measure tilted by Phi^beta; the second is over the response of the
+    mean of m to its own field. The saddle point is stable where the replicon is above 0. The formula follows from the
+    growth of a small difference between two overlaps, as in the stability of one step of replica symmetry breaking,
+    whose equations reproduce its value in the tests; it tends to 1 where beta or alpha vanish. `residual` is that of
+    the equation for log(q/(Q - q)), on grids twice as fine.
     """
 
     model: StochasticPerceptron = field(repr=False)
@@ -55,19 +57,19 @@ class StochasticSaddlePoint(WithReplicon, SolverResult):
 def stochastic_saddle_point(
     model: StochasticPerceptron, *, tol: float = 1e-9, max_iter: int = 200, check: bool = True
 ) -> StochasticSaddlePoint:
-    """Solves for the replica-symmetric saddle point of stochastic binary weights (arXiv:1710.09825, free entropy).
+    """Solve for the replica-symmetric saddle point of stochastic binary weights (arXiv:1710.09825, free entropy).
 
-    With Q the squared norm, z and u standard Gaussian, h = sqrt(q) z + sqrt(Q - q) u, A = norm_conjugate - qhat:
-    qhat = alpha E_z[<u>^2]/(Q - q), where u is tilted by Phi(h/sqrt(1 - Q))^beta; A is such that E_z <m^2> = Q, and
-    q = E_z <m>^2, where m has the density exp(A m^2/2 + sqrt(qhat) z m) on [-1, 1]. This is a map of q alone, whose
-    fixed point is found by mixed iterations. The fraction of patterns that the signs misclassify is the average of
-    H(mu/sqrt(v)), with p1 = E_z <|m|>, p0 = E_z <m><sign m>, mu = p0 z/sqrt(q) + (p1 - p0) u/sqrt(Q - q),
-    v = 1 - p0^2/q - (p1 - p0)^2/(Q - q), H the upper tail of a Gaussian: signs and means are correlated Gaussian
-    fields.
+    With Q the squared norm, z and u standard Gaussian, h = sqrt(q) z + sqrt(Q - q) u and A = norm_conjugate - qhat, the
+    equations are: qhat = alpha E_z[<u>^2]/(Q - q), where u is tilted by Phi(h/sqrt(1 - Q))^beta; A is such that E_z
+    <m^2> = Q; and q = E_z <m>^2, where m has the density exp(A m^2/2 + sqrt(qhat) z m) on [-1, 1]. This is a map of q
+    alone, whose fixed point is found by mixed iterations. The fraction of patterns that the signs misclassify is the
+    average of H(mu/sqrt(v)), with p1 = E_z <|m|>, p0 = E_z <m><sign m>, mu = p0 z/sqrt(q) + (p1 - p0) u/sqrt(Q - q) and
+    v = 1 - p0^2/q - (p1 - p0)^2/(Q - q), where H is the upper tail of a Gaussian: the fields of the signs and of the
+    means are correlated Gaussians.
 
     `tol` bounds the residual in log(q/(Q - q)), relative to 1 + its size, at the fixed point on grids of twice as many
     panels. ConvergenceError where that is not reached within `max_iter` iterations, and where the parameters are too
-    extreme; ReplicaSymmetryError, one of its kinds, where the point is unstable. With check=False an unstable or
+    extreme; ReplicaSymmetryError, a subclass of it, where the point is unstable. With check=False an unstable or
     inaccurate point is returned.
 
     >>> from theory.models import StochasticPerceptron

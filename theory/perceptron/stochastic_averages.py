@@ -14,7 +14,7 @@ from theory.models.perceptron import StochasticPerceptron
 from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
 
 REACH = 9.0  # standard deviations after which a Gaussian weight, 1e-18, is left out
-MOST_NODES = 1_000_000  # of one grid
+MOST_NODES = 1_000_000  # most nodes of one grid
 ORDER = 16
 ADVICE = (
     "the parameters are too extreme for the quadrature: take a squared_norm farther from 0 and 1, or a smaller beta"

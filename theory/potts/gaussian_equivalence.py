@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from theory.numerics import Solution
 
 
-BOUNDS = (1e-150, 1e150)  # of alpha and of a positive lam
+BOUNDS = (1e-150, 1e150)  # bounds of alpha and of a positive lam
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +104,7 @@ def contrast_regression(population: ContrastPopulation, alpha: float, lam: float
 def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) -> ContrastRegression:
     """Computes the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
 
-    The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is one of
+    The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is that of
     least squares above. ValueError where n equals that rank, since the error diverges there.
     """
     alpha = _sample_ratio(alpha)

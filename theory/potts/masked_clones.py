@@ -45,13 +45,13 @@ class MaskedClone(SolverResult):
 
 @checked
 def masked_clone(model: Potts | Enumeration, order: int, *, tol: float = 1e-18, max_iter: int = 200) -> MaskedClone:
-    """Computes the clone of a model that an order-limited masked model makes: it is fitted by pseudo-likelihood.
+    """Computes the clone of a model: the law with interactions of up to `order` sites that predicts masked sites best.
 
-    Among the energies with terms of up to `order` bodies it takes the one whose conditionals have the least masked loss
-    on the model, the symmetric floor of `k_body_floor`, and the joint distribution of that energy. Clones of the first
-    order, and of models without interactions of more than `order` bodies, equal the maximum-entropy clone; others
-    differ from it and do not keep the marginals of `order` sites exactly (arXiv:2410.19637 draws such clones from
-    trained networks).
+    It is fitted by pseudo-likelihood: among the energies with terms of up to `order` bodies it takes the one whose
+    conditionals have the least masked loss on the model, the symmetric floor of `k_body_floor`. The clone is the joint
+    distribution of that energy. Clones of the first order, and of models without interactions of more than `order`
+    bodies, equal the maximum-entropy clone; others differ from it and do not keep the marginals of `order` sites
+    exactly (arXiv:2410.19637 draws such clones from trained networks).
 
     ConvergenceError where the residual stays above `tol`; ValueError for a system or an order that is too large.
 

@@ -127,7 +127,7 @@ def curie_weiss_jump(n_colors: int) -> float:
 
 @checked
 def curie_weiss_latent_heat(n_colors: int) -> float:
-    """Computes the energy per site of the disordered less that of the ordered phase where both coexist.
+    """Computes the energy per site of the disordered phase minus that of the ordered one where both coexist.
 
     It is (q - 2)^2/(2 q (q - 1)), in units of the coupling.
     """

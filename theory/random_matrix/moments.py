@@ -13,7 +13,7 @@ from theory.numerics.extremes import within_range
 
 @dataclass(frozen=True, eq=False)
 class RidgeMoments:
-    """Traces over d of p = Sigma (Sigma + kappa)^-1 and t = kappa (Sigma + kappa)^-1 = 1 - p, one a ridge kappa.
+    """Traces over d of p = Sigma (Sigma + kappa)^-1 and t = kappa (Sigma + kappa)^-1 = 1 - p, one for each ridge kappa.
 
     `df1` and `df2` are the degrees of freedom per dimension of a regression with the ridge kappa; `left` and `spread`
     are kept beside them because differences of degrees of freedom lose their digits at a small or a large ridge.
@@ -88,11 +88,12 @@ def _traces(modes: Spectrum, kappa: Array) -> tuple[Array, Array, Array, Array]:
 @checked
 @within_range
 def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
-    """Compute the same traces for the minors of Sigma, divided by d - 1: entry k without row and column k.
+    """Compute the traces of `ridge_moments` for the minors of Sigma, Sigma without row and column k, divided by d - 1.
 
-    Every minor has a ridge kappa[k] > 0 of its own: kappa is (c,), one a coordinate, or one in all where they are
-    alike. With R = (Sigma + kappa)^-1 the minor's resolvent has the trace tr R - (R^2)_kk / R_kk; everything else
-    follows by differentiation. Raises ValueError for d < 2 or a kappa that is not positive and finite.
+    Entry k of each trace belongs to the minor k. Every minor has a ridge kappa[k] > 0 of its own: kappa is (c,), one
+    for each coordinate, or one for all where they are alike. With R = (Sigma + kappa)^-1 the minor's resolvent has the
+    trace tr R - (R^2)_kk / R_kk; everything else follows by differentiation. Raises ValueError for d < 2 or a kappa
+    that is not positive and finite.
     """
     kappa = np.atleast_1d(non_negative_array("kappa", kappa))
     classes = len(spectrum.coordinate_weights)

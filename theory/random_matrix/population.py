@@ -28,7 +28,7 @@ class Population(Protocol):
         """Compute the degrees of freedom at ridges kappa."""
 
     def errors(self, kappa: Array) -> Array:
-        """Compute the errors of `population_errors`, (points, c), one entry a class of coordinates."""
+        """Compute the errors of `population_errors`, (points, c), one entry for each class of coordinates."""
 
     def mean_errors(self, kappa: Array) -> Array:
         """Compute their means over the coordinates, (points,)."""
@@ -37,8 +37,8 @@ class Population(Protocol):
 def population_errors(spectrum: Spectrum, kappa: Array) -> Array:
     """Compute the errors (R Sigma R)_kk / R_kk^2 of the population's masked ridge predictor, R = (Sigma + kappa)^-1.
 
-    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. Shape (..., c): one entry
-    a class of coordinates for every kappa (...).
+    Row k of I - diag(R)^-1 R regresses coordinate k on the others with the ridge kappa > 0. The shape is (..., c), with
+    one entry for each class of coordinates and every kappa (...).
     """
     p, t = shrinkage(spectrum, kappa)
     own = spectrum.diagonal(t)
@@ -128,7 +128,7 @@ class LargePopulation:
 
 
 def population(covariance: Covariance) -> Population:
-    """Choose how a covariance is known: by its modes, or as a large one."""
+    """Choose how traces and errors of a covariance are computed: from its modes, or by the methods of a large one."""
     if isinstance(covariance, LargeCovariance):
         return LargePopulation(covariance)
     return SpectralPopulation(covariance.spectrum)

@@ -1,4 +1,8 @@
-"""Topic structure learned by masked language modeling (arXiv:2303.04245), in closed form."""
+"""Topic structure learned by masked language modeling (arXiv:2303.04245), in closed form.
+
+Documents mix topics. In stage 1 attention is uniform and the value matrix is learned; in stage 2 the value matrix is
+that of stage 1 and attention is learned.
+"""
 
 from theory.models.topics import Masking, TopicMixture, TopicModel
 from theory.topics.attention import AttentionAverages, attention_averages, attention_logits, population_loss

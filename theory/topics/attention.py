@@ -1,8 +1,8 @@
 """One attention layer with one-hot embeddings: its population loss for any weights, and class averages of attention.
 
-Tokens have no positions, so a long document is its law over token types: attention of a query a puts on the type c
-the weight visible[c] exp(G[c, a]), normalized over c. The output is f = W P[:, a] + b. The loss is an exact sum over
-(topic set, query).
+Tokens have no positions, so that a long document is described by its law over types of tokens: the attention of a query
+a gives the type c the weight visible[c] exp(G[c, a]), normalized over c. With P[c, a] these weights the output is f = W
+P[:, a] + b. The loss is an exact sum over pairs of a topic set and a query.
 """
 
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ def attention_averages(
 ) -> AttentionAverages:
     """Returns the class averages (beta, alpha, 1)/Z of attention tied by topics, as measured on unmasked documents.
 
-    A query puts weight beta = `same_word_weight` (by default alpha) on its own word, alpha = `same_topic_weight` on
-    other words of its topic and 1 on all others. Documents are long, of tau topics; Z = (A + tau - 1)/tau with A =
+    A query puts the weight beta = `same_word_weight` (by default alpha) on its own word, alpha = `same_topic_weight` on
+    other words of its topic and 1 on all others. Documents are long and have tau topics. Z = (A + tau - 1)/tau with A =
     ((v - 1) alpha + beta)/v. Raises ValueError for weights below 0, or so large that Z is no finite number.
     """
     alpha = checks.non_negative("same_topic_weight", same_topic_weight)
@@ -84,11 +84,11 @@ def population_loss(
 ) -> float:
     """Returns the loss of a layer of attention on infinitely long documents, exactly, for any weights.
 
-    It is averaged over all topic sets, queries and words. `logits` G (D, D) [key, query], where -inf excludes a key;
-    `matrix` W (D, D) or a BlockMatrix; `bias` (D,), by default that of the BlockMatrix or zero. `loss`: "squared"
-    E |f - e_word|^2, summed over outputs, or "cross_entropy" in nats. `keys`: attention sees "all" positions, or only
-    the "unselected" ones, which all show their true word. Raises ValueError above 200 000 topic sets, for shapes that
-    do not fit, and where a query is left without keys.
+    It is averaged over all topic sets, queries and words. `logits` are G (D, D) with [key, query], where -inf excludes
+    a key. `matrix` is W (D, D) or a BlockMatrix, and `bias` is (D,), by default that of the BlockMatrix or zero. `loss`
+    is "squared", E |f - e_word|^2 summed over outputs, or "cross_entropy" in nats. `keys` says whether attention sees
+    "all" positions, or only the "unselected" ones, which all show their true word. Raises ValueError above 200 000
+    topic sets, for shapes that do not fit, and where a query is left without keys.
     """
     G = _logits(model, logits)
     W, b = weights_of(model, matrix, bias)

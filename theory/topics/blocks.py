@@ -14,10 +14,10 @@ from theory.models.topics import Topics
 class BlockMatrix(Result):
     """Holds a value matrix W[out, in] over tokens by the classes of its entries, and a bias.
 
-    Rows of words: `diagonal` (the same word), `same` (another word of its topic), `different` (a word of another
-    topic) and `mask_column` (input [MASK]). Row 0, the output [MASK]: `mask_row` on words and `mask_mask` on [MASK].
-    The bias is `word_bias` for every word and `mask_bias` for [MASK]. Raises ValueError for entries that are not
-    finite numbers.
+    In the rows of words the entries are `diagonal` (the same word), `same` (another word of its topic), `different` (a
+    word of another topic) and `mask_column` (the input [MASK]). In row 0, the output [MASK], they are `mask_row` on
+    words and `mask_mask` on [MASK]. The bias is `word_bias` for every word and `mask_bias` for [MASK]. Raises
+    ValueError for entries that are not finite numbers.
     """
 
     model: Topics = field(repr=False)

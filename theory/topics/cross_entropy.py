@@ -20,7 +20,7 @@ from theory.topics.sectors import require, same_topic_gap, sectors
 from theory.topics.value_matrix import mean_and_gap
 
 STIFF, LONGEST = 1e6, 1e12  # times
-TOLERANCE = 1e-9  # of the gradient, relative to the pull of the ridge
+TOLERANCE = 1e-9  # largest size of the gradient, relative to the pull of the ridge
 ADVICE = "take a ridge lam nearer to 1e-3"
 
 
@@ -63,9 +63,10 @@ def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEn
 def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
     """Returns the value matrix that minimizes the cross-entropy + (lam/2) |W|^2 with uniform attention and no bias.
 
-    Without a ridge there is no minimizer: the gap grows without end while the loss falls to log(tau v). By symmetry the
-    problem has two unknowns. `residual` is the gradient relative to the pull of the ridge, `iterations` the steps of
-    the minimization. Raises ConvergenceError where the gradient does not vanish.
+    Without a ridge there is no minimizer: the gap between same-topic and different-topic entries grows without end
+    while the loss falls to log(tau v). By symmetry the problem has two unknowns. `residual` is the gradient relative to
+    the pull of the ridge, and `iterations` the steps of the minimization. Raises ConvergenceError where the gradient
+    does not vanish.
     """
     lam = checks.positive("lam", lam)
     reduced = _Reduced.of(model, masking)

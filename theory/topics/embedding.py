@@ -29,12 +29,12 @@ def optimal_embedding_gram(model: Topics, masking: Masking, *, bias: Literal["no
 def embedding_family(
     model: Topics, masking: Masking, *, mask_entry: float = 0.0, diagonal_excess: float = 0.0
 ) -> BlockMatrix:
-    """Returns one of the symmetric minimizers without bias that treat words alike; two numbers tell them all.
+    """Returns one of the symmetric minimizers without bias that treat words alike, which two numbers distinguish.
 
     `mask_entry` m <= 0 is E_0w, and the diagonal lies above the rest of its topic by `diagonal_excess` >= 0. Each such
-    matrix is positive semidefinite, and outside these signs none is. Different-topic entries are
-    -(r delta/T + q m)/(1 - q), the mean of a topic's block lies delta higher, and E_00 = -(1 - q) m/q. Raises
-    ValueError outside these signs, for m other than 0 without masked tokens (q = 0), and for an excess at v = 1.
+    matrix is positive semidefinite, and outside these signs none is. Different-topic entries are -(r delta/T + q m)/(1
+    - q), the mean of a topic's block lies delta higher, and E_00 = -(1 - q) m/q. Raises ValueError outside these signs,
+    for m other than 0 without masked tokens (q = 0), and for an excess at v = 1.
     """
     delta, v = same_topic_gap(model, masking), model.words_per_topic
     q, r = masking.mask_fraction, masking.random_fraction

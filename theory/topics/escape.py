@@ -38,10 +38,11 @@ class EscapeRate(Result):
 def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | None = None) -> EscapeRate:
     """Returns the rate at which keys and queries leave zero, on top of the value matrix of stage 1.
 
-    sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)) are the T - 1 equal singular values of -dL/dG; L is
-    the squared loss summed over outputs (any bias convention), G = W_K^T W_Q/sqrt(d_a) the attention logits and d_a =
-    `attention_dimension`, by default the number of tokens. p_c is `masking.kept`, kappa and r the shares of true and
-    random words. Raises ValueError at tau = T, where there is no first stage. Derived by linearizing the flow.
+    sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)) are the T - 1 equal singular values of -dL/dG. Here L
+    is the squared loss summed over outputs (with any convention for the bias), G = W_K^T W_Q/sqrt(d_a) are the
+    attention logits, and d_a = `attention_dimension` is by default the number of tokens. p_c is `masking.kept`, and
+    kappa and r are the shares of true and random words. Raises ValueError at tau = T, where there is no first stage.
+    The rate was derived by linearizing the flow.
     """
     same_topic_gap(model, masking)  # an error at tau = T, where there is no stage 1
     T, v, tau = model.n_topics, model.words_per_topic, model.topics_per_document

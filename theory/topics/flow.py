@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FlowBias = Literal["none", "trained"]
-FLOW_TOLERANCE = 1e-12  # of the integration under cross-entropy
+FLOW_TOLERANCE = 1e-12  # relative tolerance of the integration under cross-entropy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,11 +56,11 @@ def stage1_flow(
     """Returns the path dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained").
 
     Attention is uniform and documents are long. The squared loss, summed over outputs, has a closed form: the topic
-    sector relaxes at rate 2 L1, the mean at 2 L0, with a bias 2 (L0 + 1); L1 and L0 are the eigenvalues of `sectors`.
-    With `step`, gradient descent of that step instead: `times` are numbers of iterations, and exp(-2 L t) becomes
-    (1 - 2 step L)^k. A loss averaged over the D outputs divides every rate by D. Cross-entropy (no bias, no step) is
-    two scalar equations, integrated to 1e-12. Raises ValueError for times below 0, for fractional numbers of steps,
-    and for a step at which descent diverges.
+    sector relaxes at the rate 2 L1 and the mean at 2 L0, or 2 (L0 + 1) with a bias, where L1 and L0 are the eigenvalues
+    of `sectors`. With `step` the path is that of gradient descent with this step instead: `times` are then numbers of
+    iterations, and exp(-2 L t) becomes (1 - 2 step L)^k. A loss averaged over the D outputs divides every rate by D.
+    The flow under cross-entropy (without a bias or a step) consists of two scalar equations, integrated to 1e-12.
+    Raises ValueError for times below 0, for fractional numbers of steps, and for a step at which descent diverges.
 
     >>> from theory.models import Masking, TopicModel
     >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
@@ -84,7 +84,7 @@ def stage1_flow(
 def stability_limit(model: Topics, masking: Masking, *, bias: FlowBias = "none") -> float:
     """Returns the step below which gradient descent on the squared loss converges, 1/max(L1, L0).
 
-    L1 and L0 are the eigenvalues topic and mean of `sectors`, L0 + 1 instead of L0 with a "trained" bias.
+    L1 and L0 are the eigenvalues topic and mean of `sectors`; with a "trained" bias L0 + 1 takes the place of L0.
     """
     at = sectors(model, masking)
     return 1 / max(at.topic, at.mean + (bias == "trained"))

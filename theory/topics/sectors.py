@@ -1,7 +1,8 @@
 """The second moments of what uniform attention sees of a document, and the gap that they determine.
 
-With attention uniform and documents long, a document of topics S shows xbar = kappa mu_S + (r/(T v)) 1_words + q e_0:
-kappa, r and q are the shares of true, random and masked tokens, mu_S the word frequencies of the topics S.
+With uniform attention and long documents, a document of topics S shows xbar = kappa mu_S + (r/(T v)) 1_words + q e_0.
+Here kappa, r and q are the shares of true, random and masked tokens, and mu_S holds the word frequencies of the topics
+S.
 """
 
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from theory.models.topics import Masking, TopicModel, Topics
 
 @dataclass(frozen=True, repr=False)
 class Sectors(Result):
-    """Holds the eigenvalues of E[xbar xbar^T], xbar being the shares of the visible tokens of a long document.
+    """Holds the eigenvalues of E[xbar xbar^T], where xbar are the shares of the visible tokens of a long document.
 
-    `topic` (T - 1 times) belongs to the topic sector, the vectors constant within topics that sum to zero, `mean`
-    (once) to E xbar; all others vanish. `topic_variance` zeta is the eigenvalue of Cov(mu_S) in the topic sector.
+    The eigenvalue `topic` (T - 1 times) belongs to the topic sector, the vectors that are constant within topics and
+    sum to zero; the eigenvalue `mean` (once) belongs to E xbar; all others vanish. `topic_variance` zeta is the
+    eigenvalue of Cov(mu_S) in the topic sector.
     """
 
     topic: float

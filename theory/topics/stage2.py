@@ -1,8 +1,8 @@
 """Stage 2: attention tied by topics, on top of the value matrix of stage 1.
 
-Softmax weights of a word query, before normalization: `same_word_weight` beta on its own word, `same_topic_weight`
-alpha on the other words of its topic, 1 on words of other topics, `mask_weight` on [MASK]. Only
-A = ((v - 1) alpha + beta)/v matters. [MASK] queries attend uniformly, which is best.
+A query that shows a word has softmax weights that are, before normalization, `same_word_weight` beta on its own word,
+`same_topic_weight` alpha on the other words of its topic, 1 on words of other topics, and `mask_weight` on [MASK]. Of
+beta and alpha only A = ((v - 1) alpha + beta)/v matters. [MASK] queries attend uniformly, which is best.
 """
 
 import math
@@ -23,10 +23,10 @@ from theory.topics.stage2_roots import ConvexSlope, stationary_weights
 from theory.topics.stage2_terms import Setting, Terms, stage2_terms
 from theory.topics.value_matrix import Bias
 
-TOLERANCE = 1e-9  # of the slope, relative to what cancels in it
+TOLERANCE = 1e-9  # largest size of the slope, relative to what cancels in it
 MOST_STEPS = 40
 LARGEST_TIED = 1e50  # of the mask weight of an optimum, whose stationary points are roots of its fifth power
-LARGEST = 1e100  # of a weight: its cube is still a number, and attention is concentrated long before
+LARGEST = 1e100  # largest value of a weight: its cube is still a number, and attention is concentrated long before
 FLAT = 1e-12  # a slope of pieces below this is rounding
 
 
@@ -55,14 +55,14 @@ def stage2_loss(
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> float:
-    """Returns the population squared loss, summed over outputs, of attention tied by topics, long documents.
+    """Returns the population squared loss of attention tied by topics on long documents, summed over outputs.
 
-    The value matrix is that of stage 1 (`optimal_value_matrix` with this `bias`). Weights before normalization: a query
-    that shows a word puts beta = `same_word_weight` on its own word (by default as on the rest of its topic), alpha =
-    `same_topic_weight` on other words of its topic, `mask_weight` on [MASK] and 1 on all others. A [MASK] query puts
-    `mask_query_weight` on [MASK] keys and 1 on words: equal to `same_word_weight` if [MASK] is tied like a word. With
-    `keys` "unselected" attention sees unselected positions only. Raises ValueError for weights below 0, where a query
-    is left without keys, and for weights too large to add.
+    The value matrix is that of stage 1 (`optimal_value_matrix` with this `bias`). Weights are given before
+    normalization: a query that shows a word puts beta = `same_word_weight` on its own word (by default as much as on
+    the rest of its topic), alpha = `same_topic_weight` on other words of its topic, `mask_weight` on [MASK] and 1 on
+    all others. A [MASK] query puts `mask_query_weight` on [MASK] keys and 1 on words; this weight equals
+    `same_word_weight` if [MASK] is tied like a word. With `keys` "unselected" attention sees unselected positions only.
+    Raises ValueError for weights below 0, where a query is left without keys, and for weights too large to add.
     """
     alpha = checks.non_negative("same_topic_weight", same_topic_weight)
     beta = alpha if same_word_weight is None else checks.non_negative("same_word_weight", same_word_weight)
@@ -92,11 +92,12 @@ def stage2_optimum(
 ) -> Stage2Optimum:
     """Returns the weight A* >= 0 of the own topic at which the loss of stage 2 is least, verified by its slope.
 
-    It is 1 where the loss does not depend on it. With mask weight 1 the loss is convex in y = x/(1 + x), x = R1 (A - 1)
-    with R1 the share of a topic of the document in uniform attention, and A* >= 1 is the root of a quartic in x; at
-    other weights it is the best of the roots of a quartic in A. "free" minimizes over the weight of [MASK] too, which
-    is the optimum without any tying; it may be 0, and without random words both weights are infinite. `bias` and
-    `keys` as in `stage2_loss`. Raises ConvergenceError where the optimum is not verified.
+    A* is 1 where the loss does not depend on it. With mask weight 1 the loss is convex in y = x/(1 + x), where x = R1
+    (A - 1) and R1 is the share of a topic of the document in uniform attention; A* >= 1 is then the root of a quartic
+    in x. At other mask weights it is the best of the roots of a quartic in A. The mask weight "free" minimizes over the
+    weight of [MASK] too, which gives the optimum without any tying; that weight may be 0, and without random words both
+    weights are infinite. `bias` and `keys` are as in `stage2_loss`. Raises ConvergenceError where the optimum is not
+    verified.
 
     >>> model = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
     >>> optimum = stage2_optimum(model, Masking(selected=0.15, kept=0.1, randomized=0.1))

@@ -40,8 +40,8 @@ def stage2_bounds(model: TopicModel, masking: Masking) -> Stage2Bounds:
 def without_random_words(model: TopicModel, masking: Masking) -> float:
     """Returns the optimal topic weight A* of a masking without random words, in closed form.
 
-    A* = 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)), kappa the share of true tokens; 1 if nothing is
-    kept either, since then no query shows its word. Raises ValueError unless `masking.randomized` is 0.
+    A* = 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)), where kappa is the share of true tokens. It is 1 if
+    nothing is kept either, since then no query shows its word. Raises ValueError unless `masking.randomized` is 0.
     """
     if masking.randomized:
         raise ValueError(f"masking must have randomized = 0, got {masking.randomized}")

@@ -58,8 +58,9 @@ def population_loss_uniform(
 ) -> float:
     """Returns the loss of f = W xbar_S + b, averaged over all topic sets S of infinitely long documents.
 
-    W (D, D) or a BlockMatrix, b (D,), by default that of the BlockMatrix or zero. "squared" is E |f - e_word|^2, summed
-    over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats. Raises ValueError above 200 000 topic sets.
+    `matrix` is W (D, D) or a BlockMatrix, and `bias` is b (D,), by default that of the BlockMatrix or zero. The loss
+    "squared" is E |f - e_word|^2, summed over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats. Raises
+    ValueError above 200 000 topic sets.
     """
     seen = documents(model, masking)
     W, b = weights_of(model, matrix, bias)

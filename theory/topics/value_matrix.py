@@ -14,13 +14,13 @@ Bias = Literal["free", "none", "decayed"]
 
 @checked
 def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free", ridge: float = 0.0) -> BlockMatrix:
-    """Returns the value matrix W that minimizes the squared loss + ridge |W|^2 with uniform attention, long documents.
+    """Returns the value matrix W of least squared loss + ridge |W|^2 with uniform attention, for long documents.
 
-    At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias`: "free" (trained, not
-    decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three, delta =
-    `same_topic_gap` and L1, L0 the eigenvalues topic and mean of `sectors`; the mean is fitted by a free bias alone,
-    or shrunk by L0/(L0 + ridge), with L0 + 1 for L0 where a decayed bias takes part. Raises ValueError where the
-    topic proportions do not vary.
+    At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias` is "free" (trained, not
+    decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three cases, where delta =
+    `same_topic_gap`, and L1 and L0 are the eigenvalues topic and mean of `sectors`. The mean is fitted by a free bias
+    alone; otherwise it is shrunk by L0/(L0 + ridge), with L0 + 1 for L0 if a decayed bias takes part. Raises ValueError
+    where the topic proportions do not vary.
     """
     ridge, at = checks.non_negative("ridge", ridge), sectors(model, masking)
     gap = same_topic_gap(model, masking) * (at.topic / (at.topic + ridge))
@@ -45,11 +45,11 @@ def mean_and_gap(
 def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -> BlockMatrix:
     """Returns the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
 
-    Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, P_within the
-    projector on vectors that sum to zero within every topic, P_topic that on the topic sector: unlike at N = infinity
-    the diagonal stands out, by p_c/(1 - q) even as N grows. `length` may be inf: the infinite document without a
-    ridge, `optimal_value_matrix`; the two limits do not commute. The eigenvalues w and t are target moments over
-    input moments of the visible counts in each sector.
+    Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, where P_within is
+    the projector on vectors that sum to zero within every topic, and P_topic that on the topic sector. Unlike at N =
+    infinity the diagonal stands out, by p_c/(1 - q) even as N grows. `length` may be inf, which stands for the infinite
+    document without a ridge, `optimal_value_matrix`; the two limits do not commute. The eigenvalues w and t are moments
+    of the targets over moments of the inputs, the visible counts, in each sector.
 
     >>> from theory.models.topics import TopicModel
     >>> model = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)

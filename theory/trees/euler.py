@@ -6,10 +6,10 @@ from typing import Any
 from theory.models.trees.factors import primes_up_to
 from theory.numerics import ConvergenceError, Solution
 
-DIGITS = 30  # of every product and sum here; the results of users are doubles
+DIGITS = 30  # digits of every product and sum here; the results of users are doubles
 GUARD = 8  # further digits of the arithmetic
 SMALL = (100, 200)  # primes up to here are taken one by one: two choices, which must agree
-TOLERANCE = 1e-20  # of two evaluations of one number; the rounding to a double is larger
+TOLERANCE = 1e-20  # largest difference of two evaluations of one number; the rounding to a double is larger
 TERMS = 128  # powers of 1/p: 2^-128 is below the working precision
 
 

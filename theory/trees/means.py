@@ -15,7 +15,7 @@ from theory.trees.densities import depth_density
 from theory.trees.euler import DIGITS, GUARD, TERMS, prime_zeta
 
 LARGEST_VALUE = 1e15
-ENOUGH = 1e-14  # of the terms that are left out, relative to the mean
+ENOUGH = 1e-14  # size of the terms that are left out, relative to the mean
 MOST_TERMS = 20
 
 
@@ -81,11 +81,11 @@ def mean_depth() -> NumberMean:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanChildren(Result):
-    """The mean number of children over 1..N as an asymptotic series, which is no limit: it grows as log log N.
+    """The mean number of children over 1..N as an asymptotic series; it has no limit, since it grows as log log N.
 
     `mean` is log log N + M + sum_j c_j/(log N)^j up to j = `n_terms`, with M = 0.261497... the constant of Mertens.
-    `last_term` is the last one of the sum. The series diverges: past the smallest term more of them make it worse, and
-    the size of the last says how far the mean may be off.
+    `last_term` is the last term of the sum. The series diverges: beyond its smallest term more terms make it worse, and
+    the size of the last one says how far the mean may be off.
     """
 
     mean: float
@@ -97,11 +97,11 @@ class MeanChildren(Result):
 def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
     """Computes the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
 
-    The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in
-    1/log N, c_j = (j - 1)! (sum_(k<j) gamma_k/k! - 1), where gamma_k are the constants of Stieltjes (gamma_0 that of
-    Euler): integrate {u} (log u)^(j-1)/u^2 from 1 on, which the Laurent series of the zeta function at 1 contains. The
-    first, c_1 = -0.4228, is still 10 % of M at N = 10^7: with `n_terms` 0, log log N + M, convergence is very slow.
-    ValueError for N < 10 or not finite, and for more than 20 terms.
+    The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in 1/log
+    N, c_j = (j - 1)! (sum_(k<j) gamma_k/k! - 1), where gamma_k are the constants of Stieltjes (gamma_0 is Euler's). It
+    follows from the integral of {u} (log u)^(j-1)/u^2 from 1 on, which the Laurent series of the zeta function at 1
+    contains. The first coefficient is c_1 = -0.4228, whose term is still 10 % of M at N = 10^7: with `n_terms` = 0, log
+    log N + M, convergence is very slow. ValueError for N < 10 or not finite, and for more than 20 terms.
 
     >>> round(mean_children(1e7).mean - math.log(math.log(1e7)), 4)
     0.2331

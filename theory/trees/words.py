@@ -15,7 +15,7 @@ LONGEST = 12  # children whose primes are summed over
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternDensity(Result):
-    """The natural density of the numbers whose children beside the leaves form one pattern.
+    """The natural density of the numbers whose children other than leaves form one pattern.
 
     `density` is a double, and `residual` a bound for its relative error.
     """

@@ -32,7 +32,7 @@ from theory.random_matrix.row_response import row_response, row_weight
 
 LEFT_OUT = 30  # ridges at which rows are left out, one by one; between them LOO/GCV is interpolated
 SOME_ROWS = 1000
-POINTS = 160  # of the curve of n rows against the ridge
+POINTS = 160  # points of the curve of n rows against the ridge
 CLOSEST = 1e-6  # relative distance of mu to that at which n rows are interpolated
 
 

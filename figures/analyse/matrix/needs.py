@@ -48,7 +48,7 @@ class Sizes:
 
     @property
     def rows(self) -> float:
-        """A copy of the matrix; where it comes in blocks, that of one block and a few numbers a row."""
+        """A copy of the matrix; where it comes in blocks, that of one block and a few numbers for each row."""
         whole = float(NUMBER * self.n * self.d)
         return min(whole, float(NUMBER * (block_rows(self.d) * self.d + 3 * self.n))) if self.in_blocks else whole
 

@@ -32,7 +32,7 @@ def report(analysis: MatrixAnalysis, title: str, style: str = "text", width: int
 def summary(analysis: MatrixAnalysis) -> list[str]:
     """Say what the best ridge is, what it achieves, how well theory describes it, and which columns are predicted."""
     return [
-        f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows a column.",
+        f"The matrix has {analysis.n} rows and {analysis.d} columns, {analysis.n / analysis.d:.4g} rows per column.",
         *(f"Note: {note}." for note in analysis.notes),
         row_scales_text(analysis.heterogeneity),
         *_best(analysis),

@@ -8,7 +8,7 @@ from simulate.masked import RowBlocks, RowHeterogeneity, row_heterogeneity
 from simulate.masked.heterogeneity import ROTATIONS
 from theory.models import EqualScales, PointScales, RowScales
 
-LEVEL = 0.05  # of the test: so often rows that are alike are taken for unlike
+LEVEL = 0.05  # level of the test: so often rows that are alike are taken for unlike
 MOST_WORK = 2e11  # floating point operations of the test
 FEWEST_PER_COLUMN = 2  # rows a column, with which a random choice of rows says something
 MOST_SCALES = 100  # values of the law of the scales

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MAX_SWEEPS = 30_000  # about a minute for the largest families
-MAX_STEPS = 1000  # of a fit
+MAX_STEPS = 1000  # most steps of a fit
 MEANING = (
     "A clone of order k is a set of new sequences, as many as in the alignment. They are drawn from a model with "
     "interactions of at most k sites that was learned from the alignment, and keep what can be seen in k columns at a "

@@ -35,7 +35,7 @@ EVALUATIONS = {
     "noise": 8,
 }  # of the objective in a fit; in all for the penalty
 PROBE = (64, 1500)  # sequences on which an evaluation is timed
-PROBE_STEPS = 2  # of each timed fit
+PROBE_STEPS = 2  # steps of each timed fit
 MOST_COMPARED = 5000  # sequences that are compared to estimate their effective number
 LONG = 20.0  # s from which a run is announced
 

@@ -19,7 +19,7 @@ from theory.models.arrays import Array
 class SequenceAnalysis(Analysis):
     """A pair model of M sequences at L sites, learned by pseudo-likelihood.
 
-    Losses are -log probabilities of masked sites, each given all others, in nats a site.
+    Losses are -log probabilities of masked sites, each given all others, in nats per site.
     """
 
     n_sequences: int

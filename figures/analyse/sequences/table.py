@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LEARNING, MAP, RANKED = "held-out sequences", "interaction map", "strongest pairs"
 PAIR, ALONE, UNIFORM = "pair model", "sites alone", "uniform"
 NOISE = "limit of noise"
-SCORES = "score"  # of pairs i < j in the order 12, 13, ..., 23, ...
+SCORES = "score"  # the scores of pairs i < j in the order 12, 13, ..., 23, ...
 
 
 def learning_rows(

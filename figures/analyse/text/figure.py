@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-HEADROOM = 0.6  # of the axis, for the legend
+HEADROOM = 0.6  # share of the axis, for the legend
 LABELED = 4  # thresholds, each with a tick of its own
 THRESHOLD = r"ambiguity threshold $\rho$"
 

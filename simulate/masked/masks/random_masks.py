@@ -77,7 +77,7 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
 
 @checked
 def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float) -> Array:
-    """Computes the error (d,) of a predictor (d, d) on new samples and masks exactly; the coordinate itself is masked.
+    """Computes exactly the error (d,) of a predictor (d, d) on new samples and masks that hide the coordinate itself.
 
     ValueError for a predictor of another size than the covariance, and unless 0 <= mask_rate < 1.
     """

@@ -63,7 +63,8 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
     """Measures how well `model` predicts each site of `states` (M, L) from all other sites.
 
     Sequences count by `weights` (M,) divided by their sum, equally where None. The conditional probabilities are exact.
-    Of equally probable colors the first counts as the guess. ValueError for states or weights that do not fit.
+    If several colors are equally probable, the first of them is the guess. ValueError for states or weights that do not
+    fit.
 
     >>> import numpy as np
     >>> from theory.models import PottsModel
@@ -88,7 +89,7 @@ def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weigh
     """Fits a model of independent sites to sequences `states` (M, L): the baseline without couplings.
 
     The probabilities are P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount), with frequencies f counted by `weights`
-    (M,). ValueError where a pseudocount of zero would leave a color without probability.
+    (M,). ValueError for a pseudocount of zero if that would leave a color without probability.
     """
     data = Sequences.of(states, n_colors, weights)
     extra = checks.non_negative("pseudocount", pseudocount)

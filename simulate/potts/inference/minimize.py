@@ -16,7 +16,7 @@ Scale = Callable[[], Iterable[tuple[slice, Vector]]]  # the inverse of the Hessi
 
 HISTORY = 4  # pairs of differences that are kept, in single precision since they only shape the direction
 OVERSHOOT = 0.5  # a step is shortened while the slope at its end exceeds this share of the first, uphill
-SHORTENINGS = 30  # of a step, before the search gives up
+SHORTENINGS = 30  # most shortenings of a step, before the search gives up
 SMALLEST_GRADIENT = 1e-3  # least reference: independent sites start at the optimum, with a gradient of rounding
 PIECE = 2**15  # numbers that are worked on at a time, so that no copies of whole vectors are made
 

@@ -42,16 +42,16 @@ def standard_errors(
 ) -> StandardErrors:
     """Computes the standard errors of a pseudo-likelihood fit from its `states` (M, L) and `weights` (M,).
 
-    The covariance of the estimates is the sandwich H^-1 K H^-1, where H is the Hessian of the objective and K is
-    sum_m w_m^2 times the covariance of the gradients of single samples. Both are taken in orthonormal contrasts of the
+    The covariance of the estimates is the sandwich H^-1 K H^-1, where H is the Hessian of the objective and K is sum_m
+    w_m^2 times the covariance of the gradients of single samples. Both are taken in orthonormal contrasts of the
     colors, where H has no null directions; penalties count as in the zero-sum gauge.
 
-    `method` "joint", the default for symmetric fits, inverts the H of all p = L (C - 1) + L (L - 1)/2 (C - 1)^2
-    parameters. "by_site", the default for asymmetric fits, inverts one matrix of (C - 1) (1 + (L - 1) (C - 1)) after
-    the other, and takes for a coupling the mean of the errors of its two estimates. That bounds the error of their
-    average from above, and is nearly attained since both see the same samples. Used for a symmetric fit, each site
-    carries half of a pair's penalty. A color that no sample shows at a site has errors that the penalty sets: they say
-    nothing about the data.
+    The `method` "joint", the default for symmetric fits, inverts the Hessian of all p = L (C - 1) + L (L - 1)/2 (C -
+    1)^2 parameters. The method "by_site", the default for asymmetric fits, inverts for one site after the other a
+    matrix of size (C - 1) (1 + (L - 1) (C - 1)), and takes as the error of a coupling the mean of the errors of its two
+    estimates. That bounds the error of their average from above, and is nearly attained since both see the same
+    samples. If "by_site" is used for a symmetric fit, each site carries half of a pair's penalty. A color that no
+    sample shows at a site has errors that the penalty sets, and which say nothing about the data.
 
     ValueError for another number of samples than the fit's, or for a single one, and for a singular Hessian;
     MemoryError, before anything is allocated, where these matrices do not fit.

@@ -47,10 +47,10 @@ def masked_classification(
 ) -> GaussianMixture:
     """Make the mixture of two clusters x | y with the exact means of a label y = +-1 and their common covariance.
 
-    `inputs` Cov(x) (p, p), `cross` Cov(x, y) (p,), `mean` E x (default 0), `label_mean` E y. Then
-    E[x | y] = E x + cross (y - E y)/Var y and Omega = Cov(x) - cross cross^T/Var y; for centered Ising data
-    x | y ~ N(y mu, Omega) with mu = E[y x] and Omega = Cov(x) - mu mu^T. alpha = n/p. ValueError where these are no
-    moments of any data.
+    The moments are `inputs` = Cov(x) (p, p), `cross` = Cov(x, y) (p,), `mean` = E x (by default 0) and `label_mean` = E
+    y. Then E[x | y] = E x + cross (y - E y)/Var y and Omega = Cov(x) - cross cross^T/Var y; for centered Ising data x |
+    y ~ N(y mu, Omega) with mu = E[y x] and Omega = Cov(x) - mu mu^T. There are n = alpha p samples. ValueError where
+    these are no moments of any data.
 
     >>> from theory import glm
     >>> mixture = masked_classification([[1.0, 0.2], [0.2, 1.0]], [0.4, 0.3], alpha=2.0, lam=0.1)
@@ -88,10 +88,11 @@ def masked_color(
 ) -> MulticlassMixture:
     """Make the mixture of C clusters x | s = a with the exact means of a color s and their common covariance.
 
-    The site's color is given by its C - 1 orthonormal contrasts t, one-hot = 1/C + H t with Helmert's H (C, C-1):
-    `cross` Cov(x, t) (p, C-1), `label_mean` E t (default 0: equal colors), `inputs` Cov(x) (p, p), `mean` E x.
-    P_a = 1/C + H_a.E t, E[x | a] = E x + cross H_a/P_a. The inputs are best the contrasts of the other sites, p =
-    (L-1)(C-1). alpha = n/p.
+    The site's color is given by its C - 1 orthonormal contrasts t, one-hot = 1/C + H t with Helmert's matrix H (C,
+    C-1). The moments are `inputs` = Cov(x) (p, p), `cross` = Cov(x, t) (p, C-1), `label_mean` = E t (by default 0,
+    which means equally frequent colors) and `mean` = E x. The clusters have the shares P_a = 1/C + H_a.E t and the
+    means E[x | a] = E x + cross H_a/P_a. The best inputs are the contrasts of the other sites, p = (L-1)(C-1). There
+    are n = alpha p samples.
     """
     covariance, c = covariance_matrix("inputs", inputs), checks.finite_array("cross", cross, 2)
     center = _center(mean, len(covariance))

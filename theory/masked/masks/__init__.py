@@ -1,4 +1,4 @@
-"""Masking patterns: a random fraction of the coordinates, infinitely or finitely many masks a sample, and spans."""
+"""Masking patterns: a random fraction of the coordinates, by finitely or infinitely many masks, and spans."""
 
 from theory.masked.masks.curve import MaskCurve, mask_curve
 from theory.masked.masks.random_masks import RandomMasksSolution, random_masks

@@ -29,7 +29,7 @@ class RowClasses:
     Delta = diag Sigma; the J - 1 contrasts between them see only the noise of the masks, covariance b Delta.
     """
 
-    pairs: float  # pairs a sample, n_masks mask_rate
+    pairs: float  # pairs per sample, n_masks mask_rate
     signal: Array = field(repr=False)  # (c,), J of the class; 0 for the contrasts
     share: Array = field(repr=False)  # (c,), rows of the class over n pairs; sums to 1
 

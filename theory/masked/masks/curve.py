@@ -53,8 +53,8 @@ def mask_curve(
 ) -> MaskCurve:
     """Compute the mean errors of `random_masks` on a grid of mask rates and sample ratios.
 
-    One population serves all points, and for infinitely many masks one spectrum a mask rate. ValueError and
-    ConvergenceError as `random_masks`.
+    One population serves all points; for infinitely many masks one spectrum serves each mask rate. Raises ValueError
+    and ConvergenceError as `random_masks` does.
 
     >>> from theory.models import AR1
     >>> mask_curve(AR1(np.inf, 0.6), alphas=[1.0, 2.0], lam=0.01, mask_rates=[0.15]).mean_test_error.round(4)

@@ -1,4 +1,4 @@
-"""Random masks, as in masked language modeling: errors for infinitely many masks a sample, or for a finite number."""
+"""Random masks, as in masked language modeling: errors for infinitely many masks of each sample, or finitely many."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomMasksSolution(SolverResult):
-    """Squared errors of each masked coordinate, predicted from inputs that are masked too.
+    """The mean squared errors of each masked coordinate, predicted from inputs that are masked too.
 
-    They are averaged over samples and masks, without a factor 1/2 and with the irreducible part.
-
-    Shapes as in `MaskedRidgeSolution`: (d,), or one entry a class of coordinates for d -> infinity. The predictor is
-    that of the population at the ridge `effective_ridge` and with `diagonal_ridge` diag Sigma added to Sigma.
+    They are averaged over samples and masks, without a factor 1/2 and with the irreducible part. Shapes are those of
+    `MaskedRidgeSolution`: (d,), or one entry for each class of coordinates in the limit d -> infinity. The predictor is
+    that of the population at the ridge `effective_ridge`, with `diagonal_ridge` times diag Sigma added to Sigma.
     """
 
     covariance: Covariance = field(repr=False)
@@ -81,15 +80,16 @@ def random_masks(
 ) -> RandomMasksSolution:
     """Compute the errors of masked regression whose inputs are masked too: `solve` of the record `RandomMasks`.
 
-    Every coordinate is masked with probability `mask_rate` in [0, 1), masked inputs are set to 0; d may be infinite.
-    Coordinate k is regressed on the masked inputs z of the samples and masks that hide it: the mean of (x_k - a.z)^2
-    over these pairs plus lam |a|^2, n = alpha d samples. `n_masks` None averages over all masks of each sample, which
-    adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; mask_rate 0 is then `MaskedRidge`. An integer
-    draws so many masks a sample; rows of the same sample are rotated to uncorrelated ones, which a deterministic
-    equivalent with several classes of rows describes. Its error peaks near alpha n_masks mask_rate = 1.
+    Every coordinate is masked with probability `mask_rate` in [0, 1), and masked inputs are set to 0; d may be
+    infinite. There are n = alpha d samples. Coordinate k is regressed on the masked inputs z over the pairs of a sample
+    and a mask that hide it: the mean of (x_k - a.z)^2 over these pairs plus lam |a|^2 is minimized. `n_masks` None
+    averages over all masks of each sample, which adds mask_rate/(1 - mask_rate) diag C to the sample covariance C; with
+    mask_rate 0 the problem is then `MaskedRidge`. An integer draws that many masks of each sample. The rows of one
+    sample are then rotated to uncorrelated ones, which a deterministic equivalent with several classes of rows
+    describes; the error peaks near alpha n_masks mask_rate = 1.
 
-    Extends arXiv:2601.23208. ValueError for bad input, a finite number of masks at mask_rate 0 included: it hides
-    nothing. Raises ConvergenceError.
+    This extends arXiv:2601.23208. Raises ValueError for bad input, such as a finite number of masks at mask_rate 0,
+    which would hide nothing, and ConvergenceError where the equations are not solved.
 
     >>> from theory.models import AR1
     >>> few, many = (random_masks(AR1(np.inf, 0.6), 1.0, 0.01, 0.15, n_masks) for n_masks in (7, None))

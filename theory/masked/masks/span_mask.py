@@ -20,14 +20,14 @@ from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 if TYPE_CHECKING:
     import pandas as pd
 
-ENTRIES = 4_000_000  # of a temporary, in numbers
+ENTRIES = 4_000_000  # size of a temporary, in numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpanMaskSolution(SolverResult):
-    """Squared errors of the b coordinates of a masked span, in the order given, without a factor 1/2.
+    """The mean squared errors of the b coordinates of a masked span, in the order given, without a factor 1/2.
 
-    `error_matrix` (b, b) is the covariance of the residuals on a new sample, whose diagonal is `test_error`.
+    `error_matrix` (b, b) is the covariance of the residuals on a new sample; its diagonal is `test_error`.
     """
 
     covariance: Covariance = field(repr=False)

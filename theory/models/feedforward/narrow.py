@@ -16,7 +16,7 @@ Activation = ActivationName | Callable[[Array], Array]
 SMALLEST_NOISE = 1e-12  # below it the equations of a student that errs by so little lose their digits
 LARGEST_NOISE = 1e12
 LARGEST_CONSTANT = 100.0  # over the change of an activation: the variance loses its digits beyond
-SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # of an activation, so that no square overflows or vanishes
+SMALLEST_CHANGE, LARGEST_CHANGE = 1e-100, 1e100  # change of an activation, so that no square overflows or vanishes
 
 
 def _erf(h: Array) -> Array:

@@ -13,13 +13,14 @@ LAWS = ("linear", "sign", "random", "cluster")
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """One cluster: samples x = mean + Gaussian of covariance Omega_c, a share `probability` of all samples.
+    """One cluster of the data: Gaussian samples x with one mean and one covariance, and the law of their labels.
 
-    The mean is `mean_sign` times the mean that belongs to the signal `mean_signal`. The teacher field nu belongs to the
-    signal `teacher_signal`, has mean `teacher_mean` and variance `teacher_variance` within the cluster. Labels:
-    "linear" y = nu + noise, "sign" y = sign(nu + noise) with Gaussian noise of variance `noise` (a probit), "random"
-    y = +-1 with probability 1/2, "cluster" y = `label`. `loss_weights` multiply the loss where y = +1 and y = -1; for
-    linear labels both must be the same number.
+    The cluster holds a share `probability` of all samples. Its mean is `mean_sign` times the mean that belongs to the
+    signal number `mean_signal`, and its covariance is the one number `covariance` of the modes. The teacher's field nu
+    belongs to the signal number `teacher_signal`, and has the mean `teacher_mean` and the variance `teacher_variance`
+    within the cluster. The labels are "linear", y = nu + noise; "sign", y = sign(nu + noise) with Gaussian noise of
+    variance `noise` (a probit); "random", y = +-1 with probability 1/2; or "cluster", y = `label`. `loss_weights`
+    multiply the loss where y = +1 and where y = -1; for linear labels both must be the same number.
 
     A linear teacher that sees all of its isotropic inputs, learned by ridge regression from two samples a weight:
 

@@ -14,14 +14,14 @@ from theory.models.glm.objective import SumObjective, checked_loss
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class GaussianCovariateModel(SumObjective):
-    """A teacher and a student that see different features of the same Gaussian latent (arXiv:2102.08127).
+    """A teacher and a student that see different features of the same Gaussian latent vector (arXiv:2102.08127).
 
-    The teacher's field is nu = theta.u/sqrt(k) of features u in R^k, the student sees v in R^p; (u, v) are jointly
-    Gaussian. Only `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu) and `covariance` Omega = E v v^T (p, p) matter:
-    `from_blocks` makes them from Psi, Phi, Omega and theta, `from_data` from data. `labels` are "sign" or "linear", of
-    nu with a noise of variance `noise`. alpha = n/p; training minimizes sum loss + (lam/2) |w|^2 as in
-    `GeneralizedLinearModel`.
-    ValueError for blocks that are no covariances, or a teacher with less power than the features explain.
+    The teacher's field is nu = theta.u/sqrt(k) with features u in R^k, and the student sees features v in R^p; (u, v)
+    are jointly Gaussian. Only `signal` = sqrt(p) Cov(v, nu) (p,), `power` = Var(nu) and `covariance` Omega = E v v^T
+    (p, p) matter: `from_blocks` computes them from Psi, Phi, Omega and theta, and `from_data` from data. The labels are
+    `labels` = "sign" or "linear" functions of nu plus a noise of variance `noise`. There are n = alpha p samples;
+    training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`. ValueError for blocks that are no
+    covariances, and for a teacher with less power than the features explain.
     """
 
     covariance: Any = field(repr=False)

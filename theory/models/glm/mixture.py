@@ -17,7 +17,7 @@ class GaussianMixture(SumObjective):
     """A Gaussian mixture of K clusters x ~ N(mu_c, Omega_c), each with a label y_c = +-1 (arXiv:2106.03791).
 
     `modes` hold the signals sqrt(p) mu_c and one covariance for all clusters or one for each. The bias is trained by
-    default. alpha = n/p; training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
+    default. There are n = alpha p samples; training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 
     modes: Modes | DenseModes = field(repr=False)

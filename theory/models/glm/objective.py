@@ -8,7 +8,7 @@ import numpy as np
 from theory.models import checks
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
-METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # of an own loss, see theory.glm.Loss
+METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # the methods of an own loss, see theory.glm.Loss
 
 
 class SumObjective:

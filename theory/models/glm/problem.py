@@ -18,11 +18,12 @@ from theory.models.glm.objective import SumObjective, checked_loss
 class GeneralizedLinearModel(SumObjective):
     """The general problem of n = alpha p samples x in R^p and one or several linear learners.
 
-    Learner l predicts from h = w_l.x/sqrt(p) + b_l, w_l with entries O(1). Training minimizes
-    sum_mu kappa_mu loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m (a sum over samples, not a mean), where
-    ridge = lam 1 for one learner; coupled ones have in addition (coupling/2) |w_l - w_m|^2 for each pair. Biases b_l
-    are trained, and not penalized, if `bias`. `loss`: "square" (y - h)^2/2, "logistic" log(1 + exp(-y h)), "hinge"
-    max(0, 1 - y h), "hard_margin" (y h >= 1), or a loss of theory.glm.losses.
+    Learner l predicts from h = w_l.x/sqrt(p) + b_l, where w_l has entries O(1). Training minimizes sum_mu kappa_mu
+    loss(y_mu, h_mu) + (1/2) sum_lm ridge_lm w_l.w_m, a sum over samples and not a mean, where kappa_mu is the loss
+    weight of sample mu. For one learner ridge = lam; coupled learners have in addition the penalty (coupling/2) |w_l -
+    w_m|^2 for each pair. The biases b_l are trained if `bias` is true, and are not penalized. `loss` is "square", (y -
+    h)^2/2; "logistic", log(1 + exp(-y h)); "hinge", max(0, 1 - y h); "hard_margin", which demands y h >= 1; or a loss
+    of theory.glm.losses.
     """
 
     modes: Modes | DenseModes

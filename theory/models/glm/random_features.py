@@ -32,9 +32,9 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf
 class RandomFeatures(SumObjective):
     """Random features v = f(F c) of inputs c ~ N(0, I_d), with the labels of a linear teacher of c (arXiv:2002.09339).
 
-    The teacher's field is nu = theta.c/sqrt(d), |theta|^2 = d. F (p, d) has rows of unit norm on average: it is
+    The teacher's field is nu = theta.c/sqrt(d) with |theta|^2 = d. F (p, d) has rows of unit norm on average: it is
     "gaussian", with entries of variance 1/d, or "orthogonal", a Haar matrix times sqrt(max(1, p/d)). The activation f
-    is centered. samples_per_input = n/d and features_per_input = p/d. Hidden manifolds are the same model. Training
+    is centered. `samples_per_input` is n/d and `features_per_input` p/d. A hidden manifold is the same model. Training
     minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 

@@ -10,10 +10,11 @@ from theory.models.glm.objective import SumObjective, checked_loss
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RandomLabels(SumObjective):
-    """Inputs of a population `covariance` of the toolkit, labels +-1 drawn by a fair coin (arXiv:2205.13303).
+    """Inputs with a population `covariance` of the toolkit, and labels +-1 drawn by a fair coin (arXiv:2205.13303).
 
-    A mixture whose clusters share the covariance, with labels independent of the cluster, has the same training loss.
-    alpha = n/p; `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    A mixture whose clusters share the covariance has the same training loss, if the labels are independent of the
+    cluster. There are n = alpha p samples; training with `loss` and `lam` minimizes sum loss + (lam/2) |w|^2 as in
+    GeneralizedLinearModel.
     """
 
     covariance: Covariance

@@ -19,11 +19,12 @@ class TeacherMixture(SumObjective):
     """A mixture of two groups of samples, each labeled by a teacher of its own (arXiv:2205.15935).
 
     Group c = +- has the inputs x = c v/sqrt(d) + sqrt(Delta_c) z with z standard normal, and the labels
-    sign(W_c.x/sqrt(d) + b_c); |v|^2 = |W_c|^2 = d. `group_fraction` is the share of group +. Pairs list group + before
-    group -: `variances` Delta_c, `mean_overlaps` W_c.v/d, `teacher_biases` b_c; `teacher_overlap` is W_+.W_-/d. One
-    student with a bias learns both groups, or, with a `coupling`, two students are trained each on its own group with
-    the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights` hold for each group the weights of its samples with y = +1
-    and y = -1 (reweighing). alpha = n/d; training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
+    sign(W_c.x/sqrt(d) + b_c), where |v|^2 = |W_c|^2 = d. `group_fraction` is the share of group +. The pairs
+    `variances` Delta_c, `mean_overlaps` W_c.v/d and `teacher_biases` b_c list group + before group -; `teacher_overlap`
+    is W_+.W_-/d. One student with a bias learns both groups; or, with a `coupling`, two students are trained, each on
+    its own group, with the penalty (coupling/2) |w_+ - w_-|^2. `loss_weights` hold for each group the weights of its
+    samples with y = +1 and y = -1 (reweighing). There are n = alpha d samples; training minimizes sum loss + (lam/2)
+    |w|^2 as in `GeneralizedLinearModel`.
 
     A student is less accurate on the smaller group, here a fifth of all samples:
 

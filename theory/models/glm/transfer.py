@@ -18,9 +18,8 @@ from theory.models.glm.objective import SumObjective, checked_loss
 class HiddenManifold:
     """A task on a hidden manifold: inputs x = erf(F c) of c ~ N(0, I_D) with labels of c (arXiv:2106.05418).
 
-    The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D.
-
-    `input_map` F (N, D) has rows of unit norm on average, `teacher` theta is (D,).
+    The labels are sign(theta.c/sqrt(D)) with |theta|^2 = D. `input_map` F (N, D) has rows of unit norm on average, and
+    `teacher` theta is (D,).
     """
 
     input_map: Any = field(repr=False)
@@ -58,10 +57,10 @@ class HiddenManifold:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TransferModel(SumObjective):
-    """A read-out trained on `task` with the features v = erf(W x) of a frozen `first_layer` W (p, N).
+    """A read-out that is trained on `task` with the features v = erf(W x) of a frozen `first_layer` W (p, N).
 
-    W comes from training on a source task, or is left as drawn (random features). n = alpha p samples of the target.
-    `loss`, `lam` as in GeneralizedLinearModel: sum loss + (lam/2) |w|^2.
+    W comes from training on a source task, or is left as drawn (random features). There are n = alpha p samples of the
+    target task; training with `loss` and `lam` minimizes sum loss + (lam/2) |w|^2 as in GeneralizedLinearModel.
     """
 
     task: HiddenManifold
@@ -85,16 +84,20 @@ class TransferModel(SumObjective):
 
     @property
     def covariate_model(self) -> GaussianCovariateModel:
-        """Its Gaussian equivalent: x taken as Gaussian, the covariances of both layers by the arcsine law.
+        """The Gaussian equivalent: x is taken as Gaussian, and the arcsine law gives the covariances of both layers.
 
         With trained features it is only approximate: W lies along the source teacher, whose nonlinear response knows
-        more of the labels than covariances do, and by how much depends on the training, alpha and lam. Measured on the
-        source task itself, latent dimension 100, N = 200 inputs, p = 150 features, W trained by
-        `simulate.glm.train` on 3000 samples at its rate 0.2, logistic loss, 24 target sets for each number (the
-        predicted error over the measured one, less 1, with one standard error; |dW|/|W| is the change in training):
-        no step (dW = 0): 0.6(10) % at alpha = 0.5 and -0.1(10) % at alpha = 2, lam = 0.01, -0.4(6) % at alpha = 2,
-        lam = 1; 5 steps (0.28): 1.1(14), 1.8(7) and 0.6(7) %; 10 steps (0.49): 4.1(13), 4.7(11) and 2.9(6) %;
-        20 steps (0.81): 10.8(8), 15.1(10) and 8.8(7) %. Longer training departs farther.
+        more about the labels than covariances do. How much more depends on the training, on alpha and on lam. It was
+        measured on the source task itself, with latent dimension 100, N = 200 inputs, p = 150 features, W trained by
+        `simulate.glm.train` on 3000 samples at its rate 0.2 with the logistic loss, and 24 target sets for each number.
+        The following numbers are the predicted error over the measured one, less 1, with one standard error, in three
+        cases: alpha = 0.5 and lam = 0.01; alpha = 2 and lam = 0.01; alpha = 2 and lam = 1. |dW|/|W| is the relative
+        change in training.
+
+        - No step (dW = 0): 0.6(10), -0.1(10) and -0.4(6) %.
+        - 5 steps (|dW|/|W| = 0.28): 1.1(14), 1.8(7) and 0.6(7) %.
+        - 10 steps (0.49): 4.1(13), 4.7(11) and 2.9(6) %.
+        - 20 steps (0.81): 10.8(8), 15.1(10) and 8.8(7) %. Longer training departs farther.
         """
         F, theta = self.task.input_map, self.task.teacher
         inputs, slopes = erf_covariance(F @ F.T)

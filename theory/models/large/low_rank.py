@@ -20,8 +20,8 @@ ENTRIES = 2_000_000  # numbers of a temporary array (coordinates x factors)
 class DiagonalPlusLowRank(LargeCovariance):
     """The covariance Sigma = diag(diagonal) + F F^T of r common factors and independent noise (factor analysis).
 
-    `diagonal` (d,) holds the positive variances of the noise, and `factors` F (d, r) the loadings, one column a factor,
-    or (d,) for one factor. All results are exact, by Woodbury's identity in a time in proportion to d r^2.
+    `diagonal` (d,) holds the positive variances of the noise, and `factors` F (d, r) the loadings, with one column for
+    each factor, or (d,) for one factor. All results are exact, by Woodbury's identity in a time in proportion to d r^2.
 
     >>> covariance = DiagonalPlusLowRank(diagonal=[1.0, 1.0, 2.0], factors=[1.0, 0.5, 0.0])
     >>> covariance.matrix

@@ -13,11 +13,11 @@ from theory.models.covariance import Covariance, same_size, set_checked
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CovarianceOperator(Covariance):
-    """The covariance Sigma (d, d) of a function `product` that maps vectors in columns, (d, m), to Sigma times these.
+    """The covariance Sigma (d, d) of which only products are known: `product` maps columns V (d, m) to Sigma V.
 
-    `diagonal` (d,) holds the variances where they are known; they make estimates of means over coordinates sharper.
-    Nothing exact follows from products without d of them: `theory.masked.estimate` states what a few of them tell, with
-    its error. Functions that need the matrix build it where it fits into the memory.
+    `diagonal` (d,) holds the variances if they are known; they make estimates of means over coordinates sharper. Exact
+    results would need d products. `theory.masked.estimate` estimates errors from a few products and states a standard
+    error. Functions that need the matrix build it where it fits into memory.
 
     >>> circle = CovarianceOperator(4, lambda V: 2 * V + 0.5 * (np.roll(V, 1, axis=0) + np.roll(V, -1, axis=0)))
     >>> circle

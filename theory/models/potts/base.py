@@ -18,7 +18,7 @@ LARGEST = 1e300  # bound for scores and for scores times beta, so that no sum of
 class Potts(ABC):
     """A model of L sites with C colors: states s in {0, ..., C-1}^L have the probability P(s) = exp(beta S(s))/Z.
 
-    The score S is minus the energy; `fields` (L, C) are a part of it. Batches of states have shape (..., L).
+    The score S(s) is minus the energy, and includes the `fields` (L, C). Batches of states have shape (..., L).
     """
 
     n_sites: int

@@ -94,9 +94,8 @@ class ManyBodyPottsModel(Potts):
     """A model with S(s) = sum of `interactions` + sum_i h_i[s_i] and P(s) = exp(beta S)/Z; orders may be mixed.
 
     An interaction is an `Interaction`, whose groups of sites share one symmetric tensor of colors, or a
-    `GroupInteraction`, in which every group has its own.
-
-    A tensor W that is not zero-sum in each argument contains interactions of fewer bodies.
+    `GroupInteraction`, in which every group has its own. A tensor that is not zero-sum in each argument also contains
+    interactions of fewer bodies.
     """
 
     n_sites: int

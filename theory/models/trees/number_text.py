@@ -1,4 +1,4 @@
-"""The record of a stretch of natural numbers that is read as a text, one word a number."""
+"""The record of a stretch of natural numbers that is read as a text, with one word for each number."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ LARGEST = 10**14  # the primes up to its root, which a sieve must hold, still fi
 
 @dataclass(frozen=True)
 class NumberText:
-    """The text that the natural numbers from `first` to `last`, both included, spell: one word a number, in order.
+    """The text that the natural numbers from `first` to `last`, both included, spell, one word for each number.
 
     The word of a number is the planar rooted tree of its factorization, see `RootedTree.of_number` (arXiv:2512.01870).
     The number 1 has the empty word, so that a text begins at 2 or later. ValueError for numbers that are no integers,

@@ -10,7 +10,7 @@ from theory.models.arguments import checked
 from theory.models.covariance import set_checked
 from theory.models.trees.factors import exponents, primes_up_to
 
-MOST_BITS = 10**6  # of a number that is written out
+MOST_BITS = 10**6  # most bits of a number that is written out
 LONGEST = 10**6  # characters of a word
 DEEPEST = 5  # the smallest number of a deeper tree is 2^(2^65536) at least
 

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 class SpectralLaw(SolverResult):
     """The limiting law of the eigenvalues x of a random matrix at n = alpha d: its bulks and atoms, of total mass 1.
 
-    Stieltjes convention: g(z) = tr (x - z)^-1/d, so Im g has the sign of Im z, g ~ -1/z at infinity, and
-    Im g(x + i0)/pi is the density. Methods take arrays of any shape, and raise ValueError for what is not finite.
-    `residual` is the largest of the scalar equation's at the nodes, of |mass - 1|, of the relative gap of the mean, and
-    of what the density of a bulk sums to beside its mass. Edges and masses are closed forms to rounding; the last is
-    below 1e-8 as a rule, and up to 1e-7 (in one or two of a hundred random spectra with condition numbers to 1e12)
-    where rounding of nu shows in the density, since a bulk is narrow beside its place or holds features that are.
+    The Stieltjes transform is g(z) = tr (x - z)^-1/d, so that Im g has the sign of Im z, g ~ -1/z at infinity, and Im
+    g(x + i0)/pi is the density. Methods take arrays of any shape, and raise ValueError for what is not finite.
+
+    `residual` is the largest of four numbers: the residual of the scalar equation at the nodes, |mass - 1|, the
+    relative gap of the mean, and the difference between what the density of a bulk sums to and its mass. Edges and
+    masses are closed forms, exact to rounding. The fourth number is below 1e-8 as a rule. It is up to 1e-7 (in one or
+    two of a hundred random spectra with condition numbers to 1e12) where rounding of nu shows in the density, because a
+    bulk, or a feature in it, is narrow compared with the nu at which it lies.
     """
 
     edges: Array  # (k, 2), left and right end of every bulk, ascending
@@ -111,7 +113,7 @@ class SpectralLaw(SolverResult):
         return float(self.masses.sum() + self.atoms[:, 1].sum())
 
     def to_frame(self) -> "pd.DataFrame":
-        """Tabulate one row a bulk or atom, an atom having equal ends."""
+        """Tabulate a row for each bulk and each atom, an atom having equal ends."""
         rows = np.concatenate([np.column_stack([self.edges, self.masses]), self.atoms[:, [0, 0, 1]]])
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         return table(left=rows[:, 0], right=rows[:, 1], mass=rows[:, 2], atom=rows[:, 0] == rows[:, 1])

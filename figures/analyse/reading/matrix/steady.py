@@ -8,7 +8,7 @@ from simulate.masked import RowBlocks
 
 FEWEST = 3  # rows: two numbers make equal steps in any column
 STEADY = 5  # rows whose measured numbers make equal steps by chance in few tables
-ROUNDING = 1e-6  # of a step, relative
+ROUNDING = 1e-6  # relative rounding error of a step
 LISTED = 5
 
 

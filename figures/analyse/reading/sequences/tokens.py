@@ -64,7 +64,7 @@ def read_tokens(
     most: int | None = None,
     seed: int = 0,
 ) -> Sequences:
-    """Read a table of tokens as sequences, one a row.
+    """Read a table of tokens as sequences, one in each row.
 
     The gap is the first color; integers follow by value, and other tokens by spelling. An empty cell is a gap.
     """

@@ -44,7 +44,7 @@ def form_of(path: Path) -> Form | None:
 def read_counted(path: Path, form: Form, encoding: str | None = None) -> tuple[list[Counted], list[str], str]:
     """Return the documents, the words that their numbers stand for, and a note on the form.
 
-    The words stand one a line in a file beside it. DataError where numbers and words do not fit each other.
+    The words are in a file beside it, one in each line. DataError where numbers and words do not fit each other.
     """
     if form == "ldac":
         return *read_ldac(path, encoding), "counted words (LDA-C)"

@@ -14,7 +14,7 @@ Counted = tuple[str, dict[int, int]]  # name of a document; how often each word 
 
 
 def read_ldac(path: Path, encoding: str | None = None) -> tuple[list[Counted], list[str]]:
-    """Read documents, and the words that their numbers stand for (from 0, one a line of `tokens_beside`)."""
+    """Read documents, and the words that their numbers stand for (from 0, one in each line of `tokens_beside`)."""
     tokens = tokens_beside(path)
     words = read_words(tokens, encoding)
     documents = []
@@ -25,7 +25,7 @@ def read_ldac(path: Path, encoding: str | None = None) -> tuple[list[Counted], l
 
 
 def read_words(tokens: Path, encoding: str | None = None) -> list[str]:
-    """Return the words of a vocabulary, one a line. DataError where a line within it is empty."""
+    """Return the words of a vocabulary, one in each line. DataError where a line within it is empty."""
     words = [line.strip() for line in lines_of(decoded(tokens, encoding))]
     while words and not words[-1]:
         words.pop()
