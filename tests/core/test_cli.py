@@ -141,7 +141,9 @@ def test_the_quality_of_the_environment_is_checked(toy, capsys, monkeypatch):
     assert call("list") == 0
 
 
-@pytest.mark.parametrize("place", ["pandas.DataFrame.to_csv", "os.write", "matplotlib.figure.Figure.savefig"])
+@pytest.mark.parametrize(
+    "place", ["pandas.DataFrame.to_csv", "os.write", "figures.core.plot.FigureCanvasPdf.print_pdf"]
+)
 def test_a_full_disk_names_the_file(toy, capsys, monkeypatch, place):
     call, folder = toy
 
