@@ -115,7 +115,7 @@ def limits(_of: str) -> str:
     for name, experiment in declared().items():
         sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", caption(name, experiment))
         said = [one for one in sentences if RESERVATIONS.search(one)]
-        said += [f"Numbers are not judged because {reason}." for reason in experiment.reasons()]
+        said += [f"Where numbers are not judged, the reason is that {reason}." for reason in experiment.reasons()]
         lines += [f"- [{name}](gallery.md#{name}): {escaped(' '.join(said))}"] if said else []
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """Ties each picture of the gallery to the table and the declaration that it was drawn from, by digests in a file.
 
 A declaration is the file of the experiment with the files of its own folder that it imports. What is not drawn is left
-out of its digest: docstrings, comments, spaces, and the sentences of a caption.
+out of its digest: docstrings, comments on lines of their own, spaces, and the sentences of a caption.
 """
 
 import ast

@@ -20,7 +20,7 @@ from theory.numerics import ConvergenceError, Solution
 if TYPE_CHECKING:
     import pandas as pd
 
-TOLERANCE = 1e-8  # largest residual of the equation for q and for what is missing to 1
+TOLERANCE = 1e-8  # of the equation for q and for what is missing to 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,11 +13,11 @@ from theory.numerics import ConvergenceError, Solution, panelled_legendre
 
 Function = Callable[[Array], Array]
 RANGE = 12.5  # the normal law has no weight beyond it, unless a function grows as fast as the law falls
-HALVINGS = 48  # most halvings of a panel, towards a kink or a jump
+HALVINGS = 48  # of a panel, towards a kink or a jump
 LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
 MOST_PANELS = 20_000  # that wait to be halved
 ORDER = 16
-TOLERANCE = 1e-9  # error of coefficients relative to the size of the function, n nodes against 2 n
+TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
 NEGLIGIBLE = 1e-13  # share of the power that rounding errors leave out
 
 

@@ -19,7 +19,7 @@ NEWTON_STEPS = 50
 NEAR = 1e-5  # residual at which Newton's method takes over from plain steps
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
 KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
-LARGEST = 1e12  # largest value of beta and lam, and of their inverses
+LARGEST = 1e12  # of beta and lam, and of their inverses
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -95,7 +95,7 @@ class FairnessTable(Result):
 
     @property
     def sufficiency(self) -> float:
-        """The mutual information I(y; c | yhat), zero if the prediction tells all that the group tells of the label."""
+        """The mutual information I(y; c | yhat), zero if the prediction makes the group irrelevant to the label."""
         return _conditional_information(self.joint.transpose(2, 0, 1))
 
 

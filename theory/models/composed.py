@@ -13,7 +13,7 @@ from theory.models.covariance import Covariance, frozen, repetitions, same_size,
 from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 
 WIDEST = 1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
-LARGEST_ENTRY = 1e150  # largest entry of data; squares of more overflow
+LARGEST_ENTRY = 1e150  # of data; squares of more overflow
 
 
 @dataclass(frozen=True, eq=False)
