@@ -74,10 +74,10 @@ EXPERIMENT = Experiment(
     ylabel="excess loss over uniform attention",
     xscale="log",
     draw=draw,
-    caption="Squared loss of T = 10 topics of v = 10 words with tau topics in a document; (p_m, p_c, p_r) = (0.15, "
-    "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "
-    "word. The value matrix is that of stage 1, and other topics and [MASK] have the attention weight 1. Lines are "
-    "the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are sampled "
-    "documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents, with error bars. "
-    "Attention to the own topic lowers the loss up to A*, and more of it raises the loss again.",
+    caption="The squared loss is shown for T = 10 topics of v = 10 words with tau topics in a document; (p_m, p_c, "
+    "p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word "
+    "and a random word. The value matrix is that of stage 1, and other topics and [MASK] have the attention weight "
+    "1. Lines are the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are "
+    "sampled documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents, with "
+    "error bars. Attention to the own topic lowers the loss up to A*, and more of it raises the loss again.",
 )
