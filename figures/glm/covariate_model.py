@@ -76,6 +76,8 @@ DECLARED = Experiment(
             replicate=error_replicate,
             ylabel="mean squared test error",
             yscale="log",
+            ylim=(0.6, 3.4),
+            line=np.geomspace(0.2, 6, 121),
             points=(0.3, 0.8, 1.25, 2.5, 5.0),
         ),
     ],

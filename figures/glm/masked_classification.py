@@ -227,9 +227,9 @@ EXPERIMENT = Experiment(
     "the limit p = infinity, where everything is known: the clusters have means +-beta W J_i and the common "
     "covariance W = (1 + beta^2 - beta J)^-1. Markers are fits to sampled spins of 8 models with p + 1 spins, p = "
     "80 and 160, and couplings J with rows of unit length, 3 sites of each, extrapolated in 1/p, with error bars. "
-    "From the left: the test loss at lambda = 1, with the Bayes floors, which are the least losses possible "
-    "(dotted); the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to which a "
-    "plane separates the labels; the excess of the test loss over the least one at beta = 0.6, with the "
-    "large-sample law p/(2n) (dashed); and the same excess against the ridge, with a star at the optimum. The "
-    "Gaussian mixture describes the fits to spins.",
+    "The upper row shows the test loss at lambda = 1, with the Bayes floors, which are the least losses possible "
+    "(dotted), and the training loss at lambda = 0.01 (dashed: 0.0001), with the thresholds (dotted) up to which a "
+    "plane separates the labels. The lower row shows the excess of the test loss over the least one at beta = 0.6, "
+    "with the large-sample law p/(2n) (dashed), and the same excess against the ridge, with a star at the optimum. "
+    "The Gaussian mixture describes the fits to spins.",
 )

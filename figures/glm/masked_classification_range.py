@@ -124,8 +124,8 @@ EXPERIMENT = Experiment(
     draw=draw,
     unjudged="on sparse graphs the test loss has no prediction, and where a limit is extrapolated the sizes "
     "themselves are not judged",
-    caption="Percent by which the test loss (left, middle) and the entropy of a masked site given the others "
-    "(right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means over "
+    caption="The axes show by how many percent the test loss (left, middle) and the entropy of a masked site given the "
+    "others (right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means over "
     "{replicates} models, each with its own prediction, with error bars; markers at one temperature stand a little "
     "aside of each other. Models have 31 and 61 sites (16 and 31 with colors), of which 2 to 8 are fitted to 8 "
     "training sets each. Dense models are extrapolated in 1/N; sparse ones are shown at "

@@ -119,7 +119,7 @@ DECLARED = Experiment(
     ylabel="training loss per sample",
     caption="Labels are drawn by a fair coin. Lines are the theory in the limit p = infinity; markers are "
     "simulations at p = {sizes}, extrapolated in 1/p, with error bars, and are moved sideways where they would "
-    "overlap. Without a ridge (first and third panel) inputs of any law and covariance have one loss, which rises "
+    "overlap. Without a ridge (left column) inputs of any law and covariance have one loss, which rises "
     "from zero at alpha = 1 for the square loss, as (1 - 1/alpha)/2, and at alpha = 2 for the hinge loss, where "
     "labels stop being separable. At lambda = 1 the loss depends on the spectrum of the inputs, but not on their "
     "law: two clusters at +-mu with |mu| = 2 lie on the line of a single Gaussian. Real images, digits of 61 pixels "

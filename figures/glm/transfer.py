@@ -158,10 +158,10 @@ DECLARED = Experiment(
     "it is frozen, and only its readout is learned on the target task (latent dimension 60). All numbers are means "
     "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "
     "markers are the networks themselves at their own size, with error bars. No z is given, because for trained "
-    "features the equivalent is approximate: at these settings its error is too large by 4 percent on average and up "
-    "to 7 (2 for random features), since the trained layer lies along the source teacher and responds nonlinearly. "
-    "Transferred features help from a correlation of the tasks of about 0.3 on; with many target samples it is "
-    "better to train both layers from scratch, for which there is no theory here. Bottom: the same networks over the "
-    "theory.",
+    "features the equivalent is approximate: at these settings its error is too large by 4 percent on average and "
+    "up to 7 (2 for random features), since the trained layer lies along the source teacher and responds "
+    "nonlinearly. Transferred features help from a correlation of the tasks of about 0.3 on; with many target "
+    "samples it is better to train both layers from scratch, for which there is no theory here. The lower row shows "
+    "the same networks over the theory.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(replace(DECLARED, panels=panels(TOY), d=TOY.hidden)))

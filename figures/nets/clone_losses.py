@@ -77,11 +77,12 @@ EXPERIMENT = Experiment(
     ylim=(0.72, 1.55),
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the lines are where a perfect learner would end",
-    caption=f"One block of width {WIDTH}, trained on {SAMPLES} sequences; points: mean losses over {STARTS} starts "
-    f"(of the weights and of the batches, on the same data), with error bars, on {TEST} held-out sequences and "
-    "as many of each clone. Lines: the loss of the true conditional distributions on the original and on the law of "
-    "each clone, where a perfect learner ends. What is learned beyond the order of a clone is wrong on it: there the "
-    "loss leaves the curve of the original, here the later the higher the order is, and rises.",
+    caption="A clone of order k of some data is a sample of a model with interactions of up to k sites, fitted to "
+    f"them. One block of width {WIDTH} is trained on {SAMPLES} sequences. Markers are its mean losses over {STARTS} "
+    f"starts (of the weights and of the batches, on the same data), with error bars, on {TEST} held-out sequences "
+    "and on as many of each clone. Lines are the losses of the true conditional distributions on the original and "
+    "on the law of each clone, where a perfect learner ends. What is learned beyond the order of a clone is wrong "
+    "on it: there the loss leaves that on the original, the later the higher the order is, and rises.",
     papers={
         "arXiv:2410.19637 (losses on clones along training)": "It agrees on a small exact system: the loss on a clone"
         " leaves that on the original the later, the higher the order of the clone.",

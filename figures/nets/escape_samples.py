@@ -117,15 +117,15 @@ EXPERIMENT = Experiment(
     xlabel="samples $M$",
     xscale="log",
     unjudged="the line is that of infinitely many samples",
-    caption="Left: the largest gain of weights on the unit sphere, found by ascent, for M samples of the model and "
-    f"for M independent uniform sequences; means over {SETS} sets, with error bars; lines: its value for the "
-    "population, and c/sqrt(M) with the mean c that the uniform sequences have. Right: gradient flow from "
-    "weights of scale 0.2 on M samples and from the same weights on the population, compared when both have "
-    "gained 0.01 nats; the vertical line is where noise and signal offer the same gain. The flow agrees with "
-    "its twin later than that, because two things must agree. In the limit of small weights (32 sets) the "
-    "logits at escape come near one of the three maxima that the gain of the population has, from 0.36 at M = "
-    "30 over 0.70 at 100 to 0.87 at 300. But this is not always the maximum that the population leads the "
-    "same start to. Where it is, the two directions have a mean cosine of 0.73 at M = 100 and 0.88 at 300, "
-    "where it is another one -0.1 and -0.2: these starts keep the mean low. Starts of small weights end at "
+    caption="On the left, markers are the largest gain of weights on the unit sphere, found by ascent, for M "
+    f"samples of the model and for M independent uniform sequences; they are means over {SETS} sets, with error "
+    "bars. Lines are its value for the population, and c/sqrt(M) with the mean c that the uniform sequences have. "
+    "On the right, gradient flow from weights of scale 0.2 on M samples is compared with flow from the same weights "
+    "on the population when both have gained 0.01 nats; the vertical line is where noise and signal offer the same "
+    "gain. The two flows agree only at more samples than that, because two things must agree. In the limit of small "
+    "weights (32 sets) the logits at escape come near one of the three maxima that the gain of the population has, "
+    "from 0.36 at M = 30 over 0.70 at 100 to 0.87 at 300. But this is not always the maximum that the population "
+    "leads the same start to. Where it is, the two directions have a mean cosine of 0.73 at M = 100 and 0.88 at "
+    "300, where it is another one -0.1 and -0.2: these starts keep the mean low. Starts of small weights end at "
     "another maximum for some samples even at M = 3000.",
 )

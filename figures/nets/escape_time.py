@@ -65,9 +65,9 @@ EXPERIMENT = Experiment(
     xlabel=r"scale $\varepsilon$ of the initial weights",
     xscale="log",
     unjudged="the laws are those of small weights",
-    caption=f"Rate times steps until the masked loss has fallen {GAIN} nats a site below ln C: means over {STARTS} "
-    f"random starts, with error bars. Lines: T_1 eps^-(D-2), T_1 the blow-up time of the leading flow from each "
-    "start, D - 2 = 4 and 12 for two and three layers; one layer: ln(1/eps)/sigma_1 after the time t_1 that the "
-    "growing part of the start alone would need, from which the true time differs by a constant. The laws hold for "
-    "small eps; not judged.",
+    caption=f"Markers are the time, rate times steps, until the masked loss has fallen {GAIN} nats a site below ln C; "
+    f"they are means over {STARTS} random starts, with error bars. For two and three layers lines are the law T_1 "
+    "eps^-(D-2), where T_1 is the time at which the leading flow from each start blows up, and D - 2 = 4 and 12. For "
+    "one layer the line is ln(1/eps)/sigma_1, counted from the time t_1 that the growing part of the start alone would "
+    "need, from which the true time differs by a constant. The laws hold for small eps, and are not judged.",
 )

@@ -87,15 +87,14 @@ EXPERIMENT = Experiment(
     xlabel="samples over the threshold, $M/M_c$",
     xscale="log",
     unjudged="near and below the threshold the laws of large matrices are not sharp",
-    caption=f"Top singular pair of the rearranged covariance of M independent samples: means over {PAIRS} pairs of J "
-    f"and U, with error bars. Lines: spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
-    "columns "
-    "and the signal of linear response; no number is fitted. M_c is about C over the variance v of a true "
-    "logit, whatever L; all couplings together would need about LC/2 times as many samples. Below M_c the "
-    f"overlap of the colors does not vanish at this size, since they are few; z is judged from 1.7 M_c on. "
-    "Training from a random start of scale 0.001 finds less: with L = 30, v = 0.03, fields, rate 4 and all "
-    "samples in a batch, the overlap of the values at the best test loss was 0.03, 0.01, 0.10 and 0.54 at M = "
-    "0.5, 1, 2 and 4 M_c (mean of four), and 0.01, 0.37, 0.52 and 0.88 by the spectral start of the same "
-    "samples. The trained layer was better than sites alone by no more than 0.0003 nats in test loss up to 2 "
-    "M_c, and by 0.0015 at 4 M_c.",
+    caption="Markers describe the top singular pair of the covariance of M independent samples, rearranged so that "
+    f"a row is a pair of sites and a column a pair of colors. They are means over {PAIRS} pairs of J and U, with "
+    "error bars. Lines are the theory of spiked rectangular matrices with n1 = L (L - 1)/2 rows, n2 = C (C - 1)/2 "
+    "columns and the signal of linear response; no number is fitted. M_c is about C over the variance v of a true "
+    "logit, whatever L; all couplings together would need about LC/2 times as many samples. Below M_c the overlap "
+    "of the colors does not vanish at this size, since they are few; z is judged from 1.7 M_c on. Training from a "
+    "random start of scale 0.001 finds less: with L = 30, v = 0.03, fields, rate 4 and all samples in a batch, the "
+    "overlap of the values at the best test loss was 0.03, 0.01, 0.10 and 0.54 at M = 0.5, 1, 2 and 4 M_c (mean of "
+    "four), and 0.01, 0.37, 0.52 and 0.88 by the spectral start of the same samples. The trained layer was better "
+    "than sites alone by no more than 0.0003 nats in test loss up to 2 M_c, and by 0.0015 at 4 M_c.",
 )

@@ -75,12 +75,13 @@ EXPERIMENT = Experiment(
     xlabel="training step",
     xscale="log",
     unjudged="the law is of gradient flow, and descent takes finite steps",
-    caption=f"Means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; geometric "
-    "ones for displacements, whose ratios differ by factors between starts. Line: 2^(N-l), exact for squared norms "
-    "under gradient flow. Steps of finite size add rate^2 |gradient|^2 to each squared norm; without it the ratio is "
-    "exact again, for any batches and any rate. The mean square displacement obeys no such law at ordinary starts. "
-    "That the first layer moves most is therefore no sign that layers learn interactions of one order after the "
-    "other. Not judged: the corrected ratio has no error to speak of.",
+    caption=f"Markers are means over {STARTS} random starts of scale {SCALE} at the rate {RATE}, with error bars; "
+    "for displacements, whose ratios differ by factors between starts, they are geometric means. The line is "
+    "2^(N-l) for layer l of N, which is exact for squared norms under gradient flow. Steps of finite size add "
+    "rate^2 |gradient|^2 to each squared norm; without it the ratio is exact again, for any batches and any rate. "
+    "The mean square displacement obeys no such law at ordinary starts. That the first layer moves most is "
+    "therefore no sign that layers learn interactions of one order after the other. No z is given, because the "
+    "corrected ratio has no error to speak of.",
     papers={
         "arXiv:2410.19637, Fig. 2": "The first layer moves most, as published; the law of norms explains it by the "
         "architecture alone, so it is no sign that layers handle successive orders.",

@@ -103,8 +103,8 @@ EXPERIMENT = Experiment(
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     unjudged="the law is of gradient flow, and descent takes finite steps",
-    caption=f"Means over {STARTS} random starts of scale {SCALE:g} (at paper quality four times as many), with "
-    f"error bars; 100 steps are one epoch. "
+    caption=f"Markers are means over {STARTS} random starts of scale {SCALE:g} (four times as many with "
+    "QUALITY=paper), with error bars; 100 steps are one epoch. "
     "Sites, colors, samples and batch are those of arXiv:2410.19637, Fig. 2; the law of its couplings, its "
     "temperature and its starts were not found. Here 60 groups of four sites interact, at a temperature where "
     "true logits have a variance of 0.7, which was chosen among 0.3, 0.5, 0.7, 1 and 1.5. 16 plain chains and "
@@ -117,12 +117,12 @@ EXPERIMENT = Experiment(
     "layers were still at 2.302 after 2500 steps. At 0.7 the leading flow would blow up after 386 and 352 "
     "steps of two layers, from these starts, and after 31 steps of three (estimated from one hidden site in "
     "each sequence): weights of scale 1 are not small enough for that law, and escape takes about five and "
-    "ten times as long, well within the run. Lines: losses of the same test sequences; couplings of all pairs "
-    "are fitted by pseudo-likelihood. A plateau at ln C comes first; one layer ends a little above the pairs, "
+    "ten times as long, well within the run. Lines are losses of the same test sequences; the couplings of all "
+    "pairs are fitted by pseudo-likelihood. A plateau at ln C comes first; one layer ends a little above the pairs, "
     "deeper stacks pass below them, and none comes near the true conditionals: after 40000 steps of eight "
-    "starts (paper quality) the losses are 2.2607(2), 2.2029(8) and 2.1862(14) for one, two and three layers, "
-    "where the pairs have 2.2552 and the true conditionals 1.9115. Right: the squared norms without the "
-    "squares of the steps obey 2^(N-l), the displacements do not.",
+    "starts (QUALITY=paper) the losses are 2.2607(2), 2.2029(8) and 2.1862(14) for one, two and three layers, "
+    "where the pairs have 2.2552 and the true conditionals 1.9115. On the right, the squared norms without "
+    "the squares of the steps obey 2^(N-l) for layer l of N, and the displacements do not.",
     papers={
         "arXiv:2410.19637, Fig. 2": "The same sites, colors, samples and batch; the law of the couplings, their "
         "temperature and the starts were not published, so that only the shape can be compared.",

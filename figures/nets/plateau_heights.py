@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from figures.core import NONE, Curve, Experiment
 from simulate.core import stream
 from theory import nets, potts
 from theory.models import Interaction, ManyBodyPottsModel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 ORDERS = (1, 2, 3, 4)
 LINE, POINTS = np.geomspace(0.005, 0.7, 30), (0.005, 0.02, 0.07, 0.2, 0.4, 0.7)
@@ -63,6 +67,13 @@ def curves(order: int) -> dict[str, Curve]:
     return found
 
 
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
+    """Says in the legend what the marks are that have no entry of their own."""
+    axes.plot([], [], "*", color="0.3", markersize=9, label="exact floor")
+    axes.plot([], [], ":", color="0.3", label="truncated truth")
+    axes.legend()
+
+
 EXPERIMENT = Experiment(
     title="Floors of a four-body model, $L = 5$, $C = 3$",
     curves={label: curve for order in ORDERS for label, curve in curves(order).items()},
@@ -71,8 +82,10 @@ EXPERIMENT = Experiment(
     ylabel=r"gain $(\ln C - \mathrm{loss})/\beta^2$ (nats a site)",
     xscale="log",
     yscale="log",
-    ylim=(0.004, 20),
-    caption="Lines: gain, over beta^2, of models with interactions of up to k bodies over uniform ones, to "
-    "second order in beta, where every order adds the energy of its own part of the logits. Stars: the exact floors "
-    "of each site. Dotted: the true logits without higher orders, which belong to the class but are not its best.",
+    ylim=(0.004, 2),
+    draw=draw,
+    caption="Lines are the gain, over beta^2, of models with interactions of up to k bodies over uniform ones, to "
+    "second order in beta, where every order adds the energy of its own part of the logits. Stars are the gains of the "
+    "exact floors, the least losses that predictions with interactions of up to k bodies can have. Dotted lines are "
+    "those of the true logits without higher orders, which belong to the class but are not its best.",
 )

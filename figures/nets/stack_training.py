@@ -70,12 +70,12 @@ EXPERIMENT = Experiment(
     ),
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    caption=f"Means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left: the least "
-    "loss of predictions with interactions of at most k bodies, site by site; N layers reach up to 2^(N-1) + 1 of "
-    "them. Lines on the right: shares in the direction in which gradient flow from small multiples of the same "
-    "starts leaves the first plateau; starts of this scale are only on their way to it. The one plateau that is seen "
-    "lies at ln C and grows with N. The loss then falls through the lower floors without a plateau at each: orders "
-    "rise in turn, but there is no stair.",
+    caption=f"Markers are means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left are "
+    "the least losses of predictions with interactions of at most k bodies, site by site; N layers reach up to "
+    "2^(N-1) + 1 of them. Lines in the middle and on the right are the shares in the direction in which gradient "
+    "flow from small multiples of the same starts leaves the first plateau; starts of this scale are only on their "
+    "way to it. The one plateau that is seen lies at ln C and grows with N. The loss then falls through the lower "
+    "floors without a plateau at each: orders rise in turn, but there is no stair.",
     papers={
         "arXiv:2410.19637, Fig. 2": "Deeper stacks do reach interactions of more sites one after the other, at a size"
         " whose floors are exact; a stair of plateaus at the floors, which the published words claim, is not seen: "

@@ -86,13 +86,14 @@ EXPERIMENT = Experiment(
     xlabel="step of Adam, full batch",
     xscale="log",
     skip=partial(missing_extra, "nets", *PACKAGES),
-    caption=f"{L} sites of {C} colors. Means over {STARTS} random starts, with error bars; encoders of width "
-    f"{WIDTH} with {HEADS} heads (rate {ENCODER_RATE}), stacks from scale {SCALE} (rate {STACK_RATE}). Lines on the "
-    "left: the least loss of predictions with interactions of at most k bodies. The number of blocks does not bound "
-    "the order of an encoder with a perceptron: one block falls below the 3-body floor, which a stack of two layers "
-    "cannot pass. In the middle and on the right: how much of the variance of the encoder's logits, with all "
-    "contexts of equal weight, comes from interactions of the hidden site with so many others; lines: the same for "
-    "the true logits. The orders rise in turn to the true shares, in one block nearly as fast as in two.",
+    caption=f"The population has {L} sites of {C} colors. Markers are means over {STARTS} random starts, with error "
+    f"bars; encoders have the width {WIDTH} and {HEADS} heads (rate {ENCODER_RATE}), and stacks start from scale "
+    f"{SCALE} (rate {STACK_RATE}). Lines on the left are the least losses of predictions with interactions of at "
+    "most k bodies. The number of blocks does not bound the order of an encoder with a perceptron: one block falls "
+    "below the 3-body floor, which a stack of two layers cannot pass. The middle and the right panel show how much "
+    "of the variance of the encoder's logits, with all contexts of equal weight, comes from interactions of the "
+    "hidden site with so many others; lines are the same for the true logits. The orders rise in turn to the true "
+    "shares, in one block nearly as fast as in two.",
     papers={
         "arXiv:2410.19637 (encoders)": "Orders rise in turn as published, but already one block passes the three-body"
         " floor: the number of blocks does not bound the order.",

@@ -123,11 +123,11 @@ EXPERIMENT = Experiment(
     skip=partial(missing_extra, "nets", *PACKAGES),
     unjudged="the law is of many samples, and is judged from 3000 on",
     caption="Every network is trained by Adam on all M samples at each step and tested on the exact population. "
-    f"Means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
+    f"Markers are means over {SETS[ENCODER]} sets of samples ({SETS[LAYER]} for one layer, where z is judged for M >= "
     f"{ASYMPTOTIC}), with error bars. Stacks start at scale {SCALE} (rate {STACK_RATE}), and of {STARTS} "
     "starts the one counts whose training loss ends lowest, since some end in worse minima; the encoder has one "
     f"block of width 16 with 2 heads (rate {ENCODER_RATE}). The best stop is the least test loss along the run, "
-    "chosen on the exact population itself, which no user can do. Lines: tr(H^+ K)/(2 L M), the law for large M of "
+    "chosen on the exact population itself, which no user can do. Lines are tr(H^+ K)/(2 L M), the law for large M of "
     "the factored layer without fields, and (C - 1) C^(L-1)/(2 M), that of a table of the frequencies in every "
     "context. Is there such a law for the encoder? In eight sets for each of M = 300, 1000, 3000, 10000 "
     "(QUALITY=paper takes more) its best stop kept M times the excess at 11.7(1.2), 13.0(2.5), 13.2(2.5), 15.7(1.7), "

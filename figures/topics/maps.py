@@ -38,4 +38,5 @@ def draw_entries(axes: "Axes", rows: "DataFrame", label: str, limits: tuple[floa
     image = axes.imshow(values.reshape(size, size), cmap="cividis", vmin=low, vmax=high, interpolation="nearest")
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
     outside = bool(values.min() < low - 1e-9), bool(values.max() > high + 1e-9)
-    axes.figure.colorbar(image, ax=axes, label=label, shrink=0.8, extend=extend[outside])
+    beside = axes.inset_axes((1.06, 0.0, 0.06, 1.0))  # as high as the image, however narrow that is
+    axes.figure.colorbar(image, cax=beside, label=label, extend=extend[outside])

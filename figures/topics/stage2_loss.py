@@ -1,6 +1,7 @@
 """In stage 2 the loss is least at a finite attention weight of the query's own topic."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
@@ -10,6 +11,10 @@ from figures.topics.tied import tied_layer
 from simulate.topics import batch_of, layer_loss, mask_documents, sample_topic_documents
 from theory import topics
 from theory.models import Masking, TopicModel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 DOCUMENTS = 100  # in each replicate
@@ -50,6 +55,12 @@ def curve(tau: int) -> Curve:
     return Curve(model=lambda A: Tied(tau, A), stars=lambda: best(tau))
 
 
+def draw(axes: "Axes", _rows: "DataFrame") -> None:
+    """Says in the legend what the stars are."""
+    axes.plot([], [], "*", color="0.3", markersize=9, label="optimum $A^*$")
+    axes.legend()
+
+
 EXPERIMENT = Experiment(
     title="Stage 2, ten topics of ten words",
     curves={rf"$\tau = {tau}$": curve(tau) for tau in TAUS},
@@ -62,10 +73,11 @@ EXPERIMENT = Experiment(
     xlabel="weight of the own topic $A$",
     ylabel="excess loss over uniform attention",
     xscale="log",
-    caption="Squared loss of T = 10 topics of v = 10 words with tau topics in a document; (p_m, p_c, p_r) = (0.15, "
-    "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "
-    "word. The value matrix is that of stage 1, and other topics and [MASK] have the attention weight 1. Lines are "
-    "the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are sampled "
-    "documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents, with error bars. "
-    "Attention to the own topic lowers the loss up to A*, and more of it raises the loss again.",
+    draw=draw,
+    caption="The squared loss is shown for T = 10 topics of v = 10 words with tau topics in a document; (p_m, p_c, "
+    "p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word "
+    "and a random word. The value matrix is that of stage 1, and other topics and [MASK] have the attention weight "
+    "1. Lines are the theory for long documents; stars mark its optima A* = 6.64, 7.72, 8.76 and 9.43; markers are "
+    "sampled documents of 100 and 200 tokens, with one draw of masks each, extrapolated to long documents, with "
+    "error bars. Attention to the own topic lowers the loss up to A*, and more of it raises the loss again.",
 )

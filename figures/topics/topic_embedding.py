@@ -66,6 +66,7 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=[Panel(title=name, curves={}, xlabel="token $j$", ylabel="token $i$") for name in (CLOSED, *DECAYS)],
     draw=draw,
+    figsize=(7.0, 2.4),
     unjudged="the scatter between rows is no error of sampling",
     caption="Colors show the entries of E for uniform attention without bias, T = 10 topics of v = 10 words and tau "
     "= 2 topics in a document; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of these "

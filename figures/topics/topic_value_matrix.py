@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     "0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a random "
     "word. Token 0 is [MASK], whose column differs. For long documents (first three panels) same-topic entries "
     f"exceed different-topic entries by 0.1156, whatever is assumed about the bias. Documents of {LENGTH} tokens "
-    "(right) make the diagonal stand out, and the mean of a block still exceeds the rest by about that gap; there, "
-    f"entries below the diagonal are a least-squares fit to {DOCUMENTS} sampled documents, and the others theory. The "
-    "table lists the entries by theory.",
+    "(lower right) make the diagonal stand out, and the mean of a block still exceeds the rest by about that gap; "
+    f"there, entries below the diagonal are a least-squares fit to {DOCUMENTS} sampled documents, and the others "
+    "theory. The table lists the entries by theory.",
 )
