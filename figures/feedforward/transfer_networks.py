@@ -34,6 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
               "sets": {100: 10, 300: 5, 1_000: 2, 3_000: 1, 10_000: 1}, "tested": 10_000},
 }  # fmt: skip
 KEPT = range(TASK.n_layers + 1)
+PATIENCE = 300  # steps of a transfer after its best ones; in 24 that were looked at, 1,000 found nothing better
 
 
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
@@ -59,7 +60,9 @@ def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
         for drawn in range(sets):
             X, y = target.samples(n, stream(0, "target set", replicate, n, drawn))
             for (p, protocol), kept in product(enumerate(PROTOCOLS), KEPT):
-                found = transfer_network(network, kept, X, y, rng, protocol=protocol, n_steps=settings["steps"])
+                found = transfer_network(
+                    network, kept, X, y, rng, protocol=protocol, n_steps=settings["steps"], patience=PATIENCE
+                )
                 errors[p, i, kept] += found.network.error(tested, truth) / sets
                 if (protocol, kept) == ("fresh", 0):
                     scratch = found.network  # at last that of the largest set
