@@ -161,13 +161,15 @@ def train_multilayer(
     rate: float = 1e-3,
     held_out: float = 0.1,
     record_every: int = 50,
+    patience: int | None = None,
 ) -> TrainedMultilayer:
     """Trains all layers but the first `n_frozen` on `inputs` (samples, n_inputs) and `labels` (samples,) of +1 and -1.
 
     A share `held_out` of the samples, one at least, is not trained on. `n_steps` steps of Adam with batches of `batch`
     samples, drawn in passes through the others, minimize the mean logistic loss in single precision. Every
     `record_every` steps the loss of the held-out samples is recorded, and the weights for which it was least, those of
-    the start included, are returned. ValueError for inputs and labels that do not fit, for fewer than two samples, and
+    the start included, are returned. With `patience` training ends at the first record that comes so many steps or more
+    after the least one. ValueError for inputs and labels that do not fit, for fewer than two samples, and
     for more frozen layers than there are; with all layers frozen the network comes back as it was.
 
     >>> rng = np.random.default_rng(0)
@@ -182,6 +184,7 @@ def train_multilayer(
     frozen = int(checks.between("n_frozen", n_frozen, 0, len(network.layers), closed=(True, True)))
     size = int(checks.between("batch", batch, 1, 1e9, closed=(True, True)))
     every = int(checks.between("record_every", record_every, 1, 1e9, closed=(True, True)))
+    patient = steps if patience is None else int(checks.between("patience", patience, 1, 1e9, closed=(True, True)))
     speed = np.float32(checks.between("rate", rate, 1e-12, 10.0, closed=(True, True)))
     share = checks.between("held_out", held_out, 0.0, 1.0)
     n = len(X)
@@ -201,7 +204,7 @@ def train_multilayer(
         return logistic_loss(outputs_of(reading, features[tested]), y[tested])
 
     losses, best_step, best = [held_out_loss()], 0, weights.copy()
-    least = losses[0]
+    least, step = losses[0], steps
     batches = np.empty(0, int)
     for step in range(1, steps + 1 if layers else 1):
         if len(batches) < min(size, len(seen)):
@@ -213,9 +216,11 @@ def train_multilayer(
             losses.append(held_out_loss())
             if losses[-1] < least:
                 least, best_step, best = losses[-1], step, weights.copy()
+            elif step - best_step >= patient:
+                break
     weights[:] = best
     trained = Multilayer((*single[:frozen], *layers))
-    return TrainedMultilayer(trained, best_step, steps, least, np.array(losses))
+    return TrainedMultilayer(trained, best_step, step, least, np.array(losses))
 
 
 def _flat(layers: Sequence[Numbers]) -> tuple[Numbers, list[Numbers]]:

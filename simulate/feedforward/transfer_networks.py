@@ -66,19 +66,20 @@ def transfer_network(
     protocol: Protocol,
     n_steps: int,
     batch: int = 128,
+    patience: int | None = None,
 ) -> TrainedMultilayer:
     """Trains a network on the target task whose first `n_kept` layers are those of the `source` network, frozen.
 
     The other layers start anew, with Gaussian weights of variance one over their number of inputs (`protocol` "fresh"),
-    or from those of the source network (`protocol` "warm"), and are trained as in `train_multilayer`. With all layers
-    kept nothing is trained. ValueError for more kept layers than there are.
+    or from those of the source network (`protocol` "warm"), and are trained as in `train_multilayer`, with `patience`
+    as there. With all layers kept nothing is trained. ValueError for more kept layers than there are.
     """
     kept = int(checks.between("n_kept", n_kept, 0, len(source.layers), closed=(True, True)))
     start = source
     if protocol == "fresh":
         sizes = (source.n_inputs, *[layer.shape[1] for layer in source.layers])
         start = Multilayer((*source.layers[:kept], *Multilayer.random(sizes, rng).layers[kept:]))
-    return train_multilayer(start, inputs, labels, rng, n_steps=n_steps, n_frozen=kept, batch=batch)
+    return train_multilayer(start, inputs, labels, rng, n_steps=n_steps, n_frozen=kept, batch=batch, patience=patience)
 
 
 @checked

@@ -1,5 +1,7 @@
 """Draws nonlinear random features of Gaussian inputs; nothing here assumes their Gaussian equivalent."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.random import Generator
 
@@ -7,6 +9,8 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.glm import RandomFeatures
+
+BLOCK = 200  # samples whose features are made at once
 
 
 def projection(kind: str, p: int, d: int, rng: Generator) -> Array:
@@ -46,11 +50,29 @@ class FeatureTask:
 
     def draw(self, n: int, rng: Generator) -> tuple[Array, Array]:
         """Draws features f(F c) - E f, (n, p), and labels (n,) with their noise."""
-        model, d, n = self.model, len(self.teacher), int(checks.dimension(n, name="n"))
-        checks.fits_in_memory("the random features", float(n) * (d + len(self.map)))
+        n = int(checks.dimension(n, name="n"))
+        checks.fits_in_memory("the random features", float(n) * (len(self.teacher) + len(self.map)))
+        inputs, labels = self._drawn(n, rng)
+        return self._features(inputs), labels
+
+    def outputs(self, n: int, rng: Generator, read: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Returns what `read` makes of the features of n >= 1 samples, (n,), and their labels, (n,).
+
+        The features of a block of samples fit into the cache of the processor; those of all would be read from memory.
+        """
+        inputs, labels = self._drawn(n, rng)
+        starts = range(0, len(inputs), BLOCK)
+        return np.concatenate([read(self._features(inputs[start : start + BLOCK])) for start in starts]), labels
+
+    def _drawn(self, n: int, rng: Generator) -> tuple[Array, Array]:
+        d = len(self.teacher)
         inputs = rng.standard_normal((n, d))
-        features = np.asarray(model.function(inputs @ self.map.T), float) - model.moments[0]
-        return features, teacher_labels(inputs @ self.teacher / np.sqrt(d), model.labels, model.noise, rng)
+        return inputs, teacher_labels(inputs @ self.teacher / np.sqrt(d), self.model.labels, self.model.noise, rng)
+
+    def _features(self, inputs: Array) -> Array:
+        features = np.asarray(self.model.function(inputs @ self.map.T), float)
+        mean = self.model.moments[0]
+        return features - mean if mean else features
 
 
 def teacher_labels(field: Array, labels: str, noise: float, rng: Generator) -> Array:

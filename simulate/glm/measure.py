@@ -121,8 +121,7 @@ def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
     X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
     fitted = fit(X, y, model.loss, model.lam)
-    X, y = task.draw(TEST_SAMPLES, rng)
-    h = fitted.fields(X)
+    h, y = task.outputs(TEST_SAMPLES, rng, fitted.fields)
     return replicate_of(fitted, float(np.mean((y - h) ** 2) if model.labels == "linear" else np.mean(y * h < 0)))
 
 

@@ -67,6 +67,18 @@ def test_training_keeps_frozen_layers_and_returns_the_best_weights():
     assert loss == pytest.approx(trained.held_out_loss, rel=1e-5)
 
 
+def test_patience_ends_training_that_no_longer_helps():
+    X, y = rng(9).standard_normal((60, TASK.n_inputs)), rng(10).choice([-1.0, 1.0], 60)  # nothing to learn
+    start = Multilayer.random(TASK.sizes, rng(11))
+    options = {"n_steps": 400, "rate": 0.01, "record_every": 10}
+    whole = train_multilayer(start, X, y, rng(12), **options)
+    ended = train_multilayer(start, X, y, rng(12), **options, patience=45)
+    first = next(k for k in range(41) if k - whole.held_out_losses[: k + 1].argmin() >= 5)
+    assert ended.n_steps == 10 * first < 400 == whole.n_steps
+    np.testing.assert_array_equal(ended.held_out_losses, whole.held_out_losses[: first + 1])
+    assert ended.best_step == 10 * ended.held_out_losses.argmin()
+
+
 def test_a_network_learns_its_teacher():
     source, _ = draw_teachers(TASK, rng(13))
     X, y = source.samples(4_000, rng(14))

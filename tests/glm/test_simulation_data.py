@@ -228,3 +228,13 @@ def test_resampled_data_are_judged_on_all_rows():
         resampled(v, y[:-1], 40, 1e-6, rng)
     with pytest.raises(ValueError, match="n must be"):
         resampled(v, y, 0, 1e-6, rng)
+
+
+@pytest.mark.parametrize("n", [1, 200, 401])
+def test_outputs_of_features_block_by_block(n):
+    model = RandomFeatures(activation="relu", samples_per_input=2.0, features_per_input=1.5, lam=0.1, noise=0.3)
+    task, w = FeatureTask(model, 8, stream(0, "blocks")), np.arange(12.0)
+    X, y = task.draw(n, stream(1, "blocks"))
+    outputs, labels = task.outputs(n, stream(1, "blocks"), lambda features: features @ w)
+    np.testing.assert_allclose(outputs, X @ w, rtol=1e-10)
+    np.testing.assert_array_equal(labels, y)
