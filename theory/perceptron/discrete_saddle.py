@@ -96,7 +96,7 @@ class Saddle:
 
     @cached_property
     def _weight_grid(self) -> tuple[Array, Array]:
-        """The grid of the averages over one weight: where -w is a level with every w they are even in z, and half do."""
+        """The grid of the averages over one weight; half of it where they are even in z, since -w is a level with w."""
         symmetric = np.array_equal(np.sort(self.levels), np.sort(-self.levels))
         return half_gaussian_grid(self.step) if symmetric else gaussian_grid(self.step)
 
