@@ -35,6 +35,7 @@ def test_pca_of_correlated_noise(jobs):
     """What remains once the record has its eigenvectors."""
     make = lambda: Scaled(AR1(2000, 0.6), np.linspace(0.5, 2, 2000))  # noqa: E731
     noise, u = make(), direction(2000)
+    assert noise.eigenvectors.shape == (2000, 2000)  # they are computed here
     jobs.compare(
         "outlier of PCA, scaled AR1 d = 2000",
         lambda: spike_outlier(noise, u, alpha=1.0, method="pca", strength=20.0),

@@ -317,3 +317,21 @@ def test_activations_without_a_kernel_are_refused_by_name(activation, message):
 def test_wrong_records_are_refused_by_name(keywords, message):
     with pytest.raises(ValueError, match=message):
         NarrowNetwork(**{"alpha": 1.0, "activation": "erf", **keywords})
+
+
+@pytest.mark.parametrize("labels", ["linear", "sign"])
+def test_fast_oscillations_are_refused_by_name_and_without_a_warning(labels):
+    """Sigma' begins with q to a power of hundreds, which underflows at small q (warnings are errors here)."""
+    with pytest.raises(ConvergenceError, match="ends too early: take a smoother activation"):
+        bayes_optimal(NarrowNetwork(alpha=2.0, activation=lambda h: np.sin(300 * h), noise=0.1, labels=labels))
+
+
+def test_the_line_falls_where_its_slope_underflows():
+    line = Line.of(lambda h: np.sin(30 * h), "linear", 0.1)
+    x = np.array([-23.0, -20.0, 6.0])
+    slopes = line.replicon(x)
+    assert line.kernel.slope(expit(x), expit(-x))[0] == 0
+    assert slopes[0] == -29
+    steps = (line.log_alpha(x[2:] + 1e-5) - line.log_alpha(x[2:] - 1e-5)) / 2e-5
+    assert slopes[2] == pytest.approx(steps[0], rel=1e-6)
+    assert bayes_optimal(model(lambda h: np.sin(30 * h), 2.0, 0.1)).q == 0

@@ -5,7 +5,7 @@ import pytest
 
 from simulate import perceptron as measured
 from tests.bad_arguments import Example, assert_all_refused
-from theory import perceptron
+from theory import ConvergenceError, perceptron
 from theory.models import StochasticPerceptron
 from theory.models.errors import MaskedSSLError
 
@@ -85,3 +85,9 @@ def test_extreme_parameters_are_solved_or_refused(parameters):
         return
     assert point.converged
     assert 0 <= point.q < parameters["squared_norm"]
+
+
+@pytest.mark.parametrize("parameters", [EXTREME[0], EXTREME[4]], ids=str)
+def test_overlaps_that_rounding_hides_are_refused_with_the_way_out(parameters):
+    with pytest.raises(ConvergenceError, match=r"alpha and beta are so small .* take larger ones"):
+        perceptron.stochastic_saddle_point(StochasticPerceptron(**parameters))

@@ -1,6 +1,7 @@
 """Entropy and capacity of perceptrons with discrete weights: reference values, mpmath, limits, symmetries, failures."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,8 @@ from scipy.special import log_ndtr
 from tests.perceptron.discrete_reference import BINARY, TERNARY, ZERO_ONE, mp_entropy
 from theory import ConvergenceError, perceptron
 from theory.models import DiscretePerceptron, equally_spaced_levels
+from theory.perceptron.discrete_saddle import Saddle
+from theory.perceptron.gaussian_average import gaussian_grid
 
 
 def entropy(levels, alpha, margin=0.0, **options):
@@ -35,6 +38,18 @@ def test_capacities_of_more_levels(n_levels, capacity):
     found = perceptron.zero_entropy_capacity(equally_spaced_levels(n_levels))
     assert found.alpha == pytest.approx(capacity, abs=5e-4)
     assert found.stable
+
+
+def test_half_the_grid_gives_the_averages_over_a_weight_of_symmetric_levels():
+    for levels in (BINARY, TERNARY, (-3.0, 1.0, -1.0, 3.0)):
+        half = Saddle.of(DiscretePerceptron(levels=levels, alpha=0.4, margin=0.2))
+        whole = replace(half)
+        vars(whole)["_weight_grid"] = gaussian_grid(whole.step)
+        assert len(half._weight_grid[0]) == (len(whole._weight_grid[0]) + 1) // 2
+        conjugates = half.conjugates(0.6, 0.2)
+        assert half.weight_moments(conjugates) == pytest.approx(whole.weight_moments(conjugates), rel=1e-13)
+        np.testing.assert_allclose(half.update(np.array([0.6, 0.2])), whole.update(np.array([0.6, 0.2])), rtol=1e-13)
+    assert len(Saddle.of(DiscretePerceptron(levels=ZERO_ONE, alpha=0.4))._weight_grid[0]) == len(gaussian_grid()[0])
 
 
 @pytest.mark.parametrize(("levels", "margin"), [(BINARY, 0.3), (ZERO_ONE, 0.0), (tuple(range(-16, 17)), 0.0)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
 from theory.models import NarrowNetwork, checks
 from theory.models.arguments import checked
@@ -156,6 +157,11 @@ def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
     if beyond or not residual <= TOLERANCE:
         solution = Solution(alpha, "unverified", residual, TOLERANCE, 0)
         advice = f"equations are solved up to alpha = {line.limit:.6g} here: take a smaller one, or more noise"
+        if line.limit == 0 and isinstance(line.kernel, HermiteKernel):
+            advice = (
+                "equations are solved up to alpha = 0 here, since the Hermite series of the activation ends too early: "
+                "take a smoother activation, or more noise"
+            )
         raise ConvergenceError(f"Bayes-optimal narrow network at alpha = {alpha:g}", solution, advice)
     return [_optimum(line, state, alpha) for state in states]
 

@@ -25,6 +25,8 @@ LOWEST, HIGHEST = -23.0, 80.0  # of log q/(1 - q)
 HIGHEST_NOISELESS = 16.0  # where q is nearer to 1 the digits of gap/p are lost
 POINTS = 700
 KERNEL_ERROR = 1e-9  # relative; a function with kinks ends its line where q^L no longer vanishes
+SMALLEST = 1e-300  # value of Sigma' that has its digits
+UNDERFLOWN = -29.0  # an upper bound of 1 - L where q^L is smaller than that at a q of the line
 ROUNDING = 1e-9  # of the replicon, whose sign is not trusted below it
 
 
@@ -84,12 +86,18 @@ class Line:
             return np.asarray(x - np.log(self.labels.response(*self.field(q, p))) - np.log(self.kernel.slope(q, p)))
 
     def replicon(self, x: Array) -> Array:
-        """Returns 1 - q p (Sigma' E g'^2/E g^2 + Sigma''/Sigma'), the replicon at the alpha of this fixed point."""
+        """Returns 1 - q p (Sigma' E g'^2/E g^2 + Sigma''/Sigma'), the replicon at the alpha of this fixed point.
+
+        Where Sigma' is zero in double precision it is at most -29, which is what stands there: the line falls.
+        """
         q, p = expit(x), expit(-x)
         S, v = self.field(q, p)
         slope, curvature = self.kernel.slope(q, p), self.kernel.curvature(q, p)
         ratio = self.labels.squared_slope(S, v) / self.labels.response(S, v)
-        return np.asarray(1 - q * p * (slope * ratio + curvature / slope))
+        # A series that begins with a high power of q underflows at small q.
+        vanishes = slope < SMALLEST
+        relative = curvature / np.where(vanishes, 1.0, slope)
+        return np.where(vanishes, UNDERFLOWN, 1 - q * p * (slope * ratio + relative))
 
     def potential(self, state: State, alpha: float) -> float:
         """Returns the free entropy per weight, (q + log(1 - q))/2 + alpha E log P; infinite at q = 1."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from theory.models import DiscretePerceptron
 from theory.models.arrays import Array
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
-from theory.perceptron.gaussian_average import STEP, gaussian_grid
+from theory.perceptron.gaussian_average import STEP, gaussian_grid, half_gaussian_grid
 
 PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
@@ -78,11 +79,14 @@ class Saddle:
 
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
-        weights = gaussian_grid(self.step)[1]
+        weights = self._weight_grid[1]
         law, (total, first, second), top = self._weight_law(conjugates)
         mean = first / total
         # Deviations from the mean keep the digits of a variance that is much smaller than the square.
-        variance = ((self.levels[:, None] - mean) ** 2 * law).sum(axis=0) / total
+        deviation = self.levels[:, None] - mean
+        deviation *= deviation
+        deviation *= law
+        variance = deviation.sum(axis=0) / total
         return WeightMoments(
             float(weights @ (second / total)),
             float(weights @ mean**2),
@@ -90,13 +94,19 @@ class Saddle:
             float(weights @ (top + np.log(total))),
         )
 
+    @cached_property
+    def _weight_grid(self) -> tuple[Array, Array]:
+        """The grid of the averages over one weight; half of it where they are even in z, since -w is a level with w."""
+        symmetric = np.array_equal(np.sort(self.levels), np.sort(-self.levels))
+        return half_gaussian_grid(self.step) if symmetric else gaussian_grid(self.step)
+
     def _weight_law(self, conjugates: Conjugates) -> tuple[Array, Array, Array]:
         """Return the law of a weight (L, N) at each z over its largest entry, its sums of 1, w and w^2, and the entry.
 
         The third is the logarithm of the largest entry (N,); the sums are (3, N). The arrays of all levels and points
         take most of the time of a solution: they are few, and changed in place.
         """
-        w, z = self.levels, gaussian_grid(self.step)[0]
+        w, z = self.levels, self._weight_grid[0]
         law = np.multiply.outer(w, math.sqrt(conjugates.linear) * z)
         law += (conjugates.square * w**2)[:, None]
         top = law.max(axis=0)
@@ -109,7 +119,7 @@ class Saddle:
         """Return the next (Q, q); NaN where q < Q does not hold, which Newton's method may try."""
         if not 0 <= x[1] < x[0]:
             return np.full(2, np.nan)
-        weights = gaussian_grid(self.step)[1]
+        weights = self._weight_grid[1]
         _, (total, first, second), _ = self._weight_law(self.conjugates(float(x[0]), float(x[1])))
         return np.array([weights @ (second / total), weights @ (first / total) ** 2])
 
