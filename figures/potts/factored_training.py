@@ -22,7 +22,7 @@ FLOOR, ALONE, UNIFORM = "floor: true conditionals", "sites alone", r"uniform, $\
 
 def losses(ways: list[str], n_samples: int, n_test: int, steps: list[int], seed: int) -> NDArray[np.float64]:
     """Returns the test loss at `steps` of each way of training, and in two last columns the losses to compare with."""
-    states, test = sequences(n_samples, 2 * seed), sequences(n_test, 2 * seed + 1)
+    states, test = np.split(sequences(n_samples + n_test, seed), [n_samples])
     compared, found = [own_loss(test), masked_loss(site_independent(states, C), test).loss], []
     for way in ways:
         rng = stream(seed, "training", way)

@@ -16,20 +16,29 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SAMPLES = 10_000
+FIRST_SEED = 100  # of samples that no other experiment and no earlier look at this one have used
+TOLERANCE = 1e-4  # which leaves errors a hundred times smaller than those of a sample
 SITES, COLORS = "site couplings", "color couplings"
 LEARNED, IDENTITY = "learned", "identical"
 
 
 def learned(n_samples: int, seed: int) -> NDArray[np.float64]:
-    """Fits one sample and returns c A and V/c, flat, where c gives V the scale of the true color couplings."""
-    fit = factored_attention(sequences(n_samples, seed), C)
-    return np.concatenate(
-        [each.ravel() for each in matched_scale(fit.site_couplings, fit.color_couplings, sparse_model())]
-    )
+    """Fits one sample and returns c A and V/c, flat, where c gives V the scale of the true color couplings.
+
+    The bias of V/c, which falls as 1/M, is taken out by fits to both halves of the sample: twice the V/c of the whole
+    sample less the mean of those of its halves. A is that of the whole sample.
+    """
+    states = sequences(n_samples, seed)
+    whole = factored_attention(states, C, tol=TOLERANCE)
+    start = whole.site_couplings, whole.color_couplings, whole.fields
+    halves = [factored_attention(half, C, tol=TOLERANCE, start=start) for half in np.array_split(states, 2)]
+    A, V = matched_scale(whole.site_couplings, whole.color_couplings, sparse_model())
+    of_halves = [matched_scale(fit.site_couplings, fit.color_couplings, sparse_model())[1] for fit in halves]
+    return np.concatenate([A.ravel(), (2 * V - np.mean(of_halves, axis=0)).ravel()])
 
 
 def compute(context: Context) -> list[Row]:
-    seeds = range(context.replicates(12))
+    seeds = range(FIRST_SEED, FIRST_SEED + context.replicates(16))
     values = context.sweep([Task(str(seed), learned, (context.size(SAMPLES, 100), seed)) for seed in seeds])
     runs = np.stack([np.asarray(values[str(seed)]) for seed in seeds])
     sites, colors = runs[0, : L * L].reshape(L, L), runs[:, L * L :].reshape(-1, C, C)
@@ -82,9 +91,10 @@ EXPERIMENT = Experiment(
     draw=draw,
     caption=f"Left: the true couplings between sites below the diagonal, and those learned from {SAMPLES} sequences "
     "above it. Right: the learned couplings between colors against the true ones, in the gauge in which rows and "
-    "columns sum to zero, with error bars over samples; the line is equality. Only the product of "
+    "columns sum to zero, with error bars over {replicates} samples; the line is equality. Only the product of "
     "the two is determined by the data, so that one factor c is chosen to match their scales. "
-    "The differences are as large as the error bars of 12 samples, which is more than these explain (the entries have "
-    "an rms z of 1.4 where 1 is expected): fits to so many sequences keep a small systematic error, whose cause was "
-    "not looked for.",
+    "Couplings that maximize the pseudo-likelihood of M sequences have a bias of order 1/M, which is taken out here: "
+    "shown is twice the estimate of the whole sample less the mean of the estimates of its halves. "
+    "For M = 10,000 the bias is small beside the error of one sample; over 120 other samples of 2,500 to 40,000 "
+    "sequences it was seen in two of the 55 pairs of colors, at -0.013(3) and -0.012(2) times 10,000/M.",
 )

@@ -95,10 +95,10 @@ def errors_of_fits(
     sweeps: int,
     names: tuple[str, int],
 ) -> Array:
-    """Measures the mean test error of fits to Potts and to Gaussian data for every (ratio, ridge) of `problems`.
+    """Measures the mean test error of fits to Potts data for every (ratio, ridge) of `problems`.
 
-    Returns (2, problems). Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems,
-    of which a smaller one takes the first samples. The Gaussian rows are new ones for every problem.
+    Rings are drawn exactly (`sweeps` = 0), other models by `draw`; one draw serves all problems, of which a smaller one
+    takes the first samples.
     """
     u, rng = unknowns(population), stream(0, "fits", *names)
     most = max(round(ratio * u) for ratio, _ in problems)
@@ -106,10 +106,19 @@ def errors_of_fits(
         states = sample_ring(model.n_sites, model.color_couplings, model.beta, most, rng)
     else:
         states = draw(model, most, sweeps, rng)
-    errors = []
-    for ratio, ridge in problems:
-        n = round(ratio * u)
-        fitted = fit_contrasts(states[:n], model.n_colors, ridge * u / n, population.mean)
-        gaussian = fit_gaussian(population, n, ridge * u / n, rng)
-        errors.append([fit.mean_test_error(population) for fit in (fitted, gaussian)])
-    return np.array(errors).T
+    sizes = [round(ratio * u) for ratio, _ in problems]
+    fits = (
+        fit_contrasts(states[:n], model.n_colors, ridge * u / n, population.mean)
+        for n, (_, ridge) in zip(sizes, problems, strict=True)
+    )
+    return np.array([fit.mean_test_error(population) for fit in fits])
+
+
+def gaussian_errors(
+    population: ContrastPopulation, problems: Sequence[tuple[float, float]], names: tuple[str, int]
+) -> Array:
+    """Measures the errors of `errors_of_fits` for Gaussian data, with new rows for every problem."""
+    u, rng = unknowns(population), stream(0, "Gaussian fits", *names)
+    sizes = [round(ratio * u) for ratio, _ in problems]
+    fits = (fit_gaussian(population, n, ridge * u / n, rng) for n, (_, ridge) in zip(sizes, problems, strict=True))
+    return np.array([fit.mean_test_error(population) for fit in fits])

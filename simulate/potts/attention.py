@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
-from theory.models.potts.batches import blocks, checked_samples
+from theory.models.potts.batches import States, blocks, checked_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,22 +110,29 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
         checked_samples("states", states, layer.n_colors, layer.n_sites),
         checks.integer_array("sites", sites),
     )
-    B, each = len(checked), np.arange(len(checked))
+    B = len(checked)
     if masked.shape != (B,) or masked.min() < 0 or masked.max() >= layer.n_sites:
         raise ValueError(
             f"sites must be {B} integers from 0 to {layer.n_sites - 1}, one for each state, got {checks.shown(sites)}"
         )
+    return back_propagated(layer.attention, layer.values, layer.fields, checked, masked)
+
+
+def back_propagated(
+    A: Array, V: Array, h: Array, states: States, sites: NDArray[np.integer[Any]]
+) -> tuple[float, Array, Array, Array]:
+    """Computes `loss_and_gradient` of the layer A, V, h without checks, as a training needs it at every step."""
+    B, C, each = len(states), len(V), np.arange(len(states))
     # Inputs are one-hot, so that products with them are sums over the sites of a color; a site attends not to itself.
-    place = layer.n_colors * each[:, None] + checked
-    context = np.bincount(place.ravel(), layer.attention[masked].ravel(), B * layer.n_colors).reshape(B, -1)
-    log_p = log_softmax(context @ layer.values.T + layer.fields[masked], axis=-1)
-    residual = np.exp(log_p)
-    residual[each, checked[each, masked]] -= 1.0
+    place = C * each[:, None] + states
+    context = np.bincount(place.ravel(), A[sites].ravel(), B * C).reshape(B, C)
+    log_p = log_softmax(context @ V.T + h[sites], axis=-1)
+    residual, own = np.exp(log_p), states[each, sites]
+    residual[each, own] -= 1.0
     residual /= B
-    dA, dh = np.zeros_like(layer.attention), np.zeros_like(layer.fields)
-    by_attention = np.take_along_axis(residual @ layer.values, checked, axis=1)
-    by_attention[each, masked] = 0.0  # the row of the masked site is zero
-    np.add.at(dA, masked, by_attention)
-    np.add.at(dh, masked, residual)
-    loss = -float(np.mean(log_p[each, checked[each, masked]]))
-    return loss, dA, residual.T @ context, dh
+    dA, dh = np.zeros_like(A), np.zeros_like(h)
+    by_attention = np.take_along_axis(residual @ V, states, axis=1)
+    by_attention[each, sites] = 0.0  # the row of the masked site is zero
+    np.add.at(dA, sites, by_attention)
+    np.add.at(dh, sites, residual)
+    return -float(np.mean(log_p[each, own])), dA, residual.T @ context, dh

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.optimizers import SGD, Adam
-from simulate.potts.attention import AttentionLayer, loss_and_gradient
+from simulate.potts.attention import AttentionLayer, back_propagated
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.models import checks
 from theory.models.arguments import checked
@@ -93,7 +93,8 @@ def _every_site(parameters: Sequence[Array], states: States, _rng: np.random.Gen
 def _random_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
     """Returns the gradient with one randomly masked site in each sequence."""
     sites = rng.integers(states.shape[1], size=len(states))
-    return loss_and_gradient(AttentionLayer(*parameters), states, sites)[1:]
+    A, V, h = parameters
+    return back_propagated(A, V, h, states.astype(np.intp), sites)[1:]
 
 
 def _objective(states: States) -> FactoredObjective:

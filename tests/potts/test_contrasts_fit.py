@@ -43,6 +43,14 @@ def test_one_factorization_is_every_regression(n, lam):
         assert found.test_error(POPULATION)[i] == pytest.approx(np.trace(error), rel=1e-9)
 
 
+def test_repeated_sequences_are_fitted_as_single_ones():
+    """Their Gram matrix is singular, as is the covariance with a vanishing ridge: both are left to eigenvectors."""
+    data, mean = states(5), POPULATION.mean
+    single = fit_contrasts(data, 3, 0.0, mean).predictor
+    for repeated, lam in ((np.repeat(data, 2, axis=0), 0.0), (data, 1e-10)):
+        np.testing.assert_allclose(fit_contrasts(repeated, 3, lam, mean).predictor, single, atol=1e-5)
+
+
 def test_train_error_is_a_block_of_the_resolvent():
     data, lam = states(30), 0.05
     found, x = fit_contrasts(data, 3, lam, POPULATION.mean), contrasts(data, 3) - POPULATION.mean

@@ -18,7 +18,7 @@ def problem(L, C, M):
     return states, weights, (A, rng.standard_normal((C, C)), rng.standard_normal((L, C)))
 
 
-@pytest.mark.parametrize(("L", "C", "M"), [(2, 16, 1), (7, 20, 33), (5, 60, 400)])
+@pytest.mark.parametrize(("L", "C", "M"), [(2, 16, 1), (7, 20, 33), (5, 20, 1100)])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_products_of_matrices_are_the_compiled_sums(monkeypatch, L, C, M, n_threads):
     states, weights, point = problem(L, C, M)
@@ -31,7 +31,7 @@ def test_products_of_matrices_are_the_compiled_sums(monkeypatch, L, C, M, n_thre
 
 
 def test_the_result_of_many_colors_depends_neither_on_threads_nor_on_blocks(monkeypatch):
-    states, weights, point = problem(6, 30, 500)
+    states, weights, point = problem(6, 30, 1100)
     one, two = (FactoredObjective(states, weights, n)(*point) for n in (1, 2))
     monkeypatch.setattr(factored_kernel, "ENTRIES", 1)  # sample by sample
     singly = FactoredObjective(states, weights)(*point)

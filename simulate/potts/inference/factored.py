@@ -23,7 +23,8 @@ __all__ = ["FactoredFit", "factored_attention"]
 MOST_RESTARTS = 10_000
 PRIOR = 0.01  # default penalty, in units of the loss of one sample
 HISTORY = 20  # pairs of differences that shape a step of L-BFGS
-ROUNDS = 3  # L-BFGS starts at most so often: its history may grow stale where the minimum is flat
+ROUNDS = 3  # L-BFGS starts at most so often: its history and its units may grow stale where the minimum is flat
+FLOOR = 1e-3  # share of the largest curvature below which a coordinate's own does not count
 
 
 @checked
@@ -92,7 +93,8 @@ class _Problem:
     """The penalized objective as a function of one vector: A without its diagonal, V and, if they are fitted, fields.
 
     The fields g are taken at the mean input, z_i = g_i + sum_j A_ij V (x_j - f_j), which makes them nearly independent
-    of A and V and needs several times fewer iterations. A factor sqrt(C) gives them a curvature of about one.
+    of A and V and needs several times fewer iterations. A factor sqrt(C) gives them a curvature of about one. Colors of
+    unlike frequencies still leave curvatures that differ by orders of magnitude, which `units` evens out.
     """
 
     def __init__(self, data: Sequences, fields: bool, l2: float, field_l2: float, n_threads: int) -> None:
@@ -116,6 +118,21 @@ class _Problem:
         if self.fields:
             dA, dV = dA - dh @ V @ self.frequencies.T, dV - dh.T @ (A @ self.frequencies)
         return value, self._flat(dA, self._color_gauge(dV), centered(dh) * np.sqrt(len(V)))
+
+    def units(self, x: Array) -> Array:
+        """Returns the unit of each coordinate in which the objective has a curvature of about one near the point x.
+
+        Curvatures are those of sites that are independent of what they are predicted from: with v = f (1 - f) of the
+        frequencies f, a prediction has the variance v_ia, and what site i attends to, N_ib, has sum_j A_ij^2 v_jb.
+        """
+        A, V, _ = self.unpacked(x)
+        f = self.frequencies
+        v = f * (1 - f)
+        by_A = (v @ V**2) @ f.T + 2 * self.l2 * np.sum(V**2)
+        by_V = v.T @ (A**2 @ v) + 2 * self.l2 * np.sum(A**2)
+        by_h = len(V) * (v + 2 * self.field_l2)
+        floored = (each + FLOOR * each.max() + np.finfo(float).tiny for each in (by_A, by_V, by_h))
+        return 1 / np.sqrt(self._flat(*floored))
 
     def packed(self, A: Array, V: Array, h: Array) -> Array:
         """Returns the vector of a point (A, V, h)."""
@@ -142,25 +159,20 @@ class _Problem:
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
     """Returns the minimum that L-BFGS reaches from `start`."""
-    (A, V, h), iterations, runs_away = start, 0, False
-
-    def stop_where_it_runs_away(x: Array) -> None:
-        if not problem.fields and _runs_away(*problem.unpacked(x)[:2]):
-            raise StopIteration
-
+    (A, V, h), iterations, runs_away, message = start, 0, False, ""
+    x = problem.packed(*balanced(A, V), h)
+    value, gradient = problem.of_vector(x)
+    norm = float(np.linalg.norm(gradient))
     for _ in range(ROUNDS):
-        x = problem.packed(*balanced(A, V), h)
-        options = {"maxiter": max_iter - iterations, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0}
-        options["gtol"] = tol / np.sqrt(x.size)  # L-BFGS looks at the largest component; then the norm is below tol
-        arguments = {"jac": True, "method": "L-BFGS-B", "callback": stop_where_it_runs_away, "options": options}
-        result = minimize(problem.of_vector, x, **arguments)
-        iterations += int(result.nit)
-        A, V, h = problem.unpacked(result.x)
-        value, gradient = problem.of_vector(problem.packed(*balanced(A, V), h))
-        norm, runs_away = float(np.linalg.norm(gradient)), not problem.fields and _runs_away(A, V)
         if norm <= tol or runs_away or iterations >= max_iter:
             break
-    reason = _reason(runs_away, norm <= tol, iterations >= max_iter, str(result.message))
+        y, made, message = _descended(problem, x, max_iter - iterations, tol)
+        iterations += made
+        A, V, h = problem.unpacked(y)
+        x = problem.packed(*balanced(A, V), h)
+        value, gradient = problem.of_vector(x)
+        norm, runs_away = float(np.linalg.norm(gradient)), not problem.fields and _runs_away(A, V)
+    reason = _reason(runs_away, norm <= tol, iterations >= max_iter, message)
     return FactoredFit(
         *_scaled(A, V),
         h,
@@ -172,6 +184,26 @@ def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> Fa
         iterations=iterations,
         converged=norm <= tol and not runs_away,
     )
+
+
+def _descended(problem: _Problem, x: Array, max_iter: int, tol: float) -> tuple[Array, int, str]:
+    """Returns where L-BFGS comes from x in the units of x, after how many iterations, and what it says then."""
+    units, norm = problem.units(x), np.inf
+
+    def in_units(y: Array) -> tuple[float, Array]:
+        nonlocal norm
+        value, gradient = problem.of_vector(units * y)
+        norm = float(np.linalg.norm(gradient))
+        return value, units * gradient
+
+    def stop(y: Array) -> None:
+        # The last evaluation before an iteration ends is the one at its end.
+        if norm <= tol or (not problem.fields and _runs_away(*problem.unpacked(units * y)[:2])):
+            raise StopIteration
+
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": HISTORY, "ftol": 0.0, "gtol": 0.0}
+    result = minimize(in_units, x / units, jac=True, method="L-BFGS-B", callback=stop, options=options)
+    return units * result.x, int(result.nit), str(result.message)
 
 
 def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> FactoredFit:

@@ -41,13 +41,13 @@ def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
     They are the leading singular pair of the couplings written as a matrix (L^2, C^2), found by alternating projections
     from the strongest block.
     """
-    strength = np.sum(couplings**2, axis=(2, 3))
-    V = couplings[np.unravel_index(int(strength.argmax()), strength.shape)]
-    A = np.zeros_like(strength)
+    blocks = couplings.reshape(-1, couplings.shape[2] * couplings.shape[3])
+    strength = np.einsum("ij,ij->i", blocks, blocks)
+    V, A = blocks[int(strength.argmax())], np.zeros_like(strength)
     for _ in range(SWEEPS if strength.max() > 0 else 0):
-        A = np.tensordot(couplings, V / np.sum(V**2), axes=2)
-        V = np.tensordot(A / np.sum(A**2), couplings, axes=2)
-    return A, V
+        A = blocks @ (V / (V @ V))
+        V = (A / (A @ A)) @ blocks
+    return A.reshape(couplings.shape[:2]), V.reshape(couplings.shape[2:])
 
 
 def balanced(A: Array, V: Array) -> tuple[Array, Array]:
