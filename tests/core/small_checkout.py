@@ -2,12 +2,14 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+# Hears ^C even where the tests run in the background, whose shell has it ignored; said by the program itself, since a
+# function that Popen would call between fork and exec is unsafe where a library of the tests has threads.
+HEAR = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENT = '''
 """Made up."""
@@ -46,14 +48,10 @@ def checkout(folder):
     return folder
 
 
-def listen():
-    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def start(folder, *arguments, hold=""):
     """Replicates of the model `hold` do not end: the sweep cannot finish, however late somebody looks."""
-    command = [sys.executable, "-m", "figures", *arguments]
+    program = f"{HEAR}\nimport runpy; runpy.run_module('figures', run_name='__main__')"
+    command = [sys.executable, "-c", program, *arguments]
     environment = os.environ | {"PYTHONPATH": str(folder), "HOLD": hold}
     return subprocess.Popen(
         command,
@@ -62,7 +60,6 @@ def start(folder, *arguments, hold=""):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=listen,
     )
 
 

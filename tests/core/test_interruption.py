@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from simulate.core.store import FILE
+from tests.core.small_checkout import HEAR
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = """
+PROGRAM = f"""
+{HEAR}
 import sys, time
 from simulate.core import Task, stream, sweep
 
 def slow(k):
-    open(sys.argv[1] + "/calls", "a").write(f"{k}\\n")
+    open(sys.argv[1] + "/calls", "a").write(f"{{k}}\\n")
     time.sleep(float(sys.argv[2]) * (1 if k < 6 else 600))  # half of them only end before the test does
     return stream(0, k).random()
 
@@ -28,16 +30,11 @@ if __name__ == "__main__":
 """
 
 
-def listen():
-    """Hear ^C even where the tests run in the background, whose shell has it ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def start(script, folder, seconds, n_jobs):
     folder.mkdir(exist_ok=True)
     command = [sys.executable, str(script), str(folder), str(seconds), str(n_jobs)]
     environment = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True, preexec_fn=listen)
+    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
 
 def ended(process, how):
