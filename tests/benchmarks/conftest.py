@@ -30,7 +30,7 @@ def pytest_configure(config):
 
         # A plugin of another package may have loaded numpy before `tests/conftest.py` could tell it by the environment
         # to use one thread; waiting threads would count as CPU time.
-        threadpool_limits(1)
+        threadpool_limits(1, user_api="blas")
     config.stash[ROWS], config.stash[START] = [], load()
 
 
