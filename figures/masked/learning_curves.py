@@ -74,8 +74,8 @@ def test_error_at(model: MaskedRegression | TeacherStudent, d: int) -> float:
 
     A Wishart matrix of p unknowns and n > p samples has an inverse of mean 1/(n - p - 1), in place of 1/(n - p), and
     one of n < p has a pseudo-inverse that is larger by (p - n)/(p - n - 1); masked regression has p = d - 1 unknowns,
-    a teacher's p = d. Of the error that is exact for n > p, and for n < p the part that diverges. It is the theory at
-    another sample ratio.
+    a teacher's p = d. For n > p this gives the error exactly, and for n < p the part of it that diverges. Either is the
+    theory at another sample ratio.
     """
     n, unknowns = round(model.alpha * d), d if isinstance(model, TeacherStudent) else d - 1
     # At the toy sizes of a draft fewer samples than d may be as many as unknowns: there the law has no number.
@@ -152,8 +152,8 @@ def sides() -> dict[str, Curve]:
 EXPERIMENT = Experiment(
     title=r"Learning curves of masked regression and of a teacher, AR(1), $r = 0.7$",
     papers={
-        "arXiv:2304.07235 (talk: training and test errors)": "The peak at n = d, the training error that leaves zero "
-        "there, and ridges that remove the peak, as in the talk, whose sizes are not known.",
+        "arXiv:2304.07235 (talk: training and test errors)": "The figure shows the peak at n = d, the training error "
+        "that leaves zero there, and ridges that remove the peak, as the talk does, whose sizes are not known.",
     },
     panels=[
         Panel(title="masked: test", curves=curves(masked_at, masked_best), ylim=(0.3, 12)),

@@ -118,8 +118,8 @@ def marked(axes: "Axes", rows: "DataFrame", curve: str) -> "list[tuple[Line2D, f
 EXPERIMENT = Experiment(
     title="Spectrum of the joint predictor",
     papers={
-        "arXiv:2601.23208 (spectrum)": "The spectral structure of the joint predictor, which the abstract names; "
-        "which cases the paper draws was not looked up.",
+        "arXiv:2601.23208 (spectrum)": "The figure shows the spectral structure of the joint predictor, which the "
+        "abstract names; which cases the paper draws was not looked up.",
     },
     compute=compute,
     panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],
