@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     replicates=80,
     seed=4096,
     xlabel="heterogeneity of the rows $h$",
-    unjudged="where a spike is less than 1.3 times as strong as its threshold, corrections are larger than 1/d",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, whose "
     "mean is 1, and h = 1 means Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations "
     "at d = {sizes}, extrapolated in 1/d, with error bars. Left: the error of masked regression on AR(1) data with "

@@ -49,7 +49,7 @@ EXPERIMENT = Experiment(
     points=(0.5, 2.0, 8.0, 32.0),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
-    unjudged="where a spike is less than 1.3 times as strong as its threshold, corrections are larger than 1/d",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="The vertical axes are the largest eigenvalue of the fitted masked predictor A (left), whose row k "
     "holds the coefficients that predict coordinate k from the others, and of the sample covariance C (right). The "
     "noise has variance 0.3 on 80 % of the coordinates and 4 on the others, and the spike of strength theta, which "

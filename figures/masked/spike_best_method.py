@@ -69,7 +69,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     xlim=(float(ALPHAS[0]), float(ALPHAS[-1])),
     ylim=(float(LAMS[0]), float(LAMS[-1])),
-    unjudged="all numbers are thresholds by theory, without a simulation beside them",
+    unjudged="all numbers are thresholds by theory",
     caption="The color of a point tells the method whose threshold, the least strength of a delocalized spike that "
     "it sees, is the lowest. A pale color says that masked regression and the best kind of PCA need almost the same "
     "strength, a full one that they differ by a factor of two or more. Contours are the threshold of masked "

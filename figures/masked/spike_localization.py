@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     draw=draw,
-    unjudged="where a spike is less than 1.3 times as strong as its threshold, corrections are larger than 1/d",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="The spike has equal entries on L of many coordinates, and alpha = 1. Top: each dot is the least "
     "strength at which a method sees it, by theory (lines join the dots); a triangle at the top, moved a little to "
     "the right for each further method, means that no strength suffices. Left, isotropic noise: a spike on one "

@@ -58,7 +58,7 @@ EXPERIMENT = Experiment(
     xlabel=r"strength of the spike $\theta$",
     ylabel=r"overlap $(u \cdot v)^2$",
     ylim=(-0.02, 1),
-    unjudged="where a spike is less than 1.3 times as strong as its threshold, corrections are larger than 1/d",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
     caption="The overlap is the squared cosine between the spike u, a random direction, and the leading direction v "
     "that a method finds: that of masked regression, of the covariance (PCA), of the correlation matrix or of the "
     "covariance without its diagonal. Lines are the theory in the limit d = infinity; markers are fits at d = "

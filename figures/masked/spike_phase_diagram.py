@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
     points=(),
     xscale="log",
     yscale="log",
-    unjudged="all numbers are thresholds by theory, without a simulation beside them",
+    unjudged="all numbers are thresholds by theory",
     caption="All lines are thresholds by theory in the limit d = infinity: the least strength at which a method "
     "sees a spike spread over all coordinates, so that lower is better; where three lines of PCA seem one, they "
     "coincide. Numbers below are for alpha = 0.5, 1 and 4, and masked regression has lambda = 0.001. Two variances "
