@@ -71,6 +71,6 @@ EXPERIMENT = Experiment(
     "least error, found as a root of the exact derivative; the best ridge is 1.53, 0.83 and 0.48 at alpha = 0.5, 1 "
     "and 2. Right, theory only: the error with the best ridge at every sample ratio, for this chain, for blocks of "
     "five coordinates with mutual correlations of 0.5, and for a covariance whose inverse is nu plus a random "
-    "matrix of the Gaussian orthogonal ensemble (GOE). It falls monotonically as samples are added, and the peak at "
-    "n = d is gone.",
+    "matrix of the Gaussian orthogonal ensemble (GOE). This error falls monotonically as samples are added, and the "
+    "peak at n = d is gone.",
 )

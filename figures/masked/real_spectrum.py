@@ -63,10 +63,10 @@ EXPERIMENT = Experiment(
     "noise. Black: the eigenvalues after every pixel was permuted by itself, and the law of independent columns "
     "with these variances, to which nothing is fitted; the markers lie on the line and confirm it. The blue markers "
     "are the images as they are, and the blue line is the bulk of independent columns with the variances that "
-    "remain when 12 detected directions are taken out. The dotted line is the largest eigenvalue of this noise, "
-    "with a margin that it exceeds in 1 % of samples. Beyond the dotted line lie 17 eigenvalues of masked "
-    "regression, 13 of the covariance and 17 of the correlation matrix; beyond the edge of independent columns with "
-    "all of the variance there are 25, 7 and 12. Neighboring pixels are correlated at all scales, so that the "
-    "estimate of the noise part does not settle: the digits are not a few directions in independent noise, and the "
-    "counts say how far they are from it.",
+    "remain when 12 detected directions are taken out. The dotted line is the edge of this bulk plus a margin, "
+    "which the largest eigenvalue of such noise exceeds in 1 % of samples. Beyond the dotted line lie 17 "
+    "eigenvalues of masked regression, 13 of the covariance and 17 of the correlation matrix; beyond the edge of "
+    "independent columns with all of the variance there are 25, 7 and 12. Neighboring pixels are correlated at all "
+    "scales, so that the estimate of the noise part does not settle: the digits are not a few directions in "
+    "independent noise, and the counts say how far they are from it.",
 )

@@ -98,8 +98,8 @@ EXPERIMENT = Experiment(
     "of |learned - true|/|true|. Lines are the exact laws for large M: the excess loss is tr(H^+ K)/(2 L M), where "
     "H is the Hessian of the loss, H^+ its pseudoinverse and K the covariance of its gradient, and the error "
     "follows from the covariance H^+ K H^+/M of the parameters in the same way. Both laws describe the fits; at 300 "
-    "samples markers lie above them, by 7 to 15 %, by terms of higher order in 1/M. The factored fit has fewer "
-    "parameters and a smaller excess. The dotted line, a full fit in which every site has couplings of its own, has "
-    "no markers and lies 0.7 % above that of the symmetric fit. z is judged for M >= 10000, where the laws should "
-    "hold.",
+    "samples markers lie above them, by 7 to 15 %, because of terms of higher order in 1/M. The factored fit has "
+    "fewer parameters and a smaller excess. The dotted line, a full fit in which every site has couplings of its "
+    "own, has no markers and lies 0.7 % above that of the symmetric fit. z is judged for M >= 10000, where the laws "
+    "should hold.",
 )

@@ -48,7 +48,7 @@ def family(
         "letters in the column, and by equal probabilities. None of the held-out sequences agrees with a fitted "
         "sequence at 80 % of the sites or more, and error bars are between clusters of similar sequences; lines "
         "join the markers. Second: the score of each pair of sites, which is the Frobenius norm of its couplings "
-        f"after the average-product correction (dark: strong){map_caption}. Third: the scores of the strongest "
+        f"after the average-product correction{map_caption}; dark means strong. Third: the scores of the strongest "
         f"pairs of sites at least {APART} sites apart, and the score that pairs of permuted columns reach (dotted); "
         f"the sites of the ten strongest pairs are listed. {outcome}",
     )

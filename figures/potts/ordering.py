@@ -88,7 +88,7 @@ EXPERIMENT = Experiment(
     "properties of the sampled states, without error bars, and are joined by lines. Toward the transition (dotted) "
     "the ridgeless errors exceed the Gaussian theory as h says, by 10 % at the transition; in the ordered phase, "
     "right of it, they exceed it by more than that, 19 % in place of 14 % at the last point. A ridge hides most of "
-    "it.",
+    "this excess.",
     xlabel=r"inverse temperature $\beta/\beta_c$",
     draw=draw,
 )
