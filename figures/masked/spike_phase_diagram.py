@@ -36,7 +36,7 @@ def methods(noise: Callable[[], Covariance]) -> dict[str, Curve]:
         for lam, style in zip(LAMS, ("-", "--"), strict=True)
     }
     return found | {
-        name: Curve(model=partial(delocalized, noise, method, None), color=COLORS[method], style="-.")
+        name: Curve(model=partial(delocalized, noise, method, None), color=COLORS[method])
         for method, name in NAMES.items()
     }
 
