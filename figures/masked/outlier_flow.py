@@ -26,7 +26,7 @@ def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve | Callable
     flows: dict[str, Curve | Callable[[float], SpikedData]] = {
         rf"$\theta = {strength}$": partial(model, method, lam, strength) for strength in STRENGTHS
     }
-    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=(), style=":")
+    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=())
     return flows | {"edge of the bulk": bulk}
 
 
@@ -54,10 +54,9 @@ EXPERIMENT = Experiment(
     "holds the coefficients that predict coordinate k from the others, and of the sample covariance C (right). The "
     "noise has variance 0.3 on 80 % of the coordinates and 4 on the others, and the spike of strength theta, which "
     "is added to the covariance, is spread over all coordinates. Lines are the theory in the limit d = infinity, "
-    "and the dotted line without markers is the edge of the bulk that noise alone fills; markers are simulations at "
-    "d = {sizes}, extrapolated in 1/d, with error bars, and z is judged only where the strength exceeds 1.3 times "
-    "its threshold. In the population, at the right end, every spike has an outlier; in a sample it can be seen "
-    "where its line leaves the edge. For the strengths 1, 2.5 and 6 this happens at alpha = 1.39, 0.36 and 0.11 in "
-    "the predictor, but only at 50.9, 4.07 and 0.26 in PCA: here masked regression sees the spike with fewer "
-    "samples.",
+    "and the dash-dotted line is the edge of the bulk that noise alone fills; markers are simulations at d = "
+    "{sizes}, extrapolated in 1/d, with error bars, and z is judged only where the strength exceeds 1.3 times its "
+    "threshold. In the population, at the right end, every spike has an outlier; in a sample it can be seen where "
+    "its line leaves the edge. For the strengths 1, 2.5 and 6 this happens at alpha = 1.39, 0.36 and 0.11 in the "
+    "predictor, but only at 50.9, 4.07 and 0.26 in PCA: here masked regression sees the spike with fewer samples.",
 )
