@@ -1,4 +1,4 @@
-"""Rows of different scale lower the interpolation peak and hide spikes, from masked regression less than from PCA."""
+"""Rows of different scale lower the interpolation peak and raise the strength that a spike needs to be seen."""
 
 from functools import partial
 
@@ -61,11 +61,16 @@ EXPERIMENT = Experiment(
     replicates=80,
     seed=4096,
     xlabel="heterogeneity of the rows $h$",
-    unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
-    caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, 1 for "
-    "Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars. Left: the peak falls, as if the ridge were larger. Middle: the squared "
-    "overlap of the leading direction with a delocalized spike on two variances (0.3 on 80 %, 4 on 20 % of the "
-    "coordinates), for masked regression at ridge 0.05 and three kinds of PCA. Right: the thresholds of the same "
-    "four methods, all of which rise with h.",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
+    caption="A quarter of the rows has a larger scale than the others; h is the mean square of the scales, whose "
+    "mean is 1, and h = 1 means Gaussian rows. Lines are the theory in the limit d = infinity, markers simulations "
+    "at d = {sizes}, extrapolated in 1/d, with error bars. Left: the error of masked regression on AR(1) data with "
+    "r = 0.6, at its interpolation peak. It falls as the rows become more unlike, as if the ridge were larger; with "
+    "the ridge 0.1, where there is hardly a peak, it rises again from h = 3.3 on. Middle: the squared cosine "
+    "between the leading direction and a delocalized spike in noise of two variances (0.3 on 80 %, 4 on 20 % of the "
+    "coordinates), for masked regression at ridge 0.05 and for PCA of the covariance, of the correlation matrix and "
+    "of the covariance without its diagonal. From h = 1 to 3.9 masked regression falls from 0.91 to 0.72 and PCA "
+    "from 0.69 to 0.30. Right, theory only: the thresholds of the same four methods, which are the least strengths "
+    "at which they see a spike. All rise with h. That of masked regression rises by the largest factor, from 0.29 "
+    "to 0.96, and is still far below those of PCA (4.8) and of PCA without the diagonal (3.6).",
 )

@@ -28,8 +28,8 @@ def curves(covariance: Covariance) -> dict[str, Callable[[float], MaskedRidge]]:
 EXPERIMENT = Experiment(
     title="Masked ridge regression",
     papers={
-        "arXiv:2601.23208 (errors)": "Explicit errors for large n and d, as the abstract states them; the "
-        "covariances and sizes are our own.",
+        "arXiv:2601.23208 (errors)": "The lines are explicit errors for large n and d, as the abstract states "
+        "them; the covariances and sizes are our own.",
     },
     panels=[Panel(title=name, curves=curves(covariance)) for name, covariance in COVARIANCES.items()],
     theory=test_error,
@@ -42,8 +42,10 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    caption="The vertical axis is the error of a coordinate predicted from all others on fresh data, averaged over "
-    "the coordinates. Lines are the theory in the limit d = infinity; markers are simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars. With a small ridge the error peaks at n = d, where the fit can just "
-    "interpolate its samples; a ridge of order one removes the peak.",
+    caption="The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
+    "averaged over the coordinates. The coordinates are independent (left), an AR(1) chain with the correlation r = "
+    "0.7 between neighbors (middle), or a Gaussian free field on a ring (right), whose inverse covariance is the "
+    "squared mass minus the lattice Laplacian. Lines are the theory in the limit d = infinity; markers are "
+    "simulations at d = {sizes}, extrapolated in 1/d, with error bars. With a small ridge the error peaks at n = d, "
+    "where the fit can just interpolate its samples; a ridge of order one removes the peak.",
 )

@@ -74,8 +74,8 @@ def test_error_at(model: MaskedRegression | TeacherStudent, d: int) -> float:
 
     A Wishart matrix of p unknowns and n > p samples has an inverse of mean 1/(n - p - 1), in place of 1/(n - p), and
     one of n < p has a pseudo-inverse that is larger by (p - n)/(p - n - 1); masked regression has p = d - 1 unknowns,
-    a teacher's p = d. Of the error that is exact for n > p, and for n < p the part that diverges. It is the theory at
-    another sample ratio.
+    a teacher's p = d. For n > p this gives the error exactly, and for n < p the part of it that diverges. Either is the
+    theory at another sample ratio.
     """
     n, unknowns = round(model.alpha * d), d if isinstance(model, TeacherStudent) else d - 1
     # At the toy sizes of a draft fewer samples than d may be as many as unknowns: there the law has no number.
@@ -152,8 +152,8 @@ def sides() -> dict[str, Curve]:
 EXPERIMENT = Experiment(
     title=r"Learning curves of masked regression and of a teacher, AR(1), $r = 0.7$",
     papers={
-        "arXiv:2304.07235 (talk: training and test errors)": "The peak at n = d, the training error that leaves zero "
-        "there, and ridges that remove the peak, as in the talk, whose sizes are not known.",
+        "arXiv:2304.07235 (talk: training and test errors)": "The figure shows the peak at n = d, the training error "
+        "that leaves zero there, and ridges that remove the peak, as the talk does, whose sizes are not known.",
     },
     panels=[
         Panel(title="masked: test", curves=curves(masked_at, masked_best), ylim=(0.3, 12)),
@@ -208,18 +208,20 @@ EXPERIMENT = Experiment(
     ylabel="test error",
     xscale="log",
     yscale="log",
-    caption="Left, masked regression, where no noise is added to anything; middle, a linear teacher on the same "
-    "inputs whose labels have the noise 0.34, which is the conditional variance of a coordinate given all others; "
-    "both with the same axes, for no ridge, three fixed ridges and the one with the least test error. Lines are the "
-    "theory in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars. "
-    "Without a ridge the test error diverges at n = d, where the training error leaves zero; at n = d it is 1.27 "
-    "with lambda = 0.01 and 0.52 with the best ridge (teacher: 1.28 and 0.56). Top right: without a ridge both sides "
-    "of the peak approach the noise over |alpha - 1| (dotted, slope -1), for masked regression and for the teacher. "
-    "Points at the distances 0.05 and 0.1 are simulated at d = 160 and 320. So close to the peak a finite size counts "
-    "by n - d: for n < d the errors are larger by about (d - n)/(d - n - 2) in masked regression, 9.2 in place of 7.0 "
-    "at distance 0.05 and d = 160, and by (d - n)/(d - n - 1) for the teacher. What this law leaves is extrapolated in "
-    "1/d. "
-    "Bottom right, theory only: the best ridge falls as samples are added; that of the teacher is proportional to "
-    "1/alpha, and that of masked regression is smaller below n = d (0.88 against 1.04 at alpha = 0.5), equal at n = "
+    caption="The four panels on the left show the mean squared error on new samples (top) and on the training "
+    "samples (bottom), and share the legend between them. Masked regression, where no noise is added to anything, "
+    "stands beside a linear teacher on the same inputs, whose labels have noise of variance 0.34, which is the "
+    "conditional variance of a coordinate given all others. Each has curves for a vanishing ridge, for three fixed "
+    "ridges and for the ridge with the least test error. Lines are the theory in the limit d = infinity; markers "
+    "are simulations at d = 80 and 160, extrapolated in 1/d, with error bars. Without a ridge the test error "
+    "diverges at n = d, where the training error leaves zero; the test error there is 1.27 with lambda = 0.01 and "
+    "0.52 with the best ridge (teacher: 1.28 and 0.56). Top right: the test error without a ridge against the "
+    "distance from n = d. On both sides it approaches the variance of the noise over |alpha - 1| (dotted, slope "
+    "-1), for masked regression and for the teacher. Markers at the distances 0.05 and 0.1 come from d = 160 and "
+    "320. So close to the peak a finite size counts by n - d: for n < d the errors of size d are larger than the "
+    "limit by factors of about (d - n)/(d - n - 2) in masked regression, 9.2 in place of 7.0 at distance 0.05 and d "
+    "= 160, and (d - n)/(d - n - 1) for the teacher. This law is taken out, and what it leaves is extrapolated in "
+    "1/d. Bottom right, theory only: the best ridge falls as samples are added. That of the teacher is proportional "
+    "to 1/alpha; that of masked regression is smaller below n = d (0.88 against 1.04 at alpha = 0.5), equal at n = "
     "d (0.52), and larger beyond (0.20 against 0.13 at alpha = 4).",
 )

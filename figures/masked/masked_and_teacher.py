@@ -46,10 +46,11 @@ EXPERIMENT = Experiment(
     xscale="log",
     yscale="log",
     ylim=(0.1, 5),
-    caption="Masked regression peaks at n = d although no noise is added to any label: the part of a coordinate "
-    "that the other coordinates cannot explain (its conditional variance) takes the place of noise. A linear "
-    "teacher on the same inputs, whose labels have noise of that variance, gives nearly the same curve, and beyond "
-    "n = d the same one. Without label noise there is no peak: the error falls to the order of the squared ridge, "
-    "below the frame. Lines are the theory in the limit d = infinity; markers are simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars.",
+    caption="The vertical axis is the mean squared error on new samples. Masked regression peaks at n = d although "
+    "no noise is added to any label: the part of a coordinate that the other coordinates cannot explain takes the "
+    "place of noise. A linear teacher on the same inputs, whose labels have noise of the variance of this part (the "
+    "conditional variance), gives nearly the same curve: below n = d its error is larger by up to 6.5 %, and beyond "
+    "n = d the two differ by less than 0.3 %. For a teacher without label noise there is no peak: the error falls "
+    "to the order of the squared ridge, below the frame. Lines are the theory in the limit d = infinity; markers "
+    "are simulations at d = {sizes}, extrapolated in 1/d, with error bars.",
 )

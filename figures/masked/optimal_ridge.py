@@ -65,8 +65,12 @@ EXPERIMENT = Experiment(
     replicates=40,
     ylabel="mean test error",
     yscale="log",
-    caption="Left: the test error against the ridge. Lines are the theory in the limit d = infinity, markers are "
-    "simulations at d = {sizes}, extrapolated in 1/d, with error bars, and stars mark the least error, found as a "
-    "root of the exact derivative. Right: with the best ridge at every sample ratio (theory only) the error falls "
-    "monotonically as samples are added, and the peak at n = d is gone.",
+    caption="The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
+    "averaged over the coordinates. Left: the error against the ridge. Lines are the theory in the limit d = "
+    "infinity, markers are simulations at d = {sizes}, extrapolated in 1/d, with error bars, and stars mark the "
+    "least error, found as a root of the exact derivative; the best ridge is 1.53, 0.83 and 0.48 at alpha = 0.5, 1 "
+    "and 2. Right, theory only: the error with the best ridge at every sample ratio, for this chain, for blocks of "
+    "five coordinates with mutual correlations of 0.5, and for a covariance whose inverse is nu plus a random "
+    "matrix of the Gaussian orthogonal ensemble (GOE). This error falls monotonically as samples are added, and the "
+    "peak at n = d is gone.",
 )

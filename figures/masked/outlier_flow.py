@@ -26,7 +26,7 @@ def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve | Callable
     flows: dict[str, Curve | Callable[[float], SpikedData]] = {
         rf"$\theta = {strength}$": partial(model, method, lam, strength) for strength in STRENGTHS
     }
-    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=(), style=":")
+    bulk = Curve(model=partial(model, method, lam, 1.0), theory=edge, replicate=NONE, points=())
     return flows | {"edge of the bulk": bulk}
 
 
@@ -49,13 +49,14 @@ EXPERIMENT = Experiment(
     points=(0.5, 2.0, 8.0, 32.0),
     xlabel=r"sample ratio $\alpha = n/d$",
     xscale="log",
-    unjudged="up to 1.3 times its threshold a spike has corrections that are larger than 1/d",
-    caption="The largest eigenvalue of the fitted masked predictor A (left) and of the sample covariance C (right) "
-    "against the number of samples. The noise has variance 0.3 on 80 % of the coordinates and 4 on the others, and "
-    "the spike of strength theta is spread over all coordinates. Lines are the theory in the limit d = infinity, "
-    "dotted lines the edge of the bulk that noise alone fills; markers are simulations at d = {sizes}, extrapolated "
-    "in 1/d, with error bars, and z is judged only where the strength exceeds 1.3 times its threshold. In the "
-    "population, at the right end, every spike has an outlier; in a sample it can be seen where its line leaves the "
-    "dotted edge. For strengths 1, 2.5 and 6 this happens at alpha = 1.39, 0.36 and 0.11 in the predictor, but only "
-    "at 50.9, 4.07 and 0.26 in PCA: here masked regression sees the spike with fewer samples.",
+    unjudged="corrections are larger than 1/d where a spike is less than 1.3 times as strong as its threshold",
+    caption="The vertical axes are the largest eigenvalue of the fitted masked predictor A (left), whose row k "
+    "holds the coefficients that predict coordinate k from the others, and of the sample covariance C (right). The "
+    "noise has variance 0.3 on 80 % of the coordinates and 4 on the others, and the spike of strength theta, which "
+    "is added to the covariance, is spread over all coordinates. Lines are the theory in the limit d = infinity, "
+    "and the dash-dotted line is the edge of the bulk that noise alone fills; markers are simulations at d = "
+    "{sizes}, extrapolated in 1/d, with error bars, and z is judged only where the strength exceeds 1.3 times its "
+    "threshold. In the population, at the right end, every spike has an outlier; in a sample it can be seen where "
+    "its line leaves the edge. For the strengths 1, 2.5 and 6 this happens at alpha = 1.39, 0.36 and 0.11 in the "
+    "predictor, but only at 50.9, 4.07 and 0.26 in PCA: here masked regression sees the spike with fewer samples.",
 )

@@ -40,8 +40,11 @@ EXPERIMENT = Experiment(
     ylabel=r"mean test error at $\alpha = 1$",
     xscale="log",
     yscale="log",
-    caption="Solid lines are the theory in the limit d = infinity; dotted lines are the law sigma^2/(2 sqrt(lambda "
-    "tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and sigma^2 the conditional variance "
-    "of a coordinate given all others; markers are simulations at d = {sizes}, extrapolated in 1/d, with error "
-    "bars. The peak grows without bound as the ridge vanishes, as one over its square root.",
+    caption="The vertical axis is the mean squared error of a coordinate predicted from all others on new samples, "
+    "at the peak. Solid lines are the theory in the limit d = infinity; dotted lines of the same colors are its law "
+    "sigma^2/(2 sqrt(lambda tau)) for small ridges, with tau = tr Sigma^-1/d for the covariance Sigma and sigma^2 "
+    "the conditional variance of a coordinate given all others; markers are simulations at d = {sizes}, "
+    "extrapolated in 1/d, with error bars. The peak grows without bound as the ridge vanishes, as one over its "
+    "square root: at lambda = 0.0001 the law is right within 3 %, and at 0.01 it is 9 % too low for independent "
+    "coordinates and 21 % for AR(1).",
 )

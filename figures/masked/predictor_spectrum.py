@@ -118,8 +118,8 @@ def marked(axes: "Axes", rows: "DataFrame", curve: str) -> "list[tuple[Line2D, f
 EXPERIMENT = Experiment(
     title="Spectrum of the joint predictor",
     papers={
-        "arXiv:2601.23208 (spectrum)": "The spectral structure of the joint predictor, which the abstract names; "
-        "which cases the paper draws was not looked up.",
+        "arXiv:2601.23208 (spectrum)": "The figure shows the spectral structure of the joint predictor, which the "
+        "abstract names; which cases the paper draws was not looked up.",
     },
     compute=compute,
     panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],
@@ -127,12 +127,16 @@ EXPERIMENT = Experiment(
     ylabel="density",
     draw=draw,
     unjudged="the histogram of a finite d differs from the limit by terms of order 1/d",
-    caption="Lines are the predicted density of the continuous part of the spectrum of the joint predictor at "
-    f"lambda = {LAM}; markers are histograms of the eigenvalues of predictors fitted to samples with d = 150, with "
-    "error bars. The two variances are 0.3 on 80% of the coordinates and 4 on 20%. With n = d/2 a share 0.3 of the "
-    "eigenvalues coincides in one atom at -0.46 (the arrow, whose height means nothing), which a finite d smears over "
-    "three bins (the isolated markers), and a separate bulk lies left of it. In the last panel a spike spread over all "
-    "coordinates is added, of strength 0.15, below the threshold, or 4, above it; the dotted line is the predicted "
-    "outlier, which appears right of the bulk of noise for the strong spike only. No parameter of the density, its "
-    "edges, the atom or the outlier is fitted.",
+    caption="Row k of the joint predictor holds the coefficients that predict coordinate k from the others, at "
+    f"lambda = {LAM}. Lines are the predicted density of the continuous part of the spectrum of this predictor in "
+    "the limit d = infinity; markers are histograms of the eigenvalues of predictors fitted to samples with d = "
+    "150, with error bars. Histograms of a finite d differ from the limit by terms of order 1/d, most at the edges. "
+    "The two variances are 0.3 on 80 % of the coordinates and 4 on 20 %; the scaled AR(1) chain has r = 0.6, the "
+    "variance 4 at every fifth coordinate and 0.3 at the others. With n = d/2 a share 0.3 of the eigenvalues "
+    "coincides in one atom at -0.46 (the arrow, whose height means nothing), which a finite d smears over three "
+    "bins (the isolated markers); of the continuous part one bulk lies left of the atom and one right of it. In the "
+    "last panel a spike spread over all coordinates is added to the first noise, of strength 0.15, below the "
+    "threshold, or 4, above it. The dotted line is the outlier that is predicted for the strong spike, and the two "
+    "raised markers beside it are this one eigenvalue in 150; the weak spike has none. No parameter of the density, "
+    "its edges, the atom or the outlier is fitted.",
 )

@@ -56,14 +56,17 @@ EXPERIMENT = Experiment(
     ],
     draw=decorate,
     skip=missing,
-    unjudged="the digits are one data set, and the bulks are those of noise",
+    unjudged="the digits are one data set, and the lines are the laws of noise",
     caption="Each marker is one eigenvalue (horizontal) and the share of eigenvalues below it (vertical), for n = "
-    "1797 images and a ridge of 0.2. Black: the eigenvalues after every pixel was permuted by itself, and the law of "
-    "independent columns with these variances, to which nothing is fitted. Blue line: the bulk of independent "
-    "columns with the variances that remain when 12 detected directions are taken out; the dotted lines are its edge "
-    "and the margin that noise exceeds in 1% of samples. Lines are cumulative distributions of eigenvalues by "
-    "theory; dense markers on the black line confirm it. Beyond this margin lie 17 eigenvalues of masked regression, "
-    "13 of the covariance and 17 of the correlation matrix; beyond that of independent columns there are 25, 7 and "
-    "12. Neighboring pixels are correlated at all scales, so that the estimate of the noise part does not settle: "
-    "the digits are not a few directions in independent noise, and the counts say how far they are from it.",
+    "1797 images and a ridge of 0.2, of the masked predictor (left), the covariance (middle, in gray levels "
+    "squared) and the correlation matrix (right). Lines are the cumulative distributions that theory gives for "
+    "noise. Black: the eigenvalues after every pixel was permuted by itself, and the law of independent columns "
+    "with these variances, to which nothing is fitted; the markers lie on the line and confirm it. The blue markers "
+    "are the images as they are, and the blue line is the bulk of independent columns with the variances that "
+    "remain when 12 detected directions are taken out. The dotted line is the edge of this bulk plus a margin, "
+    "which the largest eigenvalue of such noise exceeds in 1 % of samples. Beyond the dotted line lie 17 "
+    "eigenvalues of masked regression, 13 of the covariance and 17 of the correlation matrix; beyond the edge of "
+    "independent columns with all of the variance there are 25, 7 and 12. Neighboring pixels are correlated at all "
+    "scales, so that the estimate of the noise part does not settle: the digits are not a few directions in "
+    "independent noise, and the counts say how far they are from it.",
 )

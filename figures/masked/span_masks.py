@@ -53,11 +53,13 @@ EXPERIMENT = Experiment(
     ylabel="mean test error per masked coordinate",
     xscale="log",
     draw=draw,
-    caption="Every window of so many consecutive coordinates is masked and predicted from the remaining "
-    "coordinates; the error is the mean over all windows. Solid lines are the theory with the effective ridge of the "
-    "coordinates that remain (exact_size=True); dashed lines use that of all d coordinates, which is right for short "
-    "spans only: at alpha = 1 it is 1.8% too high at length 5, 9% at 20 and 22% at 40. Markers are ridge regressions "
-    "on the remaining coordinates, the mean over 30 data sets with error bars. From span length 1 "
-    "to 20 the error grows by a factor of 3.2 at alpha = 0.5, 3.3 at 1 and 3.4 at 2. Beyond that a longer span "
-    "leaves fewer unknowns to fit, and at alpha = 1 the error falls from 1.42 to 1.40 at length 40.",
+    caption="Every window of as many consecutive coordinates as the horizontal axis says is masked and predicted "
+    "from the remaining coordinates; the vertical axis is the mean squared error of a masked coordinate on new "
+    "samples, over all windows. Markers are ridge regressions on the remaining coordinates, the mean over 30 data "
+    "sets with error bars. Solid lines are the theory for d = 100 in which the effective ridge is that of the "
+    "remaining coordinates (the argument exact_size=True), and agree with the markers. Dashed lines take the "
+    "effective ridge of all d coordinates, which is right for short spans only: at alpha = 1 they are 1.8 % too "
+    "high at length 5, 9 % at 20 and 22 % at 40. From span length 1 to 20 the error grows by a factor of 3.2 at "
+    "alpha = 0.5, 3.3 at 1 and 3.4 at 2. Beyond that a longer span leaves fewer unknowns to fit, so that the error "
+    "hardly grows: at alpha = 1 it falls from 1.42 to 1.40 at length 40.",
 )

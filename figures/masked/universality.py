@@ -51,8 +51,10 @@ EXPERIMENT = Experiment(
     ylabel="mean test error",
     xscale="log",
     yscale="log",
-    caption="Independent variables of four laws (with equal variances) are mixed linearly to the same covariance. "
-    "The line is the theory for Gaussian data in the limit d = infinity; markers are simulations at d = {sizes}, "
-    "extrapolated in 1/d, with error bars. All four laws lie on the Gaussian line: only the covariance matters. "
-    "Right: the same points over the line, a little aside of each other where they share a sample ratio.",
+    caption="Independent variables of four laws with equal variances are mixed linearly to the same covariance. The "
+    "vertical axis on the left is the mean squared error of masked regression on new samples. The line is the "
+    "theory for Gaussian data in the limit d = infinity; markers are simulations at d = {sizes}, extrapolated in "
+    "1/d, with error bars. All four laws lie on the Gaussian line: only the covariance matters. Right: the "
+    "simulations over the line minus 1, moved a little to the side of each other where they share a sample ratio; "
+    "all deviations are below 1 %, within their error bars.",
 )

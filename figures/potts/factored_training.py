@@ -54,15 +54,19 @@ def compute(context: Context) -> list[Row]:
 EXPERIMENT = Experiment(
     title=f"Training one layer of factored attention, $L = {L}$, $C = {C}$",
     papers={
-        "arXiv:2304.07235 (training)": "The published question, whether one layer comes to the loss of the true "
-        "conditionals; sizes and temperature are our own.",
+        "arXiv:2304.07235 (training)": "One layer comes to the loss of the true conditionals, which is the "
+        "published question; sizes and temperature are our own.",
     },
     compute=compute,
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",
-    caption="Markers are the loss of held-out sequences during training from random weights, with error bars over "
-    f"trainings on independent data ({SAMPLES} sequences each). Lines are losses to compare with: that of the true "
+    caption="Markers are the masked loss of held-out sequences while one layer is trained from random weights, with "
+    f"error bars over trainings on independent data ({SAMPLES} sequences each). Three ways of training are "
+    "compared: by the optimizers Adam and SGD (stochastic gradient descent) with every site of a sequence masked in "
+    "turn, and by Adam with one random site masked. Horizontal lines are losses to compare with: that of the true "
     "conditional probabilities on the same held-out sequences, below which no model can get except by chance; that "
-    "of sites modeled as independent; and that of equal probabilities, ln C.",
+    "of sites modeled as independent; and that of equal probabilities, ln C. All three ways come within 0.003 nats "
+    "of the lowest line after 2000 steps. Bars are wide where the loss falls, because trainings leave the initial "
+    "plateau at different times.",
 )

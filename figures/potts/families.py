@@ -44,11 +44,13 @@ def family(
         draw=partial(draw_known, label=label),
         skip=partial(_missing, name),
         caption="A pair model was fitted by weighted pseudo-likelihood. First panel: the masked loss of held-out "
-        "sequences, none of which agrees with a fitted sequence at 80 % of the sites or more, with error bars "
-        "between clusters of similar sequences. Second: the score of each pair of sites, which is "
-        f"the Frobenius norm of its couplings after the average-product correction (dark: strong){map_caption}. "
-        f"Third: the strongest pairs of sites at least {APART} sites apart, and the score that pairs of permuted "
-        f"columns reach (dotted). {outcome}",
+        "sequences, in nats per hidden letter, by the pair model (from all other sites), by the frequencies of the "
+        "letters in the column, and by equal probabilities. None of the held-out sequences agrees with a fitted "
+        "sequence at 80 % of the sites or more, and error bars are between clusters of similar sequences; lines "
+        "join the markers. Second: the score of each pair of sites, which is the Frobenius norm of its couplings "
+        f"after the average-product correction{map_caption}; dark means strong. Third: the scores of the strongest "
+        f"pairs of sites at least {APART} sites apart, and the score that pairs of permuted columns reach (dotted); "
+        f"the sites of the ten strongest pairs are listed. {outcome}",
     )
 
 

@@ -174,19 +174,20 @@ EXPERIMENT = Experiment(
     ylabel="test error of a site",
     yscale="log",
     draw=draw,
-    unjudged="the left panels compare a finite number of contrasts with infinitely many, and the law of the "
+    unjudged="the first four panels compare a finite number of contrasts with infinitely many, and the law of the "
     "excess over Gaussian data holds without a ridge and for n > u only",
-    caption="The first four panels show the squared error of the one-hot vector of a masked site, predicted from "
-    "the u = (L-1)(C-1) contrasts of the other sites. Lines are the theory for Gaussian data of the same covariance; "
-    "markers are ridge regressions of Potts data, with error bars over 24 samples. From the left: L "
-    "= 81 sites and C = 3 colors with all pairs coupled; a ring with a random matching, beta = 0.9; a ring, beta = "
-    "1.5; and a ring of 40 sites with six colors, beta = 2.5. The covariances of both rings are exact; the others "
-    "are measured on 120,000 states, which biases the ridgeless theory by 0.1 %. The ridge lambda' counts for each "
-    "unknown, beside half the sum of squares. The last two panels compare Potts data with Gaussian data of the same "
-    "size (gray band: 1 %), in which the effect of the finite size cancels; it adds 1 to 3 % to ridgeless errors at "
-    "n/u = 0.7 and 1.4. The size of the residuals depends a little on the inputs: the heteroskedasticity h, which is "
-    "1 for Gaussian data, is 1.004, 1.001, 1.003 and 1.013 in the four models, and for more samples than unknowns "
-    "ridgeless errors should exceed the Gaussian ones by about (h - 1) u/n (lines). With fewer samples this law does "
-    "not hold: at n/u = 0.4 the ridgeless errors of the models of three colors were lower by 0.45(11) %, and at 0.7 "
-    "those of six colors higher by 1.6(3) %.",
+    caption="The first four panels show the squared error, on new samples, of the one-hot vector of a masked site, "
+    "predicted from the u = (L-1)(C-1) contrasts of the other sites. Lines are the theory for Gaussian data of the "
+    "same covariance; markers are ridge regressions of Potts data, with error bars over {replicates} samples. The "
+    "models are L = 81 sites and C = 3 colors with all pairs coupled (dense J); a ring with a random matching, beta "
+    "= 0.9; a ring, beta = 1.5; and a ring of 40 sites with six colors, beta = 2.5. The covariances of both rings "
+    "are exact; the others are measured on 120,000 states, which biases the ridgeless theory by 0.1 %. The penalty "
+    "is lambda' u/2 times the sum of squared coefficients, beside half the sum of squared errors. The last two "
+    "panels show by how much the errors of Potts data exceed those of Gaussian data of the same size (gray band: 1 "
+    "%). The effect of the finite size, which adds 1 to 3 % to ridgeless errors at n/u = 0.7 and 1.4, cancels in "
+    "this ratio. The size of the residuals depends a little on the inputs: the heteroskedasticity h, which is 1 for "
+    "Gaussian data, is 1.005, 1.001, 1.004 and 1.013 in the four models, and for more samples than unknowns "
+    "ridgeless errors should exceed the Gaussian ones by about (h - 1) u/n (lines). With fewer samples this law "
+    "does not hold: at n/u = 0.4 the ridgeless errors of the models of three colors were lower than the Gaussian "
+    "ones by 0.45(11) %, and at 0.7 those of six colors higher by 1.6(3) %.",
 )

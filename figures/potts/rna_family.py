@@ -1,4 +1,4 @@
-"""The strongest interactions of a riboswitch family are the base pairs of its stems."""
+"""Most of the strongest interactions of a riboswitch family are the base pairs of its stems."""
 
 from pathlib import Path
 
@@ -14,9 +14,10 @@ EXPERIMENT = family(
     known=STRUCTURE,
     label="base pairs of Rfam",
     outcome="Fourth: the share of these base pairs among the strongest pairs, beside the share that chance would "
-    "give; squares are the rows of the table. Of the 36 pairs above the dotted line 21 are base pairs of Rfam. Four "
-    "more, 25-79, 26-78, 27-77 and 28-76, join a loop to the strand between two stems, where the crystal structure "
-    "has a pseudoknot (Montange and Batey, Nature 441, 1172, 2006), which a secondary structure cannot hold. Six "
-    "continue a stem into its loop (18-37, 52-60, 53-59, 54-58, 84-92, 85-91), and five are neither. So the precision "
-    "of the figure is a lower bound: the fit finds contacts that the secondary structure leaves out.",
+    "give; squares are the rows of the table. Of the 36 pairs above the dotted line of the third panel 21 are base "
+    "pairs of Rfam. Four more, 25-79, 26-78, 27-77 and 28-76, join a loop to the strand between two stems, where "
+    "the crystal structure has a pseudoknot (Montange and Batey, Nature 441, 1172, 2006), which a secondary "
+    "structure cannot hold. Six continue a stem into its loop (18-37, 52-60, 53-59, 54-58, 84-92, 85-91), and five "
+    "are neither. Therefore the precision in the figure is a lower bound: the fit finds contacts that the secondary "
+    "structure leaves out.",
 )

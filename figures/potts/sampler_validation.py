@@ -128,12 +128,14 @@ EXPERIMENT = Experiment(
         ),
     ),
     draw=draw,
-    caption="Left: the energy per site. Markers are heat-bath samples, with error bars over "
-    "independent chains (tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums "
-    "over occupation numbers for the Curie-Weiss model, and enumeration for the pair model. "
-    "Middle: by how many percent the sampled energy deviates from the exact one at each marker on the left; the "
-    "95 % bars of 18 of the 19 points hold zero, and no deviation exceeds 1.1 %. Right: the distribution "
-    f"of the share of the most frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical "
-    "beta of the infinite system, where disordered and ordered states have about the same weight; each point stands "
-    "for four sites, the line is exact and the markers are samples.",
+    caption="Left: the energy per site. Markers are heat-bath samples, with error bars over independent chains "
+    "(tempered at beta = 3.2); lines are exact: transfer matrices for tori and the ring, sums over occupation "
+    "numbers for the Curie-Weiss model, and enumeration for the pair model; q is the number of colors. Middle: by "
+    "how many percent the sampled energy deviates from the exact one at each marker on the left, with the same "
+    "markers; bars are wide for the pair model because its energy is near zero at small beta. The 95 % bars of 18 "
+    "of the 19 points hold zero, and no deviation exceeds 1.1 %. Right: the distribution of the share of the most "
+    f"frequent color for {SIZE} sites of the Curie-Weiss model slightly above the critical beta of the infinite "
+    "system, where disordered states (left peak) and ordered states (right peak) have about the same weight. Each "
+    "point is the probability of four neighboring numbers of sites; the line is exact and the markers are samples, "
+    "with error bars over chains.",
 )

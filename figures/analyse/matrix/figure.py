@@ -30,7 +30,7 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
     labels = curve_labels(np.asarray(lams, dtype=float))
     xlabel = "training rows $n$" + ("" if d is None else f" ($d = {d}$)")
     mean = {table.MEAN: _look(BLACK, "-")}
-    learning = {label: _look(i) for i, label in enumerate(labels)}
+    learning = {label: _look(i, "-") for i, label in enumerate(labels)}
     learning |= {table.elliptical_label(label): _look(i, FINE) for i, label in enumerate(labels)}
     raw = {table.RAW_TUNED: _look(BLACK, DOTS), table.RAW_TUNED_ELLIPTICAL: _look(BLACK, FINE)}
     choice = {table.GCV: _look(0, "-"), table.RAW: _look(BLACK, DOTS), table.LOO: _look(1), table.BEST: _look(0)}

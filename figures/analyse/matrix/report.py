@@ -48,14 +48,15 @@ def _caption(analysis: MatrixAnalysis) -> str:
     elliptical = (
         ""
         if analysis.unlike_rows is None
-        else "; elliptical, emp. elliptical: the same two theories for rows whose scales differ as these do"
+        else " The columns elliptical and emp. elliptical are the same two theories for rows whose scales differ as "
+        "these do."
     )
     return (
-        "held-out: mean squared error of a column on rows that were not fitted, mean over "
-        f"{analysis.plan.repeats} random splits (and its standard error); theory: Gaussian theory, the covariance "
-        "corrected for the noise of the sample; empirical cov.: the same with the covariance of the data as it is; "
-        "GCV: generalized cross-validation of the fitted rows; off: difference from the held-out error"
-        f"{elliptical}"
+        "The column held-out is the mean squared error of a column of the matrix on rows that were not fitted, a mean "
+        f"over {analysis.plan.repeats} random splits, with its standard error in parentheses. The column theory is "
+        "Gaussian theory whose covariance is corrected for the noise of the sample, and empirical cov. the same with "
+        "the covariance of the data as it is. GCV is what generalized cross-validation of the fitted rows reports, and "
+        f"off is the difference of the number before it from the held-out error.{elliptical}"
     )
 
 
@@ -93,7 +94,7 @@ def _best(analysis: MatrixAnalysis) -> list[str]:
     edge = ", the end of the range that was searched" if best.at_edge else ""
     return [
         f"The best ridge for all rows is lam = {best.gcv:.2g} by generalized cross-validation (GCV){edge}, "
-        f"{best.leave_one_out:.2g} by leave-one-out{_by_theory(analysis)}. At the first of these {used(analysis)}."
+        f"{best.leave_one_out:.2g} by leave-one-out{_by_theory(analysis)}. At the ridge by GCV {used(analysis)}."
     ]
 
 

@@ -15,8 +15,9 @@ def row_scales_text(found: RowHeterogeneity | str) -> str:
     if isinstance(found, str):
         return f"{found}."
     h = (
-        f"h = {Estimate(found.value, found.stderr, len(found.row_scales))}, where h is the mean square of their scales "
-        f"and 1 for Gaussian rows, which look so unlike with probability p = {found.p_value:.2g}"
+        f"h = {Estimate(found.value, found.stderr, len(found.row_scales))}, where h is the mean square of their "
+        f"scales, 1 for Gaussian rows; Gaussian rows would look at least as unlike with probability p = "
+        f"{found.p_value:.2g}"
     )
     if not differ(found):
         return f"The rows are of one scale, as far as one can tell: {h}."
@@ -31,8 +32,8 @@ def best_for_unlike_rows(analysis: MatrixAnalysis, unlike: UnlikeRows, by_theory
     best = analysis.best
     edge = ", the end of the range that was searched" if best.at_edge else ""
     chosen = (
-        f"The best ridge for all rows is lam = {best.chosen:.2g} by leave-one-out{edge}{by_theory}. At the first of "
-        f"these {used(analysis)}."
+        f"The best ridge for all rows is lam = {best.chosen:.2g} by leave-one-out{edge}{by_theory}. At the ridge by "
+        f"leave-one-out {used(analysis)}."
     )
     reported = f"reports an error of {unlike.reported_by_gcv:.4g} there, where leave-one-out finds"
     if best.gcv == best.chosen:

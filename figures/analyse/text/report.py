@@ -22,10 +22,10 @@ HEADER = [
 ]
 CAPTION = (
     "A topic is characterized by its most probable words, a share rho of the vocabulary; words of several topics are "
-    "dropped (no overlap) or belong to each of them (overlap). Means over pairs of words of the same topic and of "
-    "different topics: cosines of their vectors, or entries of the value matrix, with standard errors by deleting "
-    "words. The ratio is given where the mean over different topics is clearly above zero. z is the difference in "
-    "standard deviations over permutations of the topics among the words."
+    "dropped (no overlap) or belong to each of them (overlap). The columns same and different are means over pairs of "
+    "words of the same topic and of different topics, of cosines of their vectors or of entries of the value matrix, "
+    "with standard errors by deleting words. The ratio is given where the mean over different topics is clearly above "
+    "zero. z is the difference in standard deviations over permutations of the topics among the words."
 )
 CHANCE = 4.0  # |z| of a random embedding beyond which something is wrong
 

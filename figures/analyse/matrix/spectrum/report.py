@@ -67,8 +67,9 @@ def _directions(spectrum: MatrixSpectrum) -> list[str]:
     masked, pca = spectrum[MASKED], spectrum[COVARIANCE]
     left = masked.outliers_left
     lines = [
-        f"{counted(left, 'eigenvalue')} of masked regression below those of the noise part: combinations of columns "
-        "that vary less than noise would, such as differences of columns that move together."
+        f"{counted(left, 'eigenvalue')} of masked regression {'lie' if left > 1 else 'lies'} below those of the noise "
+        "part: some combinations of columns vary less than noise would, such as differences of columns that move "
+        "together."
     ]
     if masked.outliers == 0:
         return [*(lines * (left > 0)), "No direction of masked regression stands out of the noise."]
