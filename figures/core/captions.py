@@ -23,8 +23,9 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     text = experiment.caption.replace("{sizes}", sizes).replace("{replicates}", replicates)
     if measured.empty:
         return text
+    either = listed(measured["replicates"], "or")
     bars = f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates"
-    return f"{text} {bars}, of which each marker has {replicates}.".lstrip()
+    return f"{text} {bars}, of which each marker has {either}.".lstrip()
 
 
 def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: str) -> str:
@@ -45,9 +46,9 @@ def command(name: str) -> str:
     return f"make figures/output/{name}.pdf"
 
 
-def listed(values: Iterable[float]) -> str:
-    """Returns the different numbers in words, as "20, 40 and 80"."""
+def listed(values: Iterable[float], last: str = "and") -> str:
+    """Returns the different numbers in words, as "20, 40 and 80" or, with `last` "or", "20, 40 or 80"."""
     numbers = [f"{value:g}" for value in sorted(set(values))]
     if len(numbers) > 4:
         return f"{numbers[0]} to {numbers[-1]}"
-    return " and ".join(part for part in (", ".join(numbers[:-1]), *numbers[-1:]) if part)
+    return f" {last} ".join(part for part in (", ".join(numbers[:-1]), *numbers[-1:]) if part)

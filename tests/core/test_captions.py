@@ -28,6 +28,8 @@ def test_numbers_of_the_run_stand_in_the_caption():
     assert said.startswith(r"Markers at d = 40 and 80, of 12 fits, $\hat{w}$. Bars have a coverage of 95 % by")
     assert said.endswith("Student's law for independent replicates, of which each marker has 12.")
     assert caption_of(Experiment(title="t", curves={}, caption="Lines."), ROWS[:1]) == "Lines."
+    unlike = to_frame([row("a", 1, theory=1.0, d=40, estimate=Estimate(1.1, 0.1, n)) for n in (12, 20)])
+    assert caption_of(EXPERIMENT, unlike).endswith("of which each marker has 12 or 20.")
 
 
 def test_the_page():
