@@ -32,10 +32,10 @@ def test_distinct_numbers(total, count):
     assert found.max(initial=0) < total
 
 
-@pytest.mark.parametrize("mean_degree", [0.6, 2.4])
+@pytest.mark.parametrize("mean_degree", [1.2, 1.8])
 def test_every_graph_of_four_sites_has_its_probability(mean_degree):
     """chi^2 of all 64 graphs: 63 degrees of freedom exceed 140 with a probability of 1e-7."""
-    rng, draws, p = np.random.default_rng(0), 20_000, mean_degree / 3
+    rng, draws, p = np.random.default_rng(0), 6000, mean_degree / 3
     pairs = np.triu_indices(4, 1)
     seen = Counter(tuple(random_graph(4, mean_degree, rng).toarray()[pairs]) for _ in range(draws))
     chi2 = 0.0
