@@ -265,3 +265,19 @@ def _dangling(path):
 
 def _loop(path):
     path.symlink_to(path)
+
+
+def test_a_table_without_a_row_of_numbers_is_refused(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_bytes(b",,")
+    with pytest.raises(DataError, match=r"has 0 rows of numbers; at least 3 samples are needed"):
+        read_matrix(path)
+
+
+def test_a_long_cell_is_not_taken_for_a_mark_of_missing_cells(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n3,4\n" + "1[" * 200 + ",6\n", encoding="ascii")
+    with pytest.raises(DataError, match=r"is not a number; correct it, or leave the column out") as refusal:
+        read_matrix(path)
+    assert "--missing" not in str(refusal.value)
+    assert len(str(refusal.value)) < 400

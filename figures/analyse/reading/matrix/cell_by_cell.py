@@ -25,6 +25,7 @@ from theory.models.arrays import Array
 
 MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
 LISTED = 20  # columns that a message names
+LONGEST_MARKER = 20  # letters of what people write where a value is missing
 FEWEST = 3  # rows of a matrix
 
 
@@ -209,7 +210,8 @@ def _not_a_number(layout: Layout, number: int, column: int, cells: Cells, how: R
             "is a second header, of units perhaps, or if the first one is a title, delete one of the two"
         )
     remedy = f"correct it, or leave the column out with --skip-columns {column + 1}"
-    if number != layout.first_row and "," not in cell and not any(map(str.isspace, cell)):
+    could_mark = len(cell) <= LONGEST_MARKER and "," not in cell and not any(map(str.isspace, cell))
+    if number != layout.first_row and could_mark:
         remedy += f", or if it marks missing cells say --missing {cell}"
     return f"{place}: {quoted} is not a number; {remedy}{MATRICES_ONLY}"
 

@@ -14,7 +14,7 @@ def marker_notes(values: Array) -> tuple[str, ...]:
     It stands apart where its distance from the other numbers of its column is larger than their range.
     """
     notes = []
-    for marker in MARKERS:
+    for marker in MARKERS if values.size else ():
         if not values.min() <= marker <= values.max():
             continue
         times = (values == marker).sum(axis=0)
