@@ -274,6 +274,6 @@ def test_the_memory_that_is_said_is_used(tmp_path, rows, columns, kind, argument
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
     found = subprocess.run([*command, "--estimate"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    number, unit = found.split("would need about ")[1].split()[:2]
+    number, unit = " ".join(found.split()).split("would need about ")[1].split()[:2]
     memory = float(number) * {"MB": 1e6, "GB": 1e9}[unit]
     assert memory == pytest.approx(1024 * usage.ru_maxrss, rel=TOLERANCE)
