@@ -103,3 +103,19 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
                 target_colors, source_colors, share = row[:, j * C + b], later[j, b, i], shares[j, b]
                 for a in range(C):
                     target_colors[a] += source_colors[a] - share * own_field[a]
+
+
+@cached_njit()
+def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, factor: float, x: Numbers) -> None:
+    """Adds `factor` f_ij(a, b) to the place of J_ij(a, b): the weighted shares of pairs in the samples, columns (L, M)."""
+    L, M = columns.shape
+    shares = np.empty((n_colors, n_colors))
+    for i in range(L - 1):
+        row = _row(x, i, L, n_colors)
+        for j in range(i + 1, L):
+            shares[:] = 0.0
+            for m in range(M):
+                shares[columns[i, m], columns[j, m]] += weights[m]
+            for a in range(n_colors):
+                for b in range(n_colors):
+                    row[a, (j - i - 1) * n_colors + b] += factor * shares[a, b]
