@@ -107,7 +107,7 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
 
 @cached_njit()
 def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, factor: float, x: Numbers) -> None:
-    """Adds `factor` f_ij(a, b) to the place of J_ij(a, b): the weighted shares of pairs in the samples, columns (L, M)."""
+    """Adds `factor` f_ij(a, b), from samples `columns` (L, M) and their weights (M,), to the place of J_ij(a, b)."""
     L, M = columns.shape
     shares = np.empty((n_colors, n_colors))
     for i in range(L - 1):
