@@ -47,6 +47,23 @@ def test_groups_of_sites_add_both_directions_of_a_pair():
     np.testing.assert_allclose(x, expected, rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_counts_give_the_gradient_where_all_couplings_are_zero(dtype):
+    rng = np.random.default_rng(5)
+    data = Sequences.of(rng.integers(0, C, (40, L)), C, rng.random(40))
+    scale, others = (symmetric.PairCurvatures(data.frequencies(), 0.02, 0.3) for _ in range(2))
+    x = np.zeros(pair_blocks.size(L, C), dtype)
+    x[: L * C] = rng.standard_normal(L * C)
+    value, gradient = symmetric.objective(data, 0.02, 0.3, dtype=dtype, scale=scale)(x)
+    x[-1] = 1e-30  # all samples are summed over
+    expected = symmetric.objective(data, 0.02, 0.3, dtype=dtype, scale=others)(x)
+    assert gradient.dtype == dtype
+    assert value == pytest.approx(expected[0], rel=1e-6 if dtype == np.float32 else 1e-13)
+    np.testing.assert_allclose(gradient, expected[1], atol=1e-6 if dtype == np.float32 else 1e-14)
+    for (_, found), (_, other) in zip(scale(), others(), strict=True):
+        np.testing.assert_allclose(found, other, rtol=1e-5)
+
+
 @pytest.mark.parametrize(("strength", "larger"), [(0.0, "supposed"), (3.0, "observed")])  # far too sure of themselves
 def test_variances_of_predictions_are_means_over_the_samples(strength, larger):
     rng = np.random.default_rng(2)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.sequences.independent_sites import varying_sites
 from figures.analyse.sequences.scores import Pair
-from figures.analyse.sequences.tasks import Settings, States, map_task
+from figures.analyse.sequences.tasks import Settings, States, pair_scores
 from simulate.core import Task, stream
 from theory.models.arrays import Array
 
@@ -77,10 +77,10 @@ def noise_task(
     size = min(len(states), max(2, round(float(weights.sum()))))
     rows = np.arange(len(states)) if size == len(states) else _drawn(weights, size, rng)
     permuted = rng.permuted(states[rows], axis=0)
-    found = map_task(permuted, np.ones(size), gap, settings)
-    scores = scores_apart(found[0], varying_sites(states), separation)
+    corrected, converged = pair_scores(permuted, np.ones(size), gap, settings)
+    scores = scores_apart(corrected, varying_sites(states), separation)
     largest = float(scores.max()) if len(scores) else 0.0
-    return np.array([largest, spread(scores), float(found[4].all())])
+    return np.array([largest, spread(scores), float(converged)])
 
 
 def judged(

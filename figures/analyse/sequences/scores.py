@@ -16,9 +16,17 @@ def interaction_scores(couplings: Any, *, gap: int | None = None) -> Array:
     The couplings of the color `gap` are left out of the norm after the gauge, since neighboring gaps make long runs
     (arXiv:1211.1281).
     """
-    J = zero_sum_blocks(np.asarray(couplings, dtype=float))
-    kept = [a for a in range(J.shape[-1]) if a != gap]
-    return np.asarray(np.sqrt((J[:, :, kept][..., kept] ** 2).sum(axis=(2, 3))))
+    return np.array([_norms(zero_sum_blocks(blocks), gap) for blocks in np.asarray(couplings, dtype=float)])
+
+
+def _norms(blocks: Array, gap: int | None) -> Array:
+    """Return the Frobenius norms (L,) of the blocks (L, C, C) of one site, whose color `gap` is set to zero in place.
+
+    The blocks of one site at a time stay in the cache, so that this takes much less time than all together.
+    """
+    if gap is not None:
+        blocks[:, gap, :] = blocks[:, :, gap] = 0.0
+    return np.asarray(np.sqrt(np.einsum("jab,jab->j", blocks, blocks)))
 
 
 def average_product_corrected(scores: Array) -> Array:
@@ -37,11 +45,14 @@ def average_product_corrected(scores: Array) -> Array:
 
 def strongest_colors(couplings: Any, *, gap: int | None = None) -> NDArray[np.int64]:
     """Return the colors of i and of j, (L, L, 2), whose coupling in the zero-sum gauge is the most favorable."""
-    J = zero_sum_blocks(np.asarray(couplings, dtype=float)).copy()
+    J = np.asarray(couplings, dtype=float)
     L, _, C, _ = J.shape
-    if gap is not None and C > 1:
-        J[:, :, gap, :] = J[:, :, :, gap] = -np.inf
-    flat = J.reshape(L, L, C * C).argmax(axis=2)
+    flat = np.empty((L, L), np.int64)
+    for i in range(L):
+        blocks = zero_sum_blocks(J[i])
+        if gap is not None and C > 1:
+            blocks[:, gap, :] = blocks[:, :, gap] = -np.inf
+        flat[i] = blocks.reshape(L, C * C).argmax(axis=1)
     return np.stack([flat // C, flat % C], axis=2)
 
 

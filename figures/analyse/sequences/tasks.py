@@ -52,6 +52,7 @@ def pair_fit(states: States, weights: Array, settings: Settings):  # type: ignor
         max_iter=settings.max_iter,
         tol=settings.tol,
         n_threads=settings.n_threads,
+        gauge="none",  # neither conditional probabilities nor scores depend on it
         check=False,
     )
 
@@ -116,6 +117,17 @@ def map_task(states: States, weights: Array, gap: int | None, settings: Settings
         ]
         found[4] = fit.converged
     return found
+
+
+def pair_scores(states: States, weights: Array, gap: int | None, settings: Settings) -> tuple[Array, bool]:
+    """Return the corrected scores (L, L), as `map_task` does, without the rest, and whether the fit converged."""
+    L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
+    scores = np.zeros((L, L))
+    if len(varying) < 2:
+        return scores, True
+    fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
+    scores[varying[:, None], varying] = average_product_corrected(interaction_scores(fit.couplings, gap=gap))
+    return scores, fit.converged
 
 
 def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:

@@ -82,7 +82,13 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares
 def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
     """Adds z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
     n_sites, n_samples = columns.shape
-    for j in range(n_sites):
+    for j in range(0, n_sites - 1, 2):  # two sites in one pass read z half as often
+        for m in range(n_samples):
+            one, two, added = gradient[j, columns[j, m]], gradient[j + 1, columns[j + 1, m]], z[m]
+            for k in range(z.shape[1]):
+                one[k] += added[k]
+                two[k] += added[k]
+    for j in range(n_sites - n_sites % 2, n_sites):
         for m in range(n_samples):
             row, added = gradient[j, columns[j, m]], z[m]
             for k in range(z.shape[1]):

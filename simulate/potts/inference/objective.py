@@ -50,16 +50,19 @@ def group_loss(
     L, C, G, _ = table.shape
     rows = np.ascontiguousarray(table.reshape(L, C, G * C), dtype=dtype)
     field_row = fields.reshape(-1).astype(dtype)
-    total, gradient, (field_gradient, squares, hits) = 0.0, np.zeros(rows.shape), np.zeros((3, G * C))
-    for chunk in blocks(data.n_samples, 1, most=CHUNK):
-        part = np.zeros(rows.shape, dtype)
+    total, (field_gradient, squares, hits) = 0.0, np.zeros((3, G * C))
+    chunks = list(blocks(data.n_samples, 1, most=CHUNK))
+    gradient = np.zeros(rows.shape, dtype if len(chunks) == 1 else float)
+    for chunk in chunks:
+        part = gradient if len(chunks) == 1 else np.zeros(rows.shape, dtype)
         for within in blocks(chunk.stop - chunk.start, 1, most=BLOCK):
             block = slice(chunk.start + within.start, chunk.start + within.stop)
             value, *sums = _block_loss(data, sites, block, rows, field_row, part)
             total += value
             for all_samples, added in zip((field_gradient, squares, hits), sums, strict=True):
                 all_samples += added
-        gradient += part
+        if part is not gradient:
+            gradient += part
     seen = frequencies[sites].reshape(-1)
     variances = np.maximum(field_gradient + seen - squares, squares - 2 * hits + seen)
     return GroupLoss(total, gradient.reshape(table.shape), field_gradient.reshape(G, C), variances.reshape(G, C))

@@ -52,23 +52,31 @@ def _row_start(i: int, n_sites: int, n_colors: int) -> int:
 
 
 @cached_njit()
+def _row(x: Numbers, i: int, n_sites: int, n_colors: int) -> Numbers:
+    start, width = _row_start(i, n_sites, n_colors), (n_sites - 1 - i) * n_colors
+    return x[start : start + n_colors * width].reshape(n_colors, width)
+
+
+@cached_njit()
 def take(x: Numbers, first: int, table: Numbers) -> None:
     """Fills table (L, C, G, C) of the G sites from `first` on: [j, b, i, a] is J_ij(a, b), zero for i = j."""
     L, C, G, _ = table.shape
-    for j in range(L):
-        for i in range(first, first + G):
-            if i == j:
-                table[j, :, i - first] = 0
-            elif j < i:
-                start = _row_start(j, L, C) + (i - j - 1) * C
-                for b in range(C):
-                    for a in range(C):
-                        table[j, b, i - first, a] = x[start + b * (L - 1 - j) * C + a]
-            else:
-                start = _row_start(i, L, C) + (j - i - 1) * C
+    for j in range(first + G - 1):  # of these rows the group holds later sites, which are neighbors in x
+        least, start = max(0, j + 1 - first), _row_start(j, L, C)
+        for b in range(C):
+            place = start + (b * (L - 1 - j) + first + least - j - 1) * C
+            source, target = x[place : place + (G - least) * C].reshape(G - least, C), table[j, b, least:]
+            for i in range(G - least):
                 for a in range(C):
-                    for b in range(C):
-                        table[j, b, i - first, a] = x[start + a * (L - 1 - i) * C + b]
+                    target[i, a] = source[i, a]
+    for i in range(G):
+        table[first + i, :, i] = 0
+        row, later = _row(x, first + i, L, C), table[first + i + 1 :]
+        for j in range(len(later)):
+            for b in range(C):
+                source_colors, target_colors = row[:, j * C + b], later[j, b, i]
+                for a in range(C):
+                    target_colors[a] = source_colors[a]
 
 
 @cached_njit()
@@ -78,17 +86,36 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
     Both sites of a pair add to the same place, and the sum of two numbers does not depend on their order.
     """
     L, C, G, _ = table.shape
-    for j in range(L):
-        for i in range(first, first + G):
-            if j < i:
-                start = _row_start(j, L, C) + (i - j - 1) * C
-                for b in range(C):
-                    for a in range(C):
-                        added = table[j, b, i - first, a] - frequencies[j, b] * by_field[i - first, a]
-                        x[start + b * (L - 1 - j) * C + a] += added
-            elif j > i:
-                start = _row_start(i, L, C) + (j - i - 1) * C
+    for j in range(first + G - 1):
+        least, start = max(0, j + 1 - first), _row_start(j, L, C)
+        fields = by_field[least:]
+        for b in range(C):
+            place, share = start + (b * (L - 1 - j) + first + least - j - 1) * C, frequencies[j, b]
+            target, source = x[place : place + (G - least) * C].reshape(G - least, C), table[j, b, least:]
+            for i in range(G - least):
                 for a in range(C):
-                    for b in range(C):
-                        added = table[j, b, i - first, a] - frequencies[j, b] * by_field[i - first, a]
-                        x[start + a * (L - 1 - i) * C + b] += added
+                    target[i, a] += source[i, a] - share * fields[i, a]
+    for i in range(G):
+        row, later, shares = _row(x, first + i, L, C), table[first + i + 1 :], frequencies[first + i + 1 :]
+        own_field = by_field[i]
+        for j in range(len(later)):
+            for b in range(C):
+                target_colors, source_colors, share = row[:, j * C + b], later[j, b, i], shares[j, b]
+                for a in range(C):
+                    target_colors[a] += source_colors[a] - share * own_field[a]
+
+
+@cached_njit()
+def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, factor: float, x: Numbers) -> None:
+    """Adds `factor` f_ij(a, b), from samples `columns` (L, M) and their weights (M,), to the place of J_ij(a, b)."""
+    L, M = columns.shape
+    shares = np.empty((n_colors, n_colors))
+    for i in range(L - 1):
+        row = _row(x, i, L, n_colors)
+        for j in range(i + 1, L):
+            shares[:] = 0.0
+            for m in range(M):
+                shares[columns[i, m], columns[j, m]] += weights[m]
+            for a in range(n_colors):
+                for b in range(n_colors):
+                    row[a, (j - i - 1) * n_colors + b] += factor * shares[a, b]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from simulate.core.threads import in_threads
 from simulate.potts.inference import pair_blocks
@@ -88,6 +89,11 @@ def objective(
             fields -= (by_row @ table.reshape(f.size, -1)).reshape(fields.shape)
             return fields, group_loss(data, sites, table, fields, f, dtype)
 
+        if not x[f.size :].any():
+            value, gradient, variances = _without_couplings(data, f, field_l2, x)
+            if scale is not None:
+                scale.update(variances)
+            return value, gradient
         J, value, gradient, variances = x[f.size :], 0.0, np.zeros_like(x), np.empty(f.shape)
         for sites, (fields, group) in zip(groups, in_threads(of_group, groups, n_threads), strict=True):
             value += group.value + field_l2 * float(np.vdot(fields, fields))
@@ -101,3 +107,22 @@ def objective(
         return value + l2 * dot(J, J), gradient
 
     return function
+
+
+def _without_couplings(data: Sequences, f: Array, field_l2: float, x: Vector) -> tuple[float, Vector, Array]:
+    """Returns the objective, its gradient and the variances where all couplings are zero, as every fit begins.
+
+    No prediction depends on the sample there, and counting pairs of colors takes a fifth of the time: the gradient by
+    J_ij(a, b) is 2 (f_i f_j - f_ij) - 2 field_l2 (h_i f_j + f_i h_j).
+    """
+    fields, gradient = x[: f.size].reshape(f.shape).astype(float), np.zeros_like(x)
+    logs = log_softmax(fields, axis=1)
+    P, pull = np.exp(logs), field_l2 * fields
+    value = field_l2 * float(np.vdot(fields, fields)) - float(np.vdot(f, logs))
+    gradient[: f.size] = (P - f + 2 * pull).ravel()
+    pair_blocks.add_pairs(data.columns, data.weights, data.n_colors, -2.0, gradient)
+    half = f - 2 * pull
+    for i, place, _ in pair_blocks.rows(*f.shape):
+        both = np.multiply.outer(half[i], f[i + 1 :]) + np.multiply.outer(f[i], half[i + 1 :])
+        gradient[place] += both.reshape(-1)
+    return value, gradient, np.maximum(P - P**2, P**2 - 2 * f * P + f)
