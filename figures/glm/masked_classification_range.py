@@ -52,7 +52,7 @@ def compute(context: Context) -> list[Row]:
         own = "/".join(map(str, sampled(family, x, points)))
         pair = [np.stack([np.asarray(found[f"{own}/{k}/{r}"]) for r in replicates]) for k in (1, 2)]
         rows += measured(family, x, [sites[family, k] for k in (1, 2)], *pair)
-    warm, degrees = context.thin(np.linspace(0.2, 0.95, 60)), context.thin(np.geomspace(2.5, 14, 60))
+    warm, degrees = context.thin(np.linspace(0.2, 0.95, 31)), context.thin(np.geomspace(2.5, 14, 31))
     rows += [row(SPARSE, x, panel=FLOOR, theory=tree_gap(3.0, x)) for x in warm]
     return rows + [row(ON_TREES, c, panel=DENSITY, theory=tree_gap(c, 0.6)) for c in degrees]
 
@@ -135,7 +135,7 @@ EXPERIMENT = Experiment(
     caption="The axes show by how many percent the test loss (left, middle) and the entropy of a masked site given the "
     "others (right) exceed those of the Gaussian mixture with the same means and covariance. Markers are means over "
     "{replicates} models, each with its own prediction, with error bars; markers at one temperature stand a little "
-    "aside of each other. Models have 31 and 61 sites (16 and 31 with colors), of which 2 to 8 are fitted to 6 "
+    "aside of each other. Models have 31 and 61 sites (16 and 31 with colors), of which 2 to 8 are fitted to 5 "
     "training sets each. Dense models are extrapolated in 1/N; sparse ones are shown at "
     "the larger size. The gray band is 1 %. The moments are measured on 6000 states, which moves the predictions "
     "by about 0.1 %. Dense spins and dense three-color models agree with the mixture in the limit, up to 0.9 of the "

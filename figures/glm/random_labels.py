@@ -17,7 +17,7 @@ from theory import glm
 from theory.models import AR1, Covariance, Isotropic, RandomLabels
 
 RIDGE = 1.0
-LINE = np.unique(np.append(np.linspace(0.25, 8, 63), (2.01, 2.05)))
+LINE = np.unique(np.concatenate([np.linspace(0.25, 3, 23), np.linspace(3.25, 8, 20), (2.01, 2.05)]))
 POINTS = np.array([1.2, 2.4, 4.0])
 CORRELATED: Covariance = AR1(np.inf, 0.8)
 FAMILIES: dict[str, tuple[Covariance, InputLaw]] = {
@@ -86,6 +86,7 @@ def without_ridge(loss: str) -> Panel:
         line=(),
         points=(2.9, 4.5, 7.0),  # below, some pixels often do not vary in the sample
         d=61,
+        replicates=10,
         extrapolate=False,
         unjudged="pixels are not Gaussian, and the digits have one size",
     )

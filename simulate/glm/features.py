@@ -80,7 +80,7 @@ class FeatureTask:
     def _linear_error(self, v: Array) -> float:
         """Returns the error of the learner v.c of the inputs, exactly."""
         power, size = 1 + self.model.noise, float(v @ v)
-        shared = float(v @ self.teacher) / np.sqrt(len(v))
+        shared = float(v @ self.teacher / np.sqrt(len(v)))
         if self.model.labels == "linear":
             return power - 2 * shared + size
         return float(np.arccos(np.clip(shared / np.sqrt(power * size), -1, 1)) / np.pi)
