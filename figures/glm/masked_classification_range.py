@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
     "training sets each. Dense models are extrapolated in 1/N; sparse ones are shown at "
     "the larger size. The gray band is 1 %. The moments are measured on 6000 states, which moves the predictions "
     "by about 0.1 %. Dense spins and dense three-color models agree with the mixture in the limit, up to 0.9 of the "
-    "critical inverse temperature beta_c; at 31 sites three colors are 0.9 to 1.3 % above it. On sparse graphs with J "
+    "critical inverse temperature beta_c; at 31 sites three colors are 0.8 to 1.2 % above it. On sparse graphs with J "
     "= +-1 the entropy stays above that of the mixture (lines: exact on trees), by 0.1, 1.8 and 8 % at degree 3 and "
     "beta/beta_c = 0.3, 0.6 and 0.9, and by less in inverse proportion to the degree. This limits the theory when "
     "samples are many; with 2 samples for each spin the test loss hides most of it.",
