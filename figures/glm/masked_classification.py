@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 P = 80  # spins that predict; simulated at P and 2 P
-SWEEPS = {0.3: 15, 0.6: 40, 0.9: 120}  # to forget the start, by beta
+SWEEPS = {0.3: 15, 0.6: 30, 0.9: 100}  # to forget the start, by beta
 BETAS, MIDDLE = tuple(SWEEPS), 0.6
 ALPHAS, SMALL, SMALLER = (0.5, 1.0, 2.0, 3.0), 0.01, 1e-4
 LOSS, TRANSITION, EXCESS, RIDGE = "$\\lambda = 1$", "$\\lambda = 0.01$", "$\\beta = 0.6$", "$\\beta = 0.6$, ridge"
 BEST, LAW = r"best $\lambda$", r"$1/(2\alpha)$"
 TEST, ABOVE, TRAIN = 0, 1, 2  # columns of spin_glass_fits
 
-LINE = np.concatenate([np.linspace(0.3, 3.4, 63), np.geomspace(3.5, 25, 18)])
-LAMS = np.geomspace(0.005, 30, 60)
+LINE = np.concatenate([np.linspace(0.3, 3.4, 43), np.geomspace(3.5, 25, 12)])
+LAMS = np.geomspace(0.005, 30, 37)
 SCANNED, SCAN = (1.0, 3.0), (SMALL, 0.1, 1.0, 10.0)
 STYLES = {LOSS: {":": "Bayes floor"}, TRANSITION: {"--": r"$\lambda = 10^{-4}$", ":": "separability ends"}}
 Problem = tuple[float, float, float]  # beta, alpha, lam
@@ -152,7 +152,7 @@ def excesses(context: Context, measured: Measured) -> list[Row]:
         for a in [*context.thin(ALPHAS, 2), 5.0]:
             rows += measured.rows(name, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     floor = mixture_floor(spin_glass_site(MIDDLE, alpha=1.0, lam=1.0))
-    rows += [row(BEST, a, panel=EXCESS, theory=best(a).loss - floor) for a in context.thin(LINE[::6], 1)]
+    rows += [row(BEST, a, panel=EXCESS, theory=best(a).loss - floor) for a in context.thin(LINE[::4], 1)]
     for a, lam in measured.best.items():
         rows += measured.rows(BEST, a, EXCESS, (MIDDLE, a, lam), ABOVE)
     return rows + [row(LAW, a, panel=EXCESS, theory=1 / (2 * a)) for a in (3.0, 25.0)]

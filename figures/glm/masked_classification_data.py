@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from simulate.core import stream
 from simulate.glm import conditional_entropy, fit_masked_site
 from simulate.potts import make_dynamics
+from simulate.potts.dynamics import Dynamics
 from theory import glm
 from theory.glm.classification import fresh_loss, masked_classification, masked_color, mixture_floor
 from theory.models import PottsModel
@@ -19,7 +21,9 @@ from theory.models.potts.one_hot_contrasts import contrasts, helmert
 
 States = NDArray[np.int16]
 
-RECORDS, TRAININGS = 10, 8
+RECORDS, TRAININGS = 15, 5
+TESTED = 3  # fits are tested on every third state of the population
+TOLERANCE = 1e-6  # of saddle points, relative: far below the noise of the moments
 SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color 1 = spin -1
 
 
@@ -64,14 +68,21 @@ def numbers(states: States, n_colors: int) -> Array:
     return np.asarray(1.0 - 2.0 * states, float) if n_colors == 2 else contrasts(states, n_colors)
 
 
-def drawn(model: PottsModel, chains: int, burn_in: int, records: int, apart: int, rng: Generator) -> States:
-    """Draws `records` states a chain from random colors, record after record, (records chains, L)."""
-    dynamics, kept = make_dynamics(model, chains, rng), []
+def recorded(dynamics: Dynamics, burn_in: int, records: int, apart: int) -> States:
+    """Returns `records` states of each chain, record after record, (records chains, L), the first after `burn_in`."""
+    kept = []
     dynamics.run(max(burn_in - apart, 0))
     for _ in range(records):
         dynamics.run(apart)
         kept.append(dynamics.states)
     return np.concatenate(kept)
+
+
+def first_conditionals(model: PottsModel, states: States, n_sites: int) -> Array:
+    """Returns P(color | other sites) of the first `n_sites` sites alone, (M, n_sites, C), in a model without fields."""
+    J = model.dense_site_couplings[:n_sites]
+    scores = [scores_of[states] @ J.T for scores_of in model.color_couplings]
+    return np.asarray(softmax(model.beta * np.stack(scores, axis=-1), axis=-1))
 
 
 def spin_glass_fits(
@@ -85,7 +96,7 @@ def spin_glass_fits(
     rng = stream(0, "masked spins", p, beta, replicate)
     model = spin_glass(p + 1, beta, rng)
     most = max(round(alpha * p) for alpha, _ in problems)
-    states = drawn(model, most + max(2 * p, 300), sweeps, 1, 1, rng)
+    states = recorded(make_dynamics(model, most + max(2 * p, 300), rng), sweeps, 1, 1)
     x, P = numbers(states, 2), model.conditionals(states[most:])
     floor, found = conditional_entropy(P), []
     for alpha, lam in problems:
@@ -110,7 +121,7 @@ def masked_gap(
     replicate: int,
     n_fitted: int = 2,
     trainings: int = TRAININGS,
-    **options: Any,
+    tol: float = TOLERANCE,
 ) -> Array:
     """Measures test loss and entropy of a site, beside test loss and floor of the mixture with its moments, (4,).
 
@@ -118,38 +129,43 @@ def masked_gap(
     means over the first `n_fitted` sites of one model of `family` at `x`, and over `trainings` fits of each. `effort`
     gives the number of chains, of sweeps to forget the start, and of sweeps between the `RECORDS` records of each
     chain. The records are the population: they give its covariance, and the moments of a site with the others, where
-    the true mean of the site takes the place of the site, which has less noise. Fits are to other states. The floor is
-    computed for spins; for colors the entropy is repeated.
+    the true mean of the site takes the place of the site, which has less noise. Fits are to later states of the same
+    chains, after half as many sweeps as forget the start; a fit takes one state of each of n chains. What a fit has
+    above the entropy is measured on a part of the population, the entropy on all. The floor is computed for spins; for
+    colors the entropy is repeated.
     """
     rng = stream(0, "masked gap", family, x, n_sites, replicate)
     model = FAMILIES[family](n_sites, x, rng)
     C, (chains, burn_in, apart) = model.n_colors, effort
-    population = drawn(model, chains, burn_in, RECORDS, apart, rng)
+    dynamics = make_dynamics(model, chains, rng)
+    population = recorded(dynamics, burn_in, RECORDS, apart)
     n = round(alpha * (n_sites - 1) * (C - 1))
-    fitted = drawn(model, n * trainings, burn_in, 1, 1, rng)
-    P = model.conditionals(population)
-    gaps = [_site_gap(k, population, fitted, P[:, k], n, alpha, lam, **options) for k in range(n_fitted)]
+    fitted = recorded(dynamics, burn_in // 2, -(-n * trainings // chains), apart)[: n * trainings]
+    P = first_conditionals(model, population, n_fitted)
+    X, training = numbers(population, C), numbers(fitted, C)
+    gaps = []
+    for k in range(n_fitted):
+        others = np.delete(np.arange(X.shape[1]), np.arange(k * (C - 1), (k + 1) * (C - 1)))
+        gaps.append(_site_gap(X[:, others], P[:, k], training[:, others], fitted[:, k], n, alpha, lam, tol))
     return np.asarray(np.mean(gaps, axis=0))
 
 
 def _site_gap(
-    site: int, population: States, trainings: States, P: Array, n: int, alpha: float, lam: float, **options: Any
+    X: Array, P: Array, training: Array, colors: NDArray[np.int16], n: int, alpha: float, lam: float, tol: float
 ) -> Array:
     C = P.shape[1]
-    others = np.delete(np.arange(population.shape[1] * (C - 1)), np.arange(site * (C - 1), (site + 1) * (C - 1)))
-    X, fitted = numbers(population, C)[:, others], numbers(trainings, C)[:, others]
     t = P @ (np.array([[1.0], [-1.0]]) if C == 2 else helmert(C))
     cross = (X - X.mean(axis=0)).T @ t / len(t)
-    judge: dict[str, Any] = {"test_inputs": X, "conditionals": P, "bias": C > 2}
-    parts = [slice(start, start + n) for start in range(0, len(fitted), n)]
-    losses = [fit_masked_site(fitted[part], trainings[part, site], lam, **judge).test_loss for part in parts]
-    common: dict[str, Any] = {"alpha": alpha, "lam": lam}
+    judge: dict[str, Any] = {"test_inputs": X[::TESTED], "conditionals": P[::TESTED], "bias": C > 2}
+    parts = [slice(start, start + n) for start in range(0, len(colors), n)]
     entropy = conditional_entropy(P)
+    loss = entropy + np.mean([fit_masked_site(training[part], colors[part], lam, **judge).excess for part in parts])
+    common: dict[str, Any] = {"alpha": alpha, "lam": lam}
     if C == 2:  # centered, without a bias
         spins = masked_classification(np.cov(X.T), cross[:, 0], **common)
-        return np.array([np.mean(losses), fresh_loss(glm.solve(spins, **options)), entropy, mixture_floor(spins)])
-    colors = masked_color(np.cov(X.T), cross, mean=X.mean(axis=0), label_mean=t.mean(axis=0), **common)
-    return np.array([np.mean(losses), glm.solve(colors, **options).test_loss, entropy, entropy])
+        return np.array([loss, fresh_loss(glm.solve(spins, tol=tol)), entropy, mixture_floor(spins)])
+    mixture = masked_color(np.cov(X.T), cross, mean=X.mean(axis=0), label_mean=t.mean(axis=0), **common)
+    return np.array([loss, glm.solve(mixture, tol=tol).test_loss, entropy, entropy])
 
 
 DENSE, COLORS, SPARSE, DEGREES = "dense spins", "dense, three colors", "spins, degree 3", "spins at 0.6, by degree"

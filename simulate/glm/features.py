@@ -1,7 +1,5 @@
 """Draws nonlinear random features of Gaussian inputs; nothing here assumes their Gaussian equivalent."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.random import Generator
 
@@ -55,14 +53,37 @@ class FeatureTask:
         inputs, labels = self._drawn(n, rng)
         return self._features(inputs), labels
 
-    def outputs(self, n: int, rng: Generator, read: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Returns what `read` makes of the features of n >= 1 samples, (n,), and their labels, (n,).
+    def error(self, weights: Array, n: int, rng: Generator) -> float:
+        """Estimates the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
 
-        The features of a block of samples fit into the cache of the processor; those of all would be read from memory.
+        The learner weights.(k1 F c)/sqrt(p) with k1 = E z f(z), which is linear in the inputs, errs nearly alike, and
+        its error is known exactly, since its field and the teacher's are jointly normal. What it misses on the same
+        samples is a control variate: it takes the noise that both share from the estimate, and moves its mean by O(1/n)
+        only, since the slope is fitted. An error near zero may come out below it by the noise that is left.
         """
-        inputs, labels = self._drawn(n, rng)
-        starts = range(0, len(inputs), BLOCK)
-        return np.concatenate([read(self._features(inputs[start : start + BLOCK])) for start in starts]), labels
+        n = int(checks.dimension(n, name="n"))
+        inputs, y = self._drawn(n, rng)
+        readout = weights / np.sqrt(len(self.map))
+        starts = range(0, n, BLOCK)  # the features of a block fit into the cache of the processor
+        h = np.concatenate([self._features(inputs[start : start + BLOCK]) @ readout for start in starts])
+        linear = self.model.moments[1] * (readout @ self.map)
+        errors, known = self._errors(y, h), self._errors(y, inputs @ linear)
+        variance = float(np.var(known))
+        if not variance > 0:  # as for an even activation, whose nearest linear learner is zero
+            return float(np.mean(errors))
+        slope = float(np.mean((known - known.mean()) * errors)) / variance
+        return float(np.mean(errors) - slope * (np.mean(known) - self._linear_error(linear)))
+
+    def _errors(self, y: Array, h: Array) -> Array:
+        return np.asarray((y - h) ** 2 if self.model.labels == "linear" else y * h < 0, float)
+
+    def _linear_error(self, v: Array) -> float:
+        """Returns the error of the learner v.c of the inputs, exactly."""
+        power, size = 1 + self.model.noise, float(v @ v)
+        shared = float(v @ self.teacher / np.sqrt(len(v)))
+        if self.model.labels == "linear":
+            return power - 2 * shared + size
+        return float(np.arccos(np.clip(shared / np.sqrt(power * size), -1, 1)) / np.pi)
 
     def _drawn(self, n: int, rng: Generator) -> tuple[Array, Array]:
         d = len(self.teacher)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.models.arrays import Array
 from theory.models.errors import FitError
 
@@ -75,7 +75,7 @@ class _Point:
 def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
     """Runs Mehrotra's method: a predictor shows how far the corrector may aim, and the curvature."""
     G, A = y[:, None] * Z, y[:, None] * offsets
-    point = _start(G, y, offsets, weights)
+    point, kernel = _start(G, y, offsets, weights), kernel_of(G)
     for taken in range(MAX_STEPS):
         u = G.T @ point.a
         lack, gap = 1 - G @ u - A @ point.b, point.gap()
@@ -84,11 +84,11 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
             return u, point.b, gap / float(np.mean(point.a)), taken
         bounds = 2 if point.bounded else 1
         zero = np.zeros(len(y))
-        probe = _direction(G, A, lack, point, zero, zero)
+        probe = _direction(G, kernel, A, lack, point, zero, zero)
         reached = max(point.moved(probe, point.longest(probe)).gap(), 0.0)
         tau = min((reached / gap) ** 3, 1.0) * gap / bounds
         upper = tau + probe.a * probe.above if point.bounded else zero
-        step = _direction(G, A, lack, point, tau - probe.a * probe.below, upper)
+        step = _direction(G, kernel, A, lack, point, tau - probe.a * probe.below, upper)
         point = point.moved(step, point.longest(step))
         if not np.isfinite(point.a).all() or point.a.max() > 1e12:
             break
@@ -98,12 +98,14 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
     )
 
 
-def _direction(G: Array, A: Array, lack: Array, point: _Point, lower: Array, upper: Array) -> _Point:
+def _direction(
+    G: Array, kernel: Array | None, A: Array, lack: Array, point: _Point, lower: Array, upper: Array
+) -> _Point:
     """Computes the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
     stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
-    du, db = weighted_ridge(G, target, A, 1 / stiffness)
+    du, db = weighted_ridge(G, target, A, 1 / stiffness, kernel)
     da = (target - G @ du - A @ db) / stiffness
     below = lower / a - point.below - point.below / a * da
     above = upper / room - point.above + point.above / room * da

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 from theory.models.arrays import Array
 from theory.models.errors import FitError
 
@@ -19,7 +19,7 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
     Returns u, b, the gradient relative to the sum of its absolute terms, and the number of steps. Raises FitError if
     the relative gradient does not fall below 1e-9.
     """
-    p, k = Z.shape[1], offsets.shape[1]
+    p, k, kernel = Z.shape[1], offsets.shape[1], kernel_of(Z)
     x, h = np.zeros(p + k), np.zeros(len(y))
     value = _risk(x[:p], h, y, weights)
     for taken in range(MAX_STEPS):
@@ -28,7 +28,7 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
         if left <= TOLERANCE:
             return x[:p], x[p:], left, taken
         curvature = np.maximum(against * (1 - against), LEAST_CURVATURE)
-        u, b = weighted_ridge(Z, h + y * against / curvature, offsets, weights * curvature)
+        u, b = weighted_ridge(Z, h + y * against / curvature, offsets, weights * curvature, kernel)
         step = np.concatenate((u, b)) - x
         along = Z @ step[:p] + offsets @ step[p:]
         x, h, value, moved = _search(x, h, step, along, value, y, weights, p)

@@ -6,18 +6,29 @@ from scipy.linalg import cho_factor, cho_solve
 from theory.models.arrays import Array
 
 
-def weighted_ridge(Z: Array, target: Array, offsets: Array, weights: Array) -> tuple[Array, Array]:
+def weighted_ridge(
+    Z: Array, target: Array, offsets: Array, weights: Array, kernel: Array | None = None
+) -> tuple[Array, Array]:
     """Minimizes (1/2) |u|^2 + (1/2) sum_i weights_i (target_i - (Z u + offsets b)_i)^2; returns u and b.
 
     Z: (n, p), offsets: (n, k) columns that are not penalized, target: (n,) or (n, outputs), weights: (n,), positive.
-    Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces. Raises LinAlgError where it is
-    singular, and ValueError where it is not finite.
+    Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces. Where n < p, fits of the same Z with
+    other weights or targets cost O(n^3) if `kernel` is what `kernel_of` returned. Raises LinAlgError where the system
+    is singular, and ValueError where it is not finite.
     """
     root = np.sqrt(weights)[:, None]
     columns = target.reshape(len(target), -1)
     A, t, E = root * Z, root * columns, root * offsets
-    u, b = _primal(A, t, E) if Z.shape[1] <= len(Z) else _dual(A, t, E)
+    if Z.shape[1] <= len(Z):
+        u, b = _primal(A, t, E)
+    else:
+        u, b = _dual(A, t, E, A @ A.T if kernel is None else root * kernel * root.T)
     return u.reshape(Z.shape[1], *target.shape[1:]), b.reshape(offsets.shape[1], *target.shape[1:])
+
+
+def kernel_of(Z: Array) -> Array | None:
+    """Returns Z Z^T (n, n) where `weighted_ridge` solves in the space of the samples, None where it does not."""
+    return Z @ Z.T if len(Z) < Z.shape[1] else None
 
 
 def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
@@ -30,8 +41,7 @@ def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
     return solved_t - solved_E @ b, b
 
 
-def _dual(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
-    kernel = A @ A.T
+def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
     kernel.flat[:: len(kernel) + 1] += 1
     factor = cho_factor(kernel, overwrite_a=True)
     rest_t, rest_E = cho_solve(factor, t), cho_solve(factor, E)

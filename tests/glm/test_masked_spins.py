@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from figures.glm.masked_classification import predictions
-from figures.glm.masked_classification_data import COLORS, SPARSE, masked_gap, spin_glass_fits
-from simulate.core import Estimate, extrapolate
+from figures.glm.masked_classification_data import (
+    COLORS,
+    DEGREES,
+    FAMILIES,
+    SPARSE,
+    first_conditionals,
+    masked_gap,
+    spin_glass_fits,
+)
+from simulate.core import Estimate, extrapolate, stream
 
 PROBLEMS = ((1.0, 1.0), (2.0, 0.1))
 
@@ -23,6 +31,16 @@ def test_spin_glass_fits_approach_the_mixture(agrees):
         agrees(extrapolate(a[0], b[0]), loss, resolves=0.1)
         agrees(extrapolate(a[1], b[1]), excess, resolves=0.4)
         agrees(extrapolate(a[2], b[2]), train, resolves=0.4)
+
+
+@pytest.mark.parametrize(
+    ("family", "x"), [*((family, 0.6) for family in FAMILIES if family != DEGREES), (DEGREES, 4.0)]
+)
+def test_conditionals_of_the_first_sites_are_those_of_the_model(family, x):
+    rng = stream(0, "first conditionals", family)
+    model = FAMILIES[family](9, x, rng)
+    states = rng.integers(0, model.n_colors, (20, 9))
+    assert first_conditionals(model, states, 4) == pytest.approx(model.conditionals(states)[:, :4], abs=1e-13)
 
 
 @pytest.mark.slow

@@ -230,11 +230,35 @@ def test_resampled_data_are_judged_on_all_rows():
         resampled(v, y, 0, 1e-6, rng)
 
 
-@pytest.mark.parametrize("n", [1, 200, 401])
-def test_outputs_of_features_block_by_block(n):
-    model = RandomFeatures(activation="relu", samples_per_input=2.0, features_per_input=1.5, lam=0.1, noise=0.3)
-    task, w = FeatureTask(model, 8, stream(0, "blocks")), np.arange(12.0)
-    X, y = task.draw(n, stream(1, "blocks"))
-    outputs, labels = task.outputs(n, stream(1, "blocks"), lambda features: features @ w)
-    np.testing.assert_allclose(outputs, X @ w, rtol=1e-10)
-    np.testing.assert_array_equal(labels, y)
+@pytest.mark.parametrize("labels", ["sign", "linear"])
+def test_error_of_features_has_the_mean_of_plain_errors_and_less_noise(labels):
+    options = {"activation": "tanh", "samples_per_input": 2.0, "features_per_input": 1.5, "lam": 0.1}
+    task = FeatureTask(RandomFeatures(**options, labels=labels, noise=0.3), 8, stream(0, "errors"))
+    w = task.map @ task.teacher / np.sqrt(8) + 0.3 * stream(1, "errors").standard_normal(12)
+    X, y = task.draw(200_000, stream(2, "errors"))
+    h = X @ w / np.sqrt(12)
+    errors = (y - h) ** 2 if labels == "linear" else (np.sign(h) != y).astype(float)
+    found = np.array([task.error(w, 401, stream(3, "errors", r)) for r in range(100)])
+    noise = np.hypot(found.std() / 10, errors.std() / np.sqrt(len(errors)))
+    assert abs(found.mean() - errors.mean()) < 4 * noise
+    assert noise < 0.01 * errors.mean()
+    assert found.std() < 0.8 * errors.std() / np.sqrt(401)
+
+
+def test_error_of_features_of_the_identity_is_exact():
+    """There the linear learner is the learner itself, so that no noise is left."""
+    options = {"activation": lambda z: z, "samples_per_input": 2.0, "features_per_input": 1.5, "lam": 0.1}
+    task = FeatureTask(RandomFeatures(**options, labels="linear", noise=0.3), 8, stream(0, "identity"))
+    w = np.arange(12.0)
+    expected = 0.3 + np.sum((task.teacher / np.sqrt(8) - task.map.T @ w / np.sqrt(12)) ** 2)
+    assert task.error(w, 401, stream(1, "identity")) == pytest.approx(expected, rel=1e-9)
+
+
+def test_error_of_features_from_one_sample_is_that_of_the_sample():
+    options = {"activation": "relu", "samples_per_input": 2.0, "features_per_input": 1.5, "lam": 0.1}
+    task, w = FeatureTask(RandomFeatures(**options, noise=0.3), 8, stream(0, "one")), np.arange(12.0)
+    for r in range(5):
+        X, y = task.draw(1, stream(r, "one"))
+        assert task.error(w, 1, stream(r, "one")) == float(y[0] * (X[0] @ w) < 0)
+    with pytest.raises(ValueError, match="n must be"):
+        task.error(w, 0, stream(1, "one"))

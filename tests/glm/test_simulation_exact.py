@@ -175,7 +175,7 @@ def test_error_of_features_with_linear_labels_is_a_mean_square():
     seen = measure(RandomFeatures(**options, loss="square", lam=1e-9), 12, stream(0, "seen"))
     assert seen.test_error < 1e-6
     blind = measure(RandomFeatures(**options, loss="square", lam=1e9), 12, stream(0, "blind"))
-    assert blind.test_error == pytest.approx(1, abs=0.15)  # 5000 squares of a standard normal: a deviation of .02
+    assert blind.test_error == pytest.approx(1, abs=0.15)  # 2000 squares of a standard normal: a deviation of .03
 
 
 @pytest.mark.parametrize("loss", ["square", "logistic", "hinge"])

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from simulate.glm import FitError, fit, fit_coupled, fit_multiclass
 from simulate.glm.fit import loss_of
-from simulate.glm.weighted_ridge import weighted_ridge
+from simulate.glm.weighted_ridge import kernel_of, weighted_ridge
 
 LOSSES = ("square", "logistic", "hinge")
 
@@ -39,9 +39,11 @@ def test_weighted_ridge_solves_the_augmented_least_squares_problem(n, p):
     root = np.sqrt(weights)[:, None]
     rows = np.block([[root * Z, root * offsets], [np.eye(p), np.zeros((p, 2))]])
     x = np.linalg.lstsq(rows, np.vstack((root * t, np.zeros((p, 2)))), rcond=None)[0]
-    u, b = weighted_ridge(Z, t, offsets, weights)
-    assert u == pytest.approx(x[:p], abs=1e-10)
-    assert b == pytest.approx(x[p:], abs=1e-10)
+    assert (kernel_of(Z) is None) == (p < n)
+    for kernel in (None, kernel_of(Z)):
+        u, b = weighted_ridge(Z, t, offsets, weights, kernel)
+        assert u == pytest.approx(x[:p], abs=1e-10)
+        assert b == pytest.approx(x[p:], abs=1e-10)
 
 
 def hinge_with_slacks(X, y, weights, learners, loss, lam, coupling):
