@@ -154,7 +154,7 @@ def _filter(
                 mine[word] &= above[word]
                 found += _ones(mine[word])
             rows[kept] = row
-            kept += found > ZERO
+            kept += int(found > ZERO)
             total += found
         left = kept
         if left == 0:
@@ -258,8 +258,8 @@ def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
         for j in range(near):
             total[j] += np.int64(block[j]) * np.int64(block[j])
     power = np.zeros(n_bits + 1, np.int64)
-    for high in range(len(squares)):
+    for ones in range(len(squares)):
         for j in range(near):
-            if squares[high, j]:
-                power[high + np.int64(_ones(np.uint64(j)))] += squares[high, j]
+            if squares[ones, j]:
+                power[ones + np.int64(_ones(np.uint64(j)))] += squares[ones, j]
     return power
