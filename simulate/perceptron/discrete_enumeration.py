@@ -16,7 +16,7 @@ from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-LOG2_LARGEST = 36  # of the number of configurations, which then take a few minutes
+LOG2_LARGEST = 36  # of the number of configurations, which then take about half a minute
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +79,7 @@ def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> Solut
     """Find all weight vectors with `levels` of `model` that store the given `patterns` (P, N) at its margin.
 
     The load is that of the patterns: `model.alpha` is not looked at. Twice 2^25 configurations (a first time to count
-    them) take about 0.2 s on one core. ValueError for more than 2^36 configurations, MemoryError with sizes where the
+    them) take about 0.02 s on one core. ValueError for more than 2^36 configurations, MemoryError with sizes where the
     solutions do not fit.
 
     >>> found = enumerate_solutions(DiscretePerceptron(levels=(-1, 1), alpha=0.5), [[1.0, 2.0, 4.0], [1.0, 1.0, 3.0]])
