@@ -1,6 +1,7 @@
 """How many samples a stack of two layers needs until it leaves its first plateau in the direction of the data."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,31 +31,41 @@ def gains(n_samples: int, replicate: int) -> NDArray[np.float64]:
     return np.array([noise, best_direction(Sequences(exact.states[chosen], C), 2, rng, n_starts=4).gain])
 
 
-def cosine(n_samples: int, replicate: int) -> float:
-    """The cosine of the logits at escape on samples with those at escape on the population, from the same start."""
+def sampled_states(n_samples: int, replicate: int) -> NDArray[np.integer[Any]]:
+    """The samples that the flow of a replicate sees, the same for large and for small weights."""
     rng, exact = stream(0, "escape cosine", n_samples, replicate), enumerate_states(four_body_model())
-    chosen = rng.choice(len(exact.states), size=n_samples, p=exact.probabilities)
-    stack = start(2, SCALE, replicate)
-    flows = [
-        gradient_flow(stack, contexts, stop_loss=np.log(C) - ESCAPED)
-        for contexts in (sampled_contexts(exact.states[chosen], C), population())
-    ]
-    seen, true = (_centered_logits(flow.stack) for flow in flows)
-    return float(np.sum(seen * true) / np.linalg.norm(seen) / np.linalg.norm(true))
+    return exact.states[rng.choice(len(exact.states), size=n_samples, p=exact.probabilities)]
 
 
-def limit(n_samples: int, replicate: int) -> NDArray[np.float64]:
-    """How the escape of small weights on samples compares with the maxima of the gain of the population.
+def cosines(sizes: list[int], replicate: int) -> NDArray[np.float64]:
+    """The cosines of the logits at escape on samples with those at escape on the population, from the same start.
+
+    There is one for each number of samples; the flow on the population is the same for all of them.
+    """
+    stack, stop = start(2, SCALE, replicate), np.log(C) - ESCAPED
+    true = _centered_logits(gradient_flow(stack, population(), stop_loss=stop).stack)
+    found = []
+    for n_samples in sizes:
+        contexts = sampled_contexts(sampled_states(n_samples, replicate), C)
+        seen = _centered_logits(gradient_flow(stack, contexts, stop_loss=stop).stack)
+        found.append(np.sum(seen * true) / np.linalg.norm(seen) / np.linalg.norm(true))
+    return np.array(found)
+
+
+def limits(sizes: list[int], replicate: int) -> NDArray[np.float64]:
+    """How the escape of small weights on samples compares with the maxima of the gain of the population, (sizes, 2).
 
     The cosine of the logits with those of the nearest maximum, and 1 where this is the maximum that the population
     leads the same start to, else 0.
     """
-    rng, exact = stream(0, "escape cosine", n_samples, replicate), enumerate_states(four_body_model())
-    chosen = rng.choice(len(exact.states), size=n_samples, p=exact.probabilities)
     stack = start(2, 1.0, replicate)
-    seen = _cosines(escape_time(Sequences(exact.states[chosen], C), stack).direction)
-    true = _cosines(escape_time(four_body_model(), stack).direction)
-    return np.array([max(seen), float(np.argmax(seen) == np.argmax(true))])
+    true = np.argmax(_cosines(escape_time(four_body_model(), stack).direction))
+    found = []
+    for n_samples in sizes:
+        states = sampled_states(n_samples, replicate)
+        seen = _cosines(escape_time(Sequences(states, C), stack).direction)
+        found.append([max(seen), float(np.argmax(seen) == true)])
+    return np.array(found)
 
 
 def _cosines(stack: FactoredStack) -> list[float]:
@@ -82,25 +93,25 @@ def compute(context: Context) -> list[Row]:
     sizes = [round(M) for M in (SIZES[1:3] if context.is_draft else SIZES)]
     seeds = range(context.replicates(SETS))
     tasks = [Task(f"gains/{M}/{seed}", gains, (M, seed)) for M in sizes for seed in seeds]
-    tasks += [Task(f"cosine/{M}/{seed}", cosine, (M, seed)) for M in sizes for seed in seeds]
-    limits = range(context.replicates(32))
-    tasks += [Task(f"limit/{M}/{seed}", limit, (M, seed)) for M in sizes for seed in limits]
+    tasks += [Task(f"cosines/{seed}", cosines, (sizes, seed)) for seed in seeds]
+    starts = range(context.replicates(32))
+    tasks += [Task(f"limits/{seed}", limits, (sizes, seed)) for seed in starts]
     found = context.sweep(tasks)
+    agreement = np.array([found[f"cosines/{seed}"] for seed in seeds])  # (seeds, sizes)
+    nearest = np.array([found[f"limits/{seed}"] for seed in starts])  # (starts, sizes, 2)
     measured = {M: np.array([found[f"gains/{M}/{seed}"] for seed in seeds]) for M in sizes}
     true = best_direction(four_body_model(), 2, stream(0, "ascent")).gain
     noise = float(np.mean([np.sqrt(M) * measured[M][:, 0].mean() for M in sizes]))
     threshold, rows = learning_threshold(true, noise).n_samples, []
-    for M in sizes:
+    for k, M in enumerate(sizes):
         chance, gain = (Estimate.of(own) for own in measured[M].T)
         rows.append(row(STRUCTURELESS, M, panel=GAIN, d=L, estimate=chance))
         rows.append(row(STRUCTURELESS, M, panel=GAIN, theory=noise / np.sqrt(M), reference=True))  # fitted to these
         rows.append(row(DATA, M, panel=GAIN, theory=true, d=L, estimate=gain, judged=False))
         rows.append(row(DATA, M, panel=GAIN, theory=true))
-        estimate = Estimate.of([float(found[f"cosine/{M}/{seed}"]) for seed in seeds])
-        rows.append(row(FLOW, M, panel=COSINE, d=L, estimate=estimate))
+        rows.append(row(FLOW, M, panel=COSINE, d=L, estimate=Estimate.of(agreement[:, k])))
         for number, name in enumerate((NEAREST, SAME)):
-            estimate = Estimate.of([np.asarray(found[f"limit/{M}/{seed}"])[number] for seed in limits])
-            rows.append(row(name, M, panel=COSINE, d=L, estimate=estimate))
+            rows.append(row(name, M, panel=COSINE, d=L, estimate=Estimate.of(nearest[:, k, number])))
     name = f"$M = (c/S^*)^2 = {threshold:.0f}$"
     return rows + [
         row(name, threshold * near, panel=COSINE, theory=height) for near, height in ((0.999, 0), (1.001, 1))

@@ -53,7 +53,7 @@ def stored(n_levels: int, d: int, instances: int, replicate: int) -> float:
     """Returns the mean number of patterns per weight that are stored, over some instances."""
     rng = stream(0, "few bits", CAPACITY, n_levels, d, replicate)
     levels = equally_spaced_levels(n_levels)
-    return float(np.mean([zero_entropy_capacity(levels, d, rng) for _ in range(instances)]))
+    return zero_entropy_capacity(levels, d, rng, instances=instances)
 
 
 def entropies(name: str, d: int, instances: int, replicate: int) -> NDArray[np.float64]:
@@ -146,7 +146,7 @@ def compute(context: Context) -> list[Row]:
         rows += measured.rows(values, f"{CAPACITY}/{n}", sizes, SPACED, CAPACITY, [(n, predicted)])
     for name, (alphas, sizes) in ENTROPIES.items():
         levels = ALPHABETS[name]
-        grid = context.thin(np.linspace(0.01, 1, 40) * capacity(levels).alpha, 8)
+        grid = context.thin(np.linspace(0.01, 1, 28) * capacity(levels).alpha, 8)
         curve = entropy_curve(levels, grid)
         rows += [row(name, x, panel=ENTROPY, theory=s) for x, s in zip(grid, curve.entropies, strict=True)]
         points = [(a, solution_entropy(DiscretePerceptron(levels=levels, alpha=a)).entropy) for a in alphas]
@@ -154,7 +154,7 @@ def compute(context: Context) -> list[Row]:
     model = DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     typical = solution_entropy(model).overlap
     for y in COPY_NUMBERS:
-        for distance in context.thin(np.linspace(0.004, (1 - typical) / 2 - 1e-6, 30), 3):
+        for distance in context.thin(np.linspace(0.004, (1 - typical) / 2 - 1e-6, 20), 3):
             theory = copy_entropy(model, 1 - 2 * distance, y).entropy
             rows.append(row(f"$y = {y}$", distance, panel=COPIES, theory=theory))
     points = [(x, copy_entropy(model, 1 - 2 * x, 2).entropy) for x in (0.1, 0.2, 0.3)]

@@ -51,7 +51,7 @@ class Chains:
         with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is refused below
             momenta = momenta - step / 2 * slopes
             for made in range(count):
-                weights = weights + step * (momenta @ self.inverse)
+                weights = weights + step * self._velocities(momenta)
                 energies, slopes, losses = self._energy(weights)
                 momenta = momenta - (step if made < count - 1 else step / 2) * slopes
             gain = start - energies - self._kinetic(momenta)
@@ -63,7 +63,11 @@ class Chains:
         return chance
 
     def _kinetic(self, momenta: Array) -> Array:
-        return np.asarray(0.5 * ((momenta @ self.inverse) * momenta).sum(axis=(0, 2)))
+        return np.asarray(0.5 * (self._velocities(momenta) * momenta).sum(axis=(0, 2)))
+
+    def _velocities(self, momenta: Array) -> Array:
+        """Divides momenta (N, C, K) by the masses; as one product with a matrix it is much faster."""
+        return np.asarray((momenta.reshape(-1, momenta.shape[2]) @ self.inverse).reshape(momenta.shape))
 
     def _energy(self, weights: Array) -> tuple[Array, Array, Array]:
         self.gradients += 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, log_ndtr
 
+from simulate.feedforward.narrow_kernels import erf_table, pull_erf, pull_relu
 from theory.models import NarrowNetwork, checks
 from theory.models.arrays import Array
 from theory.models.feedforward.narrow import activation_values
@@ -124,6 +125,8 @@ class Task:
         signs the sum is -log P(y | s) of the probit, with the share of wrong signs as the loss.
         """
         N, C, K = weights.shape
+        if not self.signs and self.value in (VALUES["erf"], VALUES["relu"]):
+            return self._compiled_energy(weights)
         fields = self._fields(self.inputs, weights)
         s = self._read(self.value(fields))
         if self.signs:
@@ -140,6 +143,18 @@ class Task:
         through = (force[:, :, None] * self.readout) * self.slope(fields)
         gradients = (self.inputs.T @ through.reshape(len(s), C * K)).reshape(N, C, K) + self.lam * weights
         return energies + self.lam / 2 * (weights**2).sum(axis=(0, 2)), gradients, losses
+
+    def _compiled_energy(self, weights: Array) -> tuple[Array, Array, Array]:
+        """Returns the energies of erf or ReLU units with linear labels, in passes that are compiled."""
+        N, C, K = weights.shape
+        pulled = (weights.reshape(N, C * K).T @ self.inputs.T).reshape(C, K, len(self.inputs))
+        if self.value is VALUES["erf"]:
+            squares = pull_erf(pulled, self.labels, self.readout, self.beta, erf_table())
+        else:
+            squares = pull_relu(pulled, self.labels, self.readout, self.beta)
+        gradients = (self.inputs.T @ pulled.reshape(C * K, -1).T).reshape(N, C, K) + self.lam * weights
+        energies = self.beta / 2 * squares + self.lam / 2 * (weights**2).sum(axis=(0, 2))
+        return energies, gradients, squares / len(self.labels)
 
     def metric(self, weights: Array) -> Array:
         """Returns the mean curvature of the energy between the weights of two units at one input, (K, K).

@@ -1,18 +1,19 @@
 """Measurements of entropies and capacities of perceptrons with discrete weights, one replicate at a time."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulate.core import Estimate
 from simulate.perceptron.discrete_enumeration import (
     enumerate_solutions,
     log_count,
     require_enumerable,
-    solution_counts,
 )
+from simulate.perceptron.discrete_kernels import count_after_each
 from theory.models import DiscretePerceptron, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -36,11 +37,8 @@ def solution_entropy(
     0.289
     """
     N, P = _sizes(model, d)
-    values = [
-        log_count(int(solution_counts(model.levels, rng.standard_normal((P, N)), model.margin)[-1]))
-        for _ in range(_count("instances", instances))
-    ]
-    return _median(values) / N
+    counts = _counts_of(model, N, P, rng, _count("instances", instances))
+    return _median([log_count(int(one[-1])) for one in counts]) / N
 
 
 @checked
@@ -63,16 +61,15 @@ def entropy_profile(
     require_enumerable("d", problem.n_levels, N)
     most = max(1, *sizes)
     checks.fits_in_memory(f"{most} patterns", float(most) * N)
-    found = np.array([
-        solution_counts(levels, rng.standard_normal((most, N)), margin)[sizes]
-        for _ in range(_count("instances", instances))
-    ])  # fmt: skip
+    found = np.array([one[sizes] for one in _counts_of(problem, N, most, rng, _count("instances", instances))])
     return np.array([_median([log_count(one) for one in column]) / N for column in found.T.tolist()])
 
 
 @checked
-def zero_entropy_capacity(levels: Sequence[float], d: int, rng: np.random.Generator, *, margin: float = 0.0) -> float:
-    """Measure how many Gaussian patterns per weight N = `d` weights can store: one instance, enumerated.
+def zero_entropy_capacity(
+    levels: Sequence[float], d: int, rng: np.random.Generator, *, margin: float = 0.0, instances: int = 1
+) -> float:
+    """Measure how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
 
     Patterns are added one after the other; the value is P/N, where P is the last number of them with a solution
     (W. Krauth and M. Opper 1989). Its mean tends to the capacity with corrections of order 1/N. ValueError for more
@@ -86,13 +83,8 @@ def zero_entropy_capacity(levels: Sequence[float], d: int, rng: np.random.Genera
     require_enumerable("d", problem.n_levels, N)
     if problem.margin < 0 and 0 in problem.levels:
         raise ValueError(f"margin must not be negative where 0 is one of the levels, got {margin:g}")
-    patterns = rng.standard_normal((2 * N + MORE, N))
-    while True:
-        counts = solution_counts(levels, patterns, margin)
-        if counts[-1] == 0:
-            return float(np.count_nonzero(counts) - 1) / N
-        checks.fits_in_memory(f"{2 * len(patterns)} patterns", 2.0 * patterns.size)
-        patterns = np.concatenate([patterns, rng.standard_normal(patterns.shape)])
+    stored = [_stored(problem, N, rng) for _ in range(_count("instances", instances))]
+    return float(np.mean(stored)) / N
 
 
 @checked
@@ -151,6 +143,30 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: int = 2) -> Estima
     inverse = np.linalg.pinv(design)
     limit = float(inverse[0] @ (np.array([one.mean for one in given]) / errors))
     return Estimate(limit, float(np.linalg.norm(inverse[0])), min(one.n for one in given))
+
+
+def _counts_of(
+    model: DiscretePerceptron, N: int, P: int, rng: np.random.Generator, instances: int
+) -> Iterator[NDArray[np.int64]]:
+    """Yield how many solutions each instance of P patterns of N weights has after each of them, (P + 1,).
+
+    The arguments were checked before: for small N the checks of `solution_counts` would take longer than the counting.
+    """
+    levels, threshold = np.asarray(model.levels), model.margin * math.sqrt(N)
+    for _ in range(instances):
+        yield count_after_each(rng.standard_normal((P, N)), levels, threshold)
+
+
+def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
+    """Return the last number of patterns with a solution, of one instance."""
+    levels, threshold = np.asarray(model.levels), model.margin * math.sqrt(N)
+    patterns = rng.standard_normal((2 * N + MORE, N))
+    while True:
+        counts = count_after_each(patterns, levels, threshold)
+        if counts[-1] == 0:
+            return int(np.count_nonzero(counts)) - 1
+        checks.fits_in_memory(f"{2 * len(patterns)} patterns", 2.0 * patterns.size)
+        patterns = np.concatenate([patterns, rng.standard_normal(patterns.shape)])
 
 
 def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:

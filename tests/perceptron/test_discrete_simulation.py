@@ -29,8 +29,9 @@ def test_all_solutions_are_found(levels, n_weights, margin):
     assert found.configurations_per_second > 0
 
 
-def test_more_levels_than_a_table_holds():
-    levels = np.linspace(-1, 1, 100)
+@pytest.mark.parametrize("n_levels", [100, 600])  # more than fit into the first part of the weights: it is empty
+def test_more_levels_than_a_table_holds(n_levels):
+    levels = np.linspace(-1, 1, n_levels)
     x = stream(0, "many levels").standard_normal((3, 2))
     assert simulated.solution_counts(levels, x)[-1] == len(all_solutions(levels, x))
 
