@@ -140,11 +140,11 @@ EXPERIMENT = Experiment(
     "aside of each other. Models have 31 and 61 sites (16 and 31 with colors), of which 2 to 4 are fitted to 5 "
     "training sets each. Dense models are extrapolated in 1/N; sparse ones are shown at "
     "the larger size. The gray band is 1 %. The moments are measured on 6000 states, which moves the predictions "
-    "by about 0.1 %. Dense spins agree with the mixture in the limit, up to 0.9 of the "
-    "critical inverse temperature beta_c, within bars below the band. So do dense three-color models at 0.3 and 0.6; at "
-    "0.9 their bar, 2 % to each side, is wider than the band, and the marker lies 2.0 standard errors above zero. At 31 "
-    "sites three colors are 0.8 to 0.9 % above the mixture at 0.3 and 0.6, and 2.0(4) % at 0.9. On sparse graphs with J "
-    "= +-1 the entropy stays above that of the mixture (lines: exact on trees), by 0.1, 1.8 and 8 % at degree 3 and "
-    "beta/beta_c = 0.3, 0.6 and 0.9, and by less in inverse proportion to the degree. This limits the theory when "
+    "by about 0.1 %. The test loss of dense spins agrees with the mixture in the limit, up to 0.9 of the critical "
+    "inverse temperature beta_c, within bars below the band. So does that of dense three-color models at 0.3 and 0.6; "
+    "at 0.9 their bar, 2 % to each side, is wider than the band, and the marker lies 2.0 standard errors above zero. "
+    "At 31 sites three colors are 0.8 to 0.9 % above the mixture at 0.3 and 0.6, and 2.0(4) % at 0.9. On sparse graphs "
+    "with J = +-1 the entropy stays above that of the mixture (lines: exact on trees), by 0.1, 1.8 and 8 % at degree 3 "
+    "and beta/beta_c = 0.3, 0.6 and 0.9, and by less in inverse proportion to the degree. This limits the theory when "
     "samples are many; with 2 samples for each spin the test loss hides most of it.",
 )
