@@ -126,7 +126,8 @@ def _inverse(matrix: Array) -> Array | None:
     upper, failed = dpotri(root)  # whose lower triangle is zero
     inverse = upper + upper.T
     inverse.flat[:: len(inverse) + 1] /= 2
-    is_exact = not failed and np.trace(matrix) * np.trace(inverse) * WELL_CONDITIONED < 1
+    with np.errstate(over="ignore"):  # an infinite trace is that of a ridge near the largest number
+        is_exact = not failed and np.trace(matrix) * np.trace(inverse) * WELL_CONDITIONED < 1
     return np.asarray(inverse) if is_exact else None
 
 

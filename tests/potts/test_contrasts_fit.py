@@ -193,3 +193,9 @@ def test_least_squares_is_measured(agrees, n):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_ridge_near_the_largest_number_gives_no_warning():
+    states = np.random.default_rng(0).integers(0, 3, (20, 4))
+    fit = fit_contrasts(states, 3, 1.7e308)
+    np.testing.assert_allclose(fit.residual_map, np.eye(8), atol=1e-12)

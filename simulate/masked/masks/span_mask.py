@@ -29,7 +29,8 @@ def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array
         or not 0 < len(np.unique(span)) == span.size < len(C)
         or not 0 <= span.min() <= span.max() < len(C)
     ):
-        raise ValueError(f"span must hold some but not all of 0..{len(C) - 1}, each once, got {shown(span)}")
+        last = len(C) - 1
+        raise ValueError(f"span must hold some but not all of the rows 0..{last} of C, each once, got {shown(span)}")
     others = np.setdiff1d(np.arange(len(C)), span)
     inner, cross = C[np.ix_(others, others)], C[np.ix_(others, span)]
     a = np.asarray(np.linalg.solve(inner + lam * np.eye(len(others)), cross), float).T

@@ -107,7 +107,8 @@ def _step(
     x += direction
     for tried in range(1, SHORTENINGS + 1):
         after = function(x)
-        end = dot(after[1], direction)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step much too long, which is shortened
+            end = dot(after[1], direction)
         if end <= OVERSHOOT * -slope and np.isfinite(after[0]):
             return after, tried
         del after
