@@ -79,7 +79,7 @@ def test_error_at(model: MaskedRegression | TeacherStudent, d: int) -> float:
     """
     n, unknowns = round(model.alpha * d), d if isinstance(model, TeacherStudent) else d - 1
     # At the toy sizes of a draft fewer samples than d may be as many as unknowns: there the law has no number.
-    ratio = (n - 1) / (d - 1) if n > d else n / max(unknowns - 1, n + 1)
+    ratio = (n - 1) / unknowns if n > d else n / max(unknowns - 1, n + 1)
     return test_error(replace(model, alpha=ratio))
 
 
