@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from figures.core import Context
+from figures.core import Context, side_by_side
 from figures.core.discover import find_experiments
 from figures.core.outputs import Outputs, Skipped
 from figures.core.side_by_side import SECONDS, are_many, expected_seconds
@@ -61,6 +61,21 @@ def test_interrupt_and_resume(tmp_path):
 def test_every_process_has_two_figures_at_least(n, n_jobs, many):
     assert are_many([None] * n, Context(n_jobs=n_jobs)) is many
     assert not are_many([None] * n, Context(n_jobs=n_jobs, backend="dask"))
+
+
+def test_the_longest_are_begun_first(tmp_path, monkeypatch):
+    seconds = {"short": 1.0, "long": 30.0, "middle": 7.0}
+    begun = []
+
+    def run(tasks, _processes):
+        begun.extend(task.key for task in tasks)
+        yield from ()
+
+    monkeypatch.setattr(side_by_side, "_measured", lambda: seconds)
+    monkeypatch.setattr(side_by_side, "run_tasks", run)
+    figures = [Outputs(tmp_path / f"{name}.py", tmp_path, SourceTree()) for name in [*seconds, "unknown"]]
+    assert side_by_side.make_side_by_side(figures, Context(n_jobs=1), force=False, pictures=False) == []
+    assert begun == ["unknown", "long", "middle", "short"]
 
 
 def test_expected_seconds_are_those_of_experiments(tmp_path):
