@@ -66,7 +66,7 @@ def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
     """
     structure = file.read_text(encoding="utf-8").split()[-1]
     if columns.max() > len(structure):
-        raise ValueError(f"columns must be at most {len(structure)} as in {file.name}, got {columns.max()}")
+        raise ValueError(f"columns must be at most {len(structure)}, the length of {file.name}, got {columns.max()}")
     paired = np.zeros((len(structure), len(structure)), dtype=bool)
     opened: list[int] = []
     for site, bracket in enumerate(structure):

@@ -56,10 +56,11 @@ class FeatureTask:
     def error(self, weights: Array, n: int, rng: Generator) -> float:
         """Estimates the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
 
-        The learner weights.(k1 F c)/sqrt(p) with k1 = E z f(z), which is linear in the inputs, errs nearly alike, and
-        its error is known exactly, since its field and the teacher's are jointly normal. What it misses on the same
-        samples is a control variate: it takes the noise that both share from the estimate, and moves its mean by O(1/n)
-        only, since the slope is fitted. An error near zero may come out below it by the noise that is left.
+        A control variate reduces the noise. The learner weights.(k1 F c)/sqrt(p) with k1 = E z f(z) is linear in the
+        inputs and errs on nearly the same samples; its error is known exactly, since its field and the teacher's are
+        jointly normal. The difference between what this learner has on the n samples and its exact error is subtracted,
+        times a slope that is fitted to the samples, which moves the mean of the estimate by O(1/n) only. An estimate of
+        an error near zero may be negative by the noise that is left.
         """
         n = int(checks.dimension(n, name="n"))
         inputs, y = self._drawn(n, rng)

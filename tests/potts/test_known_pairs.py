@@ -34,7 +34,7 @@ def test_a_structure_is_read_at_the_columns_that_are_asked_for(tmp_path):
     expected = np.zeros((4, 4), dtype=bool)
     expected[0, 3] = expected[3, 0] = True  # columns 2 and 6 are paired, but 6 is not asked for
     np.testing.assert_array_equal(read_structure(file, columns), expected)
-    with pytest.raises(ValueError, match=r"columns must be at most 7 as in structure\.txt, got 8"):
+    with pytest.raises(ValueError, match=r"columns must be at most 7, the length of structure\.txt, got 8"):
         read_structure(file, np.array([1, 8]))
 
 

@@ -25,7 +25,7 @@ NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is ne
 MOST_STEPS = 200
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
 SAME = 1e-14  # squares of levels as near as that, in units of the largest, are equal
-ROUGH = 1e-8  # accuracy of the scan: the entropy is stationary in the orders, and its error of second order in theirs
+ROUGH = 1e-8  # accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

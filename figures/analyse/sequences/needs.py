@@ -28,8 +28,8 @@ PAIR = 2500  # bytes of a pair of sites in the tables
 COPIES, WORKER_COPIES = 8, 3  # of the alignment, a byte a letter
 START, START_WORKERS = 4.0, 2.0  # s until all code is loaded, and until the other processes have loaded theirs
 
-# Of the objective in a fit, without the first, which only counts pairs, and in all for the penalty; with the noise the
-# scores are included.
+# How often the objective is evaluated in one fit, or in all fits of the search for the penalty. The first evaluation of
+# a fit is not counted, since it only counts pairs of colors; the number of a noise fit includes the time of its scores.
 EVALUATIONS = {"penalty": 24, "map": 17, "training": 9, "noise": 5}
 PROBE = (64, 1500)  # sequences on which an evaluation is timed
 PROBE_STEPS = 2  # steps of each timed fit

@@ -14,7 +14,7 @@ from theory.models.potts.batches import blocks
 MANY_COLORS = 16  # from here on products of matrices are faster than compiled sums, which have no vectorized exp
 ENTRIES = 65536  # number of entries of the logits of a block of samples, so that they stay in the cache
 BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
-LEAST = 1024  # samples of a block where there are more: fewer take less time than their gradients' own arrays
+LEAST = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
 
 
 @dataclass(frozen=True, eq=False)
