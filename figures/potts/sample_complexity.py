@@ -105,7 +105,7 @@ EXPERIMENT = Experiment(
     "first sequences of larger ones. Lines are the law p/(2 L M) of large M without a ridge, where p is the number "
     "of parameters that a fit site by site can tell apart; with the best ridge there is no such law. From 500 "
     "samples on the factored fit is 8 to 13 % above its law, in three sets of sequences. The full fit with hardly "
-    "any ridge is 37 % above its own at 2,500 samples and 20 % above at 20,000, so that it approaches the law "
+    "any ridge is 37 % above its own at 2,500 samples and 19 % above at 20,000, so that it approaches the law "
     "slowly. A good ridge brings the loss of the full fit at 5,000 samples from 0.20 to 0.06, which the factored "
     "fit beats with fewer than 500; the couplings of neither full fit come near the true ones, while the error of "
     "the factored fit falls to 0.15.",
