@@ -4,43 +4,54 @@ The project does not ship the alignments of the families: they are read from the
 """
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.sequences import SequenceAnalysis, analyse_sequences, panels
+from figures.analyse.sequences.reference import read_reference
 from figures.core import Context, Experiment, Row
-from figures.potts.known_pairs import draw_known, known_rows, precision_panel, read_structure
+from figures.potts.known_pairs import draw_known, precision_panel
 
 DRAFT_SEQUENCES, DRAFT_SITES = 300, 30
 APART = 4  # sites between the pairs that are ranked: neighbors along the chain are near each other anyway
 
 
-def analysed(path: Path, context: Context) -> SequenceAnalysis:
-    """Analyzes an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites."""
+def analysed(path: Path, context: Context, reference: str | None = None) -> SequenceAnalysis:
+    """Analyzes an alignment as `figures analyse` does; a draft takes few of its sequences and its first sites.
+
+    The residues of the sequence called `reference` are kept beside the sites.
+    """
     sequences = read_sequences(path, most=DRAFT_SEQUENCES if context.is_draft else None)
     sites = slice(DRAFT_SITES if context.is_draft else None)
-    return analyse_sequences(
-        sequences.states[:, sites],
-        sequences.tokens,
-        gap=sequences.gap,
-        columns=sequences.columns[sites],
-        min_separation=APART,
-        run=context.sweep,
+    kept = replace(sequences, states=sequences.states[:, sites], columns=sequences.columns[sites])
+    analysis = analyse_sequences(
+        kept.states, kept.tokens, gap=kept.gap, columns=kept.columns, min_separation=APART, run=context.sweep
     )
+    return analysis if reference is None else replace(analysis, reference=read_reference(kept, reference, "auto", None))
 
 
 def family(
-    name: str, title: str, map_caption: str, *, known: Path | None = None, label: str = "", outcome: str
+    name: str,
+    title: str,
+    map_caption: str,
+    *,
+    known: Callable[[SequenceAnalysis], list[Row]],
+    reference: str | None = None,
+    label: str,
+    outcome: str,
 ) -> Experiment:
     """Describes the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it.
 
-    A file of base pairs, `known`, adds their circles, called `label`, to the map, and a panel of the precision.
+    The rows of `known` are circles in the map around pairs that are known to interact, called `label`, and the panel of
+    the precision. They may use the residues of the sequence that is called `reference`.
     """
     return Experiment(
         title=title,
-        compute=partial(_computed, name, known),
-        panels=panels() if known is None else (*panels(), precision_panel()),
+        compute=partial(_computed, name, known, reference),
+        panels=(*panels(), precision_panel()),
         draw=partial(draw_known, label=label),
         skip=partial(_missing, name),
         caption="A pair model was fitted by weighted pseudo-likelihood. First panel: the masked loss of held-out "
@@ -54,11 +65,11 @@ def family(
     )
 
 
-def _computed(name: str, known: Path | None, context: Context) -> list[Row]:
-    analysis = analysed(_alignment(name), context)
-    if known is None:
-        return analysis.rows
-    return [*analysis.rows, *known_rows(analysis, read_structure(known, analysis.columns), apart=APART)]
+def _computed(
+    name: str, known: Callable[[SequenceAnalysis], list[Row]], reference: str | None, context: Context
+) -> list[Row]:
+    analysis = analysed(_alignment(name), context, reference)
+    return [*analysis.rows, *known(analysis)]
 
 
 def _alignment(name: str) -> Path:

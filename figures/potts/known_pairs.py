@@ -1,5 +1,6 @@
 """Compares the strongest pairs of sites with the pairs that are known to interact, in the map and by precision."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,28 +23,40 @@ def precision_panel() -> Panel:
     return Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="share of known pairs")
 
 
-def known_rows(analysis: SequenceAnalysis, known: NDArray[np.bool_], *, apart: int = 1) -> list[Row]:
+def known_rows(
+    analysis: SequenceAnalysis,
+    known: NDArray[np.bool_],
+    *,
+    apart: int = 1,
+    numbers: NDArray[np.int64] | None = None,
+    listed: Sequence[int] = (),
+) -> list[Row]:
     """Returns the circles of the map and the precision, for a symmetric matrix (L, L) of the pairs that are known.
 
-    The precision is the share of known pairs among the n strongest ones of those that are at least `apart` sites apart,
-    for n up to twice the number of known pairs; beside it stands the share that chance would give.
+    The precision is the share of known pairs among the n strongest ones of those that are at least `apart` apart along
+    the chain, for n up to twice the number of known pairs; beside it stands the share that chance would give. `numbers`
+    (L,) are the places of the sites in the chain, 1 to L where None; a site of number 0 is not in it, and in no ranked
+    pair. The table lists the precision for the n of `listed`, or for shares and multiples of the number of known pairs.
     """
     i, j = np.nonzero(np.triu(known))
     circles = [
         row(KNOWN, a + 1, panel=MAP, theory=b + 1, d=analysis.n_sites, reference=True)
         for a, b in zip(i.tolist(), j.tolist(), strict=True)
     ]
-    ranked = np.triu_indices(analysis.n_sites, apart)
+    places = np.arange(1, analysis.n_sites + 1) if numbers is None else numbers
+    in_chain = (places[:, None] > 0) & (places > 0)
+    ranked = np.nonzero(np.triu(in_chain & (abs(places[:, None] - places) >= apart)))
     order = np.argsort(-analysis.scores[ranked], kind="stable")
     hits = known[ranked][order]
     n_known = int(hits.sum())
     ranks = np.arange(1, min(2 * n_known, len(hits)) + 1)
     precision = np.cumsum(hits)[: len(ranks)] / ranks
     found = [row(FOUND, n, panel=PRECISION, measured=share) for n, share in zip(ranks.tolist(), precision, strict=True)]
-    marks = sorted({n_known // 4, n_known // 2, n_known, len(ranks)} - {0})
-    listed = [row(f"_{FOUND}", n, panel=PRECISION, measured=precision[n - 1], d=analysis.n_sites) for n in marks]
+    chosen = {n for n in listed if n <= len(ranks)} or {n_known // 4, n_known // 2, n_known, len(ranks)}
+    marks = sorted(chosen - {0})
+    squares = [row(f"_{FOUND}", n, panel=PRECISION, measured=precision[n - 1], d=analysis.n_sites) for n in marks]
     chance = [row(CHANCE, n, panel=PRECISION, theory=hits.mean(), reference=True) for n in (1, len(ranks)) if marks]
-    return [*circles, *found, *listed, *chance]
+    return [*circles, *found, *squares, *chance]
 
 
 def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:

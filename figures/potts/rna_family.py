@@ -2,16 +2,25 @@
 
 from pathlib import Path
 
-from figures.potts.families import family
+from figures.analyse.sequences import SequenceAnalysis
+from figures.core import Row
+from figures.potts.families import APART, family
+from figures.potts.known_pairs import known_rows, read_structure
 
 STRUCTURE = Path(__file__).parent / "data" / "RF00162.txt"
+
+
+def base_pairs(analysis: SequenceAnalysis) -> list[Row]:
+    """Returns the circles and the precision of the base pairs."""
+    return known_rows(analysis, read_structure(STRUCTURE, analysis.columns), apart=APART)
+
 
 EXPERIMENT = family(
     "RF00162.fasta",
     "SAM riboswitch (RF00162), 4757 sequences of 107 sites",
     "; circles above the diagonal mark the 27 base pairs of the consensus secondary structure of Rfam, which the fit "
     "did not know",
-    known=STRUCTURE,
+    known=base_pairs,
     label="base pairs of Rfam",
     outcome="Fourth: the share of these base pairs among the strongest pairs, beside the share that chance would "
     "give; squares are the rows of the table. Of the 36 pairs above the dotted line of the third panel 21 are base "

@@ -1,4 +1,4 @@
-"""Factored attention with many colors, by products of matrices: beside compiled sums, loops and one-hot inputs."""
+"""The loss of factored attention and its gradient: beside one-hot inputs, differences and other blocks of samples."""
 
 import numpy as np
 import pytest
@@ -18,15 +18,22 @@ def problem(L, C, M):
     return states, weights, (A, rng.standard_normal((C, C)), rng.standard_normal((L, C)))
 
 
-@pytest.mark.parametrize(("L", "C", "M"), [(2, 16, 1), (7, 20, 33), (5, 20, 1100)])
+@pytest.mark.parametrize(("L", "C", "M"), [(2, 16, 1), (7, 20, 33), (5, 20, 1100), (6, 3, 1300), (2, 2, 5)])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_products_of_matrices_are_the_compiled_sums(monkeypatch, L, C, M, n_threads):
-    states, weights, point = problem(L, C, M)
-    products = FactoredObjective(states, weights, n_threads)(*point)
-    monkeypatch.setattr(factored_kernel, "_loss_by_products", None)  # the other method must not be asked for
-    monkeypatch.setattr(factored_kernel, "MANY_COLORS", 1000)
-    sums = FactoredObjective(states, weights)(*point)
-    for one, other in zip(products, sums, strict=True):
+def test_the_loss_and_its_gradient_are_those_of_one_hot_inputs(L, C, M, n_threads):
+    states, weights, (A, V, h) = problem(L, C, M)
+    x = np.eye(C)[states]
+    N = np.einsum("ij,mjb->mib", A, x)
+    log_p = log_softmax(N @ V.T + h, axis=-1)
+    residual = weights[:, None, None] * (np.exp(log_p) - x)
+    by_context = residual @ V
+    expected = (
+        -np.sum(weights[:, None, None] * log_p * x),
+        np.einsum("mib,mjb->ij", by_context, x) * (1 - np.eye(L)),
+        np.einsum("mia,mib->ab", residual, N),
+        residual.sum(axis=0),
+    )
+    for one, other in zip(FactoredObjective(states, weights, n_threads)(A, V, h), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * M)
 
 

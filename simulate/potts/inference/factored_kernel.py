@@ -11,8 +11,7 @@ from simulate.core.threads import in_threads
 from theory.models.arrays import Array
 from theory.models.potts.batches import blocks
 
-MANY_COLORS = 16  # from here on products of matrices are faster than compiled sums, which have no vectorized exp
-ENTRIES = 65536  # number of entries of the logits of a block of samples, so that they stay in the cache
+ENTRIES = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache
 BLOCKS = 16  # blocks of samples, summed in order, so that the number of threads does not change the rounding
 LEAST = 1024  # least samples of a block: fewer would take less time than the arrays of their gradients
 
@@ -39,121 +38,107 @@ class FactoredObjective:
 
         def part(rows: slice) -> Any:
             gradients = tuple(np.zeros_like(each) for each in arguments)
-            method = _loss if len(V) < MANY_COLORS else _loss_by_products
-            return method(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
+            return _loss(self.states[rows], self.weights[rows], *arguments, *gradients), *gradients
 
         value, dA, dV, dh = (sum(each) for each in zip(*in_threads(part, parts, self.n_threads), strict=True))
         np.fill_diagonal(dA, 0.0)
         return float(value), dA.T, dV, dh.T
 
 
-@cached_njit(fastmath={"reassoc", "contract"})  # sums over sites vectorize: twice as fast
-def _loss(states: Any, weights: Any, A: Any, V: Any, h: Any, dA: Any, dV: Any, dh: Any) -> Any:
-    """Computes the loss of some samples, and adds gradients to the last three arguments.
-
-    A and h are transposed: A[j, i] acts on site i.
-
-    Sites are the last axis everywhere: the inner loops run over contiguous memory.
-    """
-    n_colors, n_sites = h.shape
-    N, z, top, total = np.empty_like(h), np.empty_like(h), np.empty(n_sites), np.empty(n_sites)
-    loss = 0.0
-    for mu in range(len(states)):
-        s, w = states[mu], weights[mu]
-        N[:] = 0.0
-        for j in range(n_sites):
-            row, source = N[s[j]], A[j]
-            for i in range(n_sites):
-                row[i] += source[i]
-        top[:] = -np.inf
-        for a in range(n_colors):
-            for i in range(n_sites):
-                z[a, i] = h[a, i]
-            for b in range(n_colors):
-                for i in range(n_sites):
-                    z[a, i] += V[a, b] * N[b, i]
-            for i in range(n_sites):
-                top[i] = max(top[i], z[a, i])
-        total[:] = 0.0
-        for i in range(n_sites):
-            loss += w * (top[i] - z[s[i], i])
-        for a in range(n_colors):
-            for i in range(n_sites):
-                z[a, i] = np.exp(z[a, i] - top[i])
-                total[i] += z[a, i]
-        for i in range(n_sites):
-            loss += w * np.log(total[i])
-            total[i] = w / total[i]
-        for a in range(n_colors):  # from here on z is the residual w (P - x)
-            for i in range(n_sites):
-                z[a, i] *= total[i]
-        for i in range(n_sites):
-            z[s[i], i] -= w
-        for a in range(n_colors):
-            for i in range(n_sites):
-                dh[a, i] += z[a, i]
-            for b in range(n_colors):
-                together = 0.0
-                for i in range(n_sites):
-                    together += z[a, i] * N[b, i]
-                dV[a, b] += together
-        N[:] = 0.0  # from here on the derivative with respect to N
-        for a in range(n_colors):
-            for b in range(n_colors):
-                for i in range(n_sites):
-                    N[b, i] += V[a, b] * z[a, i]
-        for j in range(n_sites):
-            row, target = N[s[j]], dA[j]
-            for i in range(n_sites):
-                target[i] += row[i]
-    return loss
-
-
-def _loss_by_products(
+def _loss(
     states: Any, weights: Any, A: Array, V: Array, h: Array, dA: Array, dV: Array, dh: Array
 ) -> float:  # fmt: skip
-    """Computes the same as `_loss` by products of V with matrices (C, samples x sites) of blocks of samples.
+    """Computes the loss of some samples, and adds gradients to the last three arguments.
 
-    Only the sums over the sites that show a color, which are not products of matrices, are compiled.
+    A and h are transposed: A[j, i] acts on site i. Sites of samples are the last axis everywhere, (C, samples x sites):
+    products with V are those of matrices, exponentials are numpy's, which fill vector units, and the rest is compiled.
     """
-    (C, L), loss = h.shape, 0.0
+    (C, L), loss, across = h.shape, 0.0, np.array(V.T, order="C")
     for rows in blocks(len(states), C * L, most=ENTRIES):
-        s, w = states[rows], weights[rows][:, None]
-        shown = s, np.arange(len(s))[:, None], np.arange(L)
-        N = np.zeros((C, len(s), L))
+        s, w = states[rows], weights[rows]
+        N = np.zeros((C, s.size))
         _attend(s, A, N)
-        flat = N.reshape(C, -1)
-        z = (V @ flat).reshape(N.shape)
-        z += h[:, None]
-        z -= z.max(axis=0)
-        loss -= float(np.sum(w * z[shown]))
+        z = V @ N
+        loss += _logits(s, w, h, z)
         np.exp(z, out=z)
-        total = z.sum(axis=0)
-        loss += float(np.sum(w * np.log(total)))
-        z *= w / total  # from here on z is the residual w (P - x)
-        z[shown] -= w
-        dh += z.sum(axis=1)
-        dV += z.reshape(C, -1) @ flat.T
-        np.matmul(V.T, z.reshape(C, -1), out=flat)  # from here on the derivative with respect to N
+        loss += _residuals(s, w, z, dh)
+        dV += z @ N.T
+        np.matmul(across, z, out=N)  # from here on the derivative with respect to N
         _gather(s, N, dA)
     return loss
 
 
 @cached_njit()
 def _attend(states: Any, A: Any, N: Any) -> None:
-    """Adds to N[b, mu, i] the attention A[j, i] to the sites j of sample mu that show the color b."""
+    """Adds to N[b] the attention A[j, i] to the sites j of each sample that show the color b."""
+    n_sites = len(A)
     for mu in range(len(states)):
-        for j in range(len(A)):
-            row, source = N[states[mu, j], mu], A[j]
-            for i in range(len(source)):
+        for j in range(n_sites):
+            row, source = N[states[mu, j], mu * n_sites : (mu + 1) * n_sites], A[j]
+            for i in range(n_sites):
                 row[i] += source[i]
+
+
+@cached_njit(fastmath={"reassoc", "contract"})  # sums over sites vectorize
+def _logits(states: Any, weights: Any, h: Any, z: Any) -> Any:
+    """Adds h to z and takes the maximum of each site off; returns -sum_mu w_mu sum_i z_i[s_i]."""
+    n_colors, n_sites = h.shape
+    top, loss = np.full(z.shape[1], -np.inf), 0.0
+    for a in range(n_colors):
+        row, source = z[a], h[a]
+        for mu in range(len(states)):
+            for i in range(n_sites):
+                row[mu * n_sites + i] += source[i]
+        for k in range(len(top)):
+            top[k] = max(top[k], row[k])
+    for a in range(n_colors):
+        row = z[a]
+        for k in range(len(top)):
+            row[k] -= top[k]
+    for mu in range(len(states)):
+        own = 0.0  # sums of sums lose fewer digits
+        for i in range(n_sites):
+            own += z[states[mu, i], mu * n_sites + i]
+        loss -= weights[mu] * own
+    return loss
+
+
+@cached_njit(fastmath={"reassoc", "contract"})
+def _residuals(states: Any, weights: Any, z: Any, dh: Any) -> Any:
+    """Turns exp(logits) in z into w (P - x), which is added to dh; returns sum_mu w_mu sum_i log(normalization)."""
+    n_colors, n_sites = dh.shape
+    total, loss = np.zeros(z.shape[1]), 0.0
+    for a in range(n_colors):
+        row = z[a]
+        for k in range(len(total)):
+            total[k] += row[k]
+    for mu in range(len(states)):
+        logs = 0.0
+        for k in range(mu * n_sites, (mu + 1) * n_sites):
+            logs += np.log(total[k])
+            total[k] = weights[mu] / total[k]
+        loss += weights[mu] * logs
+    for a in range(n_colors):
+        row = z[a]
+        for k in range(len(total)):
+            row[k] *= total[k]
+    for mu in range(len(states)):
+        for i in range(n_sites):
+            z[states[mu, i], mu * n_sites + i] -= weights[mu]
+    for a in range(n_colors):
+        row, target = z[a], dh[a]
+        for mu in range(len(states)):
+            for i in range(n_sites):
+                target[i] += row[mu * n_sites + i]
+    return loss
 
 
 @cached_njit()
 def _gather(states: Any, dN: Any, dA: Any) -> None:
-    """Adds the derivatives by N[s_j, mu, i] of all samples to those by A[j, i]."""
+    """Adds the derivatives by N[s_j] of all samples to those by A[j, i]."""
+    n_sites = len(dA)
     for mu in range(len(states)):
-        for j in range(len(dA)):
-            row, target = dN[states[mu, j], mu], dA[j]
-            for i in range(len(row)):
+        for j in range(n_sites):
+            row, target = dN[states[mu, j], mu * n_sites : (mu + 1) * n_sites], dA[j]
+            for i in range(n_sites):
                 target[i] += row[i]

@@ -27,15 +27,25 @@ def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
 
 @compiled
 def product_scores(J: Any, U: Any, h: Any, states: Any, scores: Any) -> None:
-    """Computes S(s), (n,), of states (n, L), from the counts N[b] = sum_{j < i} J_ij [s_j = b] around every site i."""
-    counts = np.empty(len(U))
+    """Computes S(s), (n,), of states (n, L), from the counts N[b, i] = sum_{j < i} J_ij [s_j = b] around every site i.
+
+    A site adds its couplings to later sites to the counts of its color: neighbors in memory, which fill vector units.
+    """
+    n_colors, n_sites = U.shape[0], len(h)
+    counts = np.empty((n_colors, n_sites))
     for c in range(len(states)):
-        scores[c] = 0.0
-        for i in range(len(h)):
-            counts[:] = 0.0
-            for j in range(i):
-                counts[states[c, j]] += J[i, j]
-            scores[c] += h[i, states[c, i]] + np.sum(counts * U[states[c, i]])
+        counts[:] = 0.0
+        for j in range(n_sites):
+            row, source = counts[states[c, j]], J[j]
+            for i in range(j + 1, n_sites):
+                row[i] += source[i]
+        total = 0.0
+        for i in range(n_sites):
+            color = states[c, i]
+            total += h[i, color]
+            for b in range(n_colors):
+                total += counts[b, i] * U[color, b]
+        scores[c] = total
 
 
 @compiled
