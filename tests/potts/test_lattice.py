@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from simulate.core import Estimate, stream
-from simulate.potts.kernels.lattice import lattice_scores, lattice_sweeps
+from simulate.potts.kernels.lattice import lattice_block_sweeps, lattice_scores, lattice_sweeps
 from theory.models import SquareLatticePotts
 
 CHAINS, SWEEPS, SMALLEST_P = 20_000, 40, 1e-6
@@ -98,3 +98,22 @@ def test_threads_may_split_the_chains_anywhere():
         lattice_sweeps(split, again, betas, *size, 2, first, last)
         lattice_sweeps(split, again, betas, *size, 4, first, last)
     np.testing.assert_array_equal(whole, split)
+
+
+@pytest.mark.parametrize("size", [(4, 6, 3), (3, 5, 4), (2, 2, 2), (1, 7, 20), (3, 4, 1000)])
+@pytest.mark.parametrize("n_chains", [1, 8, 65, 130])
+def test_chains_abreast_are_those_in_turn_to_the_last_bit(size, n_chains):
+    rng = stream(0, "abreast", *size, n_chains)
+    rows, columns, n_colors = size
+    states = rng.integers(n_colors, size=(n_chains + 2, rows * columns)).astype(np.int16)
+    generators = rng.integers(2**64, size=(n_chains + 2, 2), dtype=np.uint64)
+    betas = rng.permutation(np.geomspace(1e-3, 300, n_chains + 2))
+    found = []
+    for sweeps in (lattice_sweeps, lattice_block_sweeps):
+        own, words = states.copy(), generators.copy()
+        sweeps(own, words, betas, *size, 7, 1, n_chains + 1)
+        found.append((own, words))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(found[1][0][[0, -1]], states[[0, -1]])  # other chains stay as they are
+    assert n_chains == 1 or (found[1][0][1:-1] != states[1:-1]).any()

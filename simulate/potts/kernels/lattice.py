@@ -1,4 +1,4 @@
-"""Runs the heat bath of the Potts ferromagnet on a periodic square lattice: compiled, chain by chain.
+"""Runs the heat bath of the Potts ferromagnet on a periodic square lattice: compiled, chain by chain or many abreast.
 
 A color's weight exp(beta n) depends on the number n of neighbors that have it. It is a sum of one share of every
 color, exp(0), and, for each neighbor, of exp(beta (m + 1)) - exp(beta m), m counting earlier neighbors of its color.
@@ -17,6 +17,7 @@ Array = NDArray[Any]
 # At a larger beta exp(-beta) is far below the 2^-53 of a random number, and only overflow could change a draw.
 LARGEST_BETA = 150.0
 TO_UNIT = 2.0**-53
+FEWEST, BLOCK = 8, 64  # chains abreast: fewer do not fill vector units, and the states of more not the cache
 
 
 @cached_njit()
@@ -74,6 +75,90 @@ def lattice_sweeps(
                         s[here + column] = min(int(u - upto_d), n_colors - 1) if u >= upto_d else drawn
         generators[chain, 0] = s0
         generators[chain, 1] = s1
+
+
+@cached_njit()
+def lattice_block_sweeps(
+    states: Array,
+    generators: Array,
+    betas: Array,
+    rows: int,
+    columns: int,
+    n_colors: int,
+    n_sweeps: int,
+    first: int,
+    last: int,
+) -> None:
+    """Does what `lattice_sweeps` does, to the last bit, with the chains of a block abreast, up to five times as fast.
+
+    Colors are floating-point numbers here, so that comparisons and what they select fill the same vector units.
+    """
+    classes = 2 if rows % 2 == 0 and columns % 2 == 0 else 1
+    n_sites = rows * columns
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
+        s, step, drawn = np.empty((n_sites, size)), np.empty((4, size)), np.empty(size)
+        words = np.empty((2, size), np.uint64)
+        for k in range(size):
+            beta = min(betas[start + k], LARGEST_BETA)
+            for m in range(4):
+                step[m, k] = np.exp(beta * m) * np.expm1(beta)
+            words[0, k], words[1, k] = generators[start + k, 0], generators[start + k, 1]
+            for i in range(n_sites):
+                s[i, k] = states[start + k, i]
+        for _ in range(n_sweeps):
+            for parity in range(classes):
+                for row in range(rows):
+                    here = row * columns
+                    above = (row - 1 if row > 0 else rows - 1) * columns
+                    below = (row + 1 if row < rows - 1 else 0) * columns
+                    for column in range((row + parity) % classes, columns, classes):
+                        left = s[here + (column - 1 if column > 0 else columns - 1)]
+                        right = s[here + (column + 1 if column < columns - 1 else 0)]
+                        _uniform(words[0], words[1], drawn)
+                        _draw(s[above + column], s[below + column], left, right, step, float(n_colors), drawn)
+                        target = s[here + column]
+                        for k in range(size):
+                            target[k] = drawn[k]
+        for k in range(size):
+            generators[start + k, 0], generators[start + k, 1] = words[0, k], words[1, k]
+            for i in range(n_sites):
+                states[start + k, i] = int(s[i, k])
+
+
+@cached_njit()
+def _uniform(first: Array, second: Array, u: Array) -> None:
+    """Fills u with the next numbers in [0, 1) of xoroshiro128+, whose states are `first` and `second`."""
+    for k in range(len(u)):
+        s0, s1 = first[k], second[k]
+        word = s0 + s1
+        s1 ^= s0
+        first[k] = ((s0 << np.uint64(24)) | (s0 >> np.uint64(40))) ^ s1 ^ (s1 << np.uint64(16))
+        second[k] = (s1 << np.uint64(37)) | (s1 >> np.uint64(27))
+        u[k] = np.int64(word >> np.uint64(11)) * TO_UNIT
+
+
+@cached_njit()
+def _draw(a: Array, b: Array, c: Array, d: Array, step: Array, n_colors: float, u: Array) -> None:
+    """Replaces the uniform numbers u by the colors drawn beside neighbors of the colors a, b, c and d."""
+    none, one, two, three = step[0], step[1], step[2], step[3]
+    for k in range(len(u)):
+        upto_a = none[k]
+        upto_b = upto_a + (one[k] if b[k] == a[k] else none[k])
+        equal = (1.0 if c[k] == a[k] else 0.0) + (1.0 if c[k] == b[k] else 0.0)
+        share = one[k] if equal == 1.0 else none[k]
+        upto_c = upto_b + (two[k] if equal == 2.0 else share)
+        equal = (1.0 if d[k] == a[k] else 0.0) + (1.0 if d[k] == b[k] else 0.0) + (1.0 if d[k] == c[k] else 0.0)
+        share = one[k] if equal == 1.0 else none[k]
+        share = two[k] if equal == 2.0 else share
+        upto_d = upto_c + (three[k] if equal == 3.0 else share)
+        at = u[k] * (n_colors + upto_d)
+        free = np.floor(at - upto_d)
+        free = n_colors - 1.0 if free > n_colors - 1.0 else free
+        color = b[k] if at >= upto_a else a[k]
+        color = c[k] if at >= upto_b else color
+        color = d[k] if at >= upto_c else color
+        u[k] = free if at >= upto_d else color
 
 
 @cached_njit()

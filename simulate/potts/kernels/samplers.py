@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.kernels.independent import IndependentChains
-from simulate.potts.kernels.lattice import lattice_scores, lattice_sweeps
+from simulate.potts.kernels.lattice import FEWEST, lattice_block_sweeps, lattice_scores, lattice_sweeps
 from simulate.potts.kernels.lists import coloring, groups_of
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import dense_sweeps, group_sweeps, product_sweeps, single_precision
@@ -18,6 +18,8 @@ from theory.models.arrays import Array
 Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
 
 LARGEST = 1e30  # bound on logits, far below the overflow of single precision at 3e38
+SMALLEST = 16  # chains in a block: with fewer, loops over them would not fill vector units
+CACHED = 2**17  # numbers that fit into the second cache
 
 
 class BlockChains(IndependentChains):
@@ -64,8 +66,11 @@ class BlockChains(IndependentChains):
         return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Returns values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain."""
-        count = -(-self.n_chains // self.block)
+        """Returns values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain.
+
+        There is a block for every thread, unless it would have fewer than `SMALLEST` chains.
+        """
+        count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // SMALLEST)))
         size = -(-self.n_chains // count)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
         full[: self.n_chains] = values
@@ -97,7 +102,7 @@ class DenseChains(BlockChains):
 class ProductChains(BlockChains):
     """Samples models with couplings J_ij U_ab and dense J, whose sites are updated in their order."""
 
-    block = 16  # so many that the counts of colors around every site fit into the second cache
+    block = 128  # or fewer, so that the counts of colors around every site fit into the second cache
 
     def __init__(self, model: PottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
@@ -107,6 +112,7 @@ class ProductChains(BlockChains):
         self._exact = np.array(J, order="C"), np.array(U, order="C"), model.fields
         filled = np.pad(U, ((0, -len(U) % 4), (0, -len(U) % 8))).astype(np.float32)
         self._arrays = self._exact[0].astype(np.float32), filled, model.fields.astype(np.float32)
+        self.block = min(self.block, max(SMALLEST, CACHED // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
         product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
@@ -121,7 +127,7 @@ class ProductChains(BlockChains):
 class GroupChains(BlockChains):
     """Samples sparse pair models and interactions of many sites, in the order of the sites or class after class."""
 
-    block, precision = 32, np.float64
+    block, precision = 128, np.float64
 
     def __init__(
         self, model: PottsModel | ManyBodyPottsModel, *arguments: Any, colored: bool = False, **options: Any
@@ -166,8 +172,8 @@ class LatticeChains(IndependentChains):
 
     def _run(self, n_sweeps: int) -> None:
         def work(part: slice) -> None:
-            chains = self._states, self._keys, self.betas
-            lattice_sweeps(*chains, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
+            sweeps = lattice_sweeps if part.stop - part.start < FEWEST else lattice_block_sweeps
+            sweeps(self._states, self._keys, self.betas, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
 
         self._in_threads(work, self.n_chains)
 
