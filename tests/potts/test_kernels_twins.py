@@ -40,7 +40,9 @@ def sweep(system, states, keys, number, order, metropolis):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n_sites", "n_colors", "n_chains"), [(7, 5, 70), (4, 9, 1), (6, 2, 20)])
+@pytest.mark.parametrize(
+    ("n_sites", "n_colors", "n_chains"), [(7, 5, 70), (4, 9, 1), (6, 2, 20), (9, 4, 33), (6, 2, 150)]
+)
 def test_states_are_those_of_the_twin(kind, method, n_sites, n_colors, n_chains):
     system = model(kind, n_sites, n_colors)
     chains = dynamics(kind, system, n_chains, 11, method=method)

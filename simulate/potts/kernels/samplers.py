@@ -11,7 +11,13 @@ from simulate.potts.kernels.independent import IndependentChains
 from simulate.potts.kernels.lattice import FEWEST, lattice_block_sweeps, lattice_scores, lattice_sweeps
 from simulate.potts.kernels.lists import coloring, groups_of
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
-from simulate.potts.kernels.sweeps import dense_sweeps, group_sweeps, product_sweeps, single_precision
+from simulate.potts.kernels.sweeps import (
+    dense_sweeps,
+    few_color_sweeps,
+    group_sweeps,
+    product_sweeps,
+    single_precision,
+)
 from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 from theory.models.arrays import Array
 
@@ -19,6 +25,7 @@ Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas,
 
 LARGEST = 1e30  # bound on logits, far below the overflow of single precision at 3e38
 SMALLEST = 16  # chains in a block: with fewer, loops over them would not fill vector units
+LANES = 8  # numbers in single precision of a vector unit
 CACHED = 2**17  # numbers that fit into the second cache
 
 
@@ -72,6 +79,9 @@ class BlockChains(IndependentChains):
         """
         count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // SMALLEST)))
         size = -(-self.n_chains // count)
+        if size > SMALLEST:  # whole vector units, at most a tenth more chains
+            size += -size % LANES
+            count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
         full[: self.n_chains] = values
         return full.reshape(count, size, *values.shape[1:])
@@ -100,9 +110,14 @@ class DenseChains(BlockChains):
 
 
 class ProductChains(BlockChains):
-    """Samples models with couplings J_ij U_ab and dense J, whose sites are updated in their order."""
+    """Samples models with couplings J_ij U_ab and dense J, whose sites are updated in their order.
 
-    block = 128  # or fewer, so that the counts of colors around every site fit into the second cache
+    Many chains of few colors have a kernel of their own. It adds the local scores up in another order, in single
+    precision, so that about one draw in ten million may differ from that of the same chain among few.
+    """
+
+    block = 128  # or fewer, so that what is kept for every site fits into the second cache
+    few_colors, many_chains = 4, 32
 
     def __init__(self, model: PottsModel, *arguments: Any, **options: Any) -> None:
         super().__init__(model, *arguments, **options)
@@ -115,7 +130,8 @@ class ProductChains(BlockChains):
         self.block = min(self.block, max(SMALLEST, CACHED // (len(filled) * model.n_sites)))
 
     def _sweep(self, chains: Chains, start: int, stop: int) -> None:
-        product_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
+        abreast = self.n_colors <= self.few_colors and self.n_chains >= self.many_chains
+        (few_color_sweeps if abreast else product_sweeps)(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
         """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""

@@ -87,6 +87,31 @@ def product_sweeps(
 
 
 @compiled
+def few_color_sweeps(
+    J: Any, U: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int, metropolis: bool
+) -> None:
+    """Couplings J_ij U_ab as in `product_sweeps`, for few colors: about three times as fast for a block of 128 chains.
+
+    Keeps Y[a, j] = U[s_j, a] of every chain and adds up z_ia = sum_j J_ij Y[a, j] + h[i, a] anew at every site: loops
+    over chains alone, without branches.
+    """
+    n_sites, n_colors = h.shape
+    size = states.shape[2]
+    Y, logits = np.empty((n_colors, n_sites, size), np.float32), np.empty((n_colors, size), np.float32)
+    weights, bits, total = np.empty_like(logits), np.empty(size, np.int32), np.empty(size)
+    for k in range(len(states)):
+        for i in range(n_sites):
+            _set_scores(U, states[k, i], Y, i)
+        for sweep in range(start, stop):
+            for i in range(n_sites):
+                for a in range(n_colors):
+                    _add_fields(J[i], Y[a], h[i, a], logits[a])
+                place = np.uint64(2) * np.uint64(sweep * n_sites + i)
+                _update(logits, betas[k], keys[k], place, states[k, i], accepted[k], metropolis, weights, bits, total)
+                _set_scores(U, states[k, i], Y, i)
+
+
+@compiled
 def group_sweeps(
     sites: Any, groups: Any, h: Any, betas: Any, keys: Any, states: Any, accepted: Any, start: int, stop: int,
     metropolis: bool,
@@ -184,6 +209,30 @@ def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
             second, third, fourth = first + width, first + width + width, first + width + width + width
             for a in range(np.uint64(0), width, np.uint64(8)):
                 _add_eight(z, np.uint64(c) * width + a, U, first + a, second + a, third + a, fourth + a, factors)
+
+
+@compiled
+def _set_scores(U: Any, colors: Any, Y: Any, i: int) -> None:
+    """Sets Y[a, i, c] to U[color of c, a]."""
+    for a in range(len(Y)):
+        row = Y[a, i]
+        for c in range(len(row)):
+            row[c] = U[colors[c], a]
+
+
+@compiled
+def _add_fields(J: Any, Y: Any, h: Any, z: Any) -> None:
+    """Sets z[c] = h + sum_j J[j] Y[j, c]; four rows at once save three loads and stores of z."""
+    z[:] = h
+    for j in range(0, len(J) - 3, 4):
+        p, q, r, s = J[j], J[j + 1], J[j + 2], J[j + 3]
+        first, second, third, fourth = Y[j], Y[j + 1], Y[j + 2], Y[j + 3]
+        for c in range(len(z)):
+            z[c] += (p * first[c] + q * second[c]) + (r * third[c] + s * fourth[c])
+    for j in range(len(J) - len(J) % 4, len(J)):
+        p, first = J[j], Y[j]
+        for c in range(len(z)):
+            z[c] += p * first[c]
 
 
 @compiled
