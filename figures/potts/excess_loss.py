@@ -23,7 +23,7 @@ TOLERANCE = 3e-3  # times the size 1/sqrt(M) of the gradient that a sample leave
 
 
 def fits(kind: str, n_samples: int, replicates: int) -> NDArray[np.float64]:
-    """Measures excess masked loss and squared error of the couplings of fits, (replicates, 2), averaged exactly."""
+    """Measures excess masked loss and squared relative error of couplings, (replicates, 2), averaged exactly."""
     model = pair_model(BETA)
     population, found = potts.enumerate_states(model), []
     states, p, floor = population.states, population.probabilities, potts.masked_loss_floor(model)
@@ -86,20 +86,20 @@ EXPERIMENT = Experiment(
     compute=compute,
     panels=(
         Panel(title=LOSS, curves={}, ylabel="excess over the floor (nats a site)"),
-        Panel(title=ERROR, curves={}, ylabel="error of the couplings, r.m.s."),
+        Panel(title=ERROR, curves={}, ylabel="relative error of the couplings, r.m.s."),
     ),
     xlabel="samples $M$",
     xscale="log",
     yscale="log",
     unjudged="the laws hold for many samples, and are judged from 10000 samples on",
-    caption="Markers are fits to M independent samples, with the masked loss and the error of the couplings "
+    caption="Markers are fits to M independent samples, with the masked loss and the relative error of the couplings "
     "computed exactly on the population; error bars are over {replicates} sets of samples. The excess is the masked "
-    "loss above that of the true conditional probabilities, and the error of the couplings is the root mean square "
-    "of |learned - true|/|true|. Lines are the exact laws for large M: the excess loss is tr(H^+ K)/(2 L M), where "
-    "H is the Hessian of the loss, H^+ its pseudoinverse and K the covariance of its gradient, and the error "
-    "follows from the covariance H^+ K H^+/M of the parameters in the same way. Both laws describe the fits; at 300 "
-    "samples markers lie above them, by 7 to 15 %, because of terms of higher order in 1/M. The factored fit has "
-    "fewer parameters and a smaller excess. The dotted line, a full fit in which every site has couplings of its "
-    "own, has no markers and lies 0.7 % above that of the symmetric fit. z is judged for M >= 10000, where the laws "
-    "should hold.",
+    "loss above that of the true conditional probabilities, and the relative error of the couplings is the root mean "
+    "square of |learned - true|/|true|. Lines are the exact laws for large M: the excess loss is tr(H^+ K)/(2 L M), "
+    "where H is the Hessian of the loss, H^+ its pseudoinverse and K the covariance of its gradient, and the relative "
+    "error follows from the covariance H^+ K H^+/M of the parameters in the same way. Both laws describe the fits; at "
+    "300 samples markers lie above them, by 7 to 15 %, because of terms of higher order in 1/M. The factored fit has "
+    "fewer parameters and a smaller excess. The dotted line, a full fit in which every site has couplings of its own, "
+    "has no markers and lies 0.7 % above that of the symmetric fit. z is judged for M >= 10000, where the laws should "
+    "hold.",
 )

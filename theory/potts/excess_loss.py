@@ -1,4 +1,4 @@
-"""What a finite sample costs: the excess masked loss and the error of the couplings that are learned from it."""
+"""What a finite sample costs: the excess masked loss and the relative error of the learned couplings."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
