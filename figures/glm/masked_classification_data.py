@@ -23,7 +23,7 @@ States = NDArray[np.int16]
 
 RECORDS, TRAININGS = 15, 5
 TESTED = 3  # fits are tested on every third state of the population
-TOLERANCE = 1e-6  # of saddle points, relative: far below the noise of the moments
+TOLERANCE = 1e-5  # of saddle points, relative: far below the noise of the moments
 SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color 1 = spin -1
 
 

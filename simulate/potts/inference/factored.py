@@ -16,7 +16,7 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.errors import FitError
-from theory.models.potts import centered, identifiable_colors
+from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]
 
@@ -103,6 +103,7 @@ class _Problem:
         self.fields, self.l2, self.field_l2 = fields, l2, field_l2
         self.frequencies = data.frequencies()
         self.off_diagonal = ~np.eye(data.n_sites, dtype=bool)
+        self.without_mean = np.eye(data.n_colors) - 1 / data.n_colors
 
     def value(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
         """Returns the objective and its derivatives by A, V and h."""
@@ -154,7 +155,9 @@ class _Problem:
         return np.concatenate([*parts, h.ravel()] if self.fields else parts)
 
     def _color_gauge(self, V: Array) -> Array:
-        return identifiable_colors(V, self.fields)
+        """Returns `identifiable_colors` of V, as products with a matrix, which take less time."""
+        gauged = self.without_mean @ V
+        return np.asarray(gauged @ self.without_mean if self.fields else gauged)
 
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:

@@ -7,6 +7,7 @@ A gather or scatter of whole rows replaces products with one-hot matrices, and r
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
@@ -93,3 +94,13 @@ def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
             row, added = gradient[j, columns[j, m]], z[m]
             for k in range(z.shape[1]):
                 row[k] += added[k]
+
+
+@cached_njit()
+def sums(z: Numbers) -> Numbers:
+    """Returns the sums of the columns of z (B, W) in double precision, sample after sample."""
+    total = np.zeros(z.shape[1])
+    for m in range(len(z)):
+        for k in range(len(total)):
+            total[k] += z[m, k]
+    return total

@@ -88,6 +88,8 @@ def minimize(
 
 def dot(a: Vector, b: Vector) -> float:
     """Returns the inner product, summed in double precision over pieces."""
+    if len(a) <= PIECE:
+        return float(a @ b)
     return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=PIECE))
 
 

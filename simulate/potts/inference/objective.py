@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.potts.inference.kernels import logits, residuals, scatter
+from simulate.potts.inference.kernels import logits, residuals, scatter, sums
 from simulate.potts.inference.sequences import Sequences
 from theory.models.arrays import Array
 from theory.models.potts.batches import blocks
@@ -80,4 +80,4 @@ def _block_loss(
     np.exp(z, out=z)
     total += residuals(own, weights, data.n_colors, z, squares, hits)
     scatter(columns, z, gradient)
-    return total, z.sum(axis=0, dtype=float), squares, hits
+    return total, sums(z), squares, hits

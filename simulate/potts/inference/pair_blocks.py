@@ -65,10 +65,9 @@ def take(x: Numbers, first: int, table: Numbers) -> None:
         least, start = max(0, j + 1 - first), _row_start(j, L, C)
         for b in range(C):
             place = start + (b * (L - 1 - j) + first + least - j - 1) * C
-            source, target = x[place : place + (G - least) * C].reshape(G - least, C), table[j, b, least:]
-            for i in range(G - least):
-                for a in range(C):
-                    target[i, a] = source[i, a]
+            source, target = x[place : place + (G - least) * C], table[j, b].reshape(-1)[least * C :]
+            for k in range(len(source)):
+                target[k] = source[k]
     for i in range(G):
         table[first + i, :, i] = 0
         row, later = _row(x, first + i, L, C), table[first + i + 1 :]
@@ -88,13 +87,12 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
     L, C, G, _ = table.shape
     for j in range(first + G - 1):
         least, start = max(0, j + 1 - first), _row_start(j, L, C)
-        fields = by_field[least:]
+        fields = by_field.reshape(-1)[least * C :]
         for b in range(C):
             place, share = start + (b * (L - 1 - j) + first + least - j - 1) * C, frequencies[j, b]
-            target, source = x[place : place + (G - least) * C].reshape(G - least, C), table[j, b, least:]
-            for i in range(G - least):
-                for a in range(C):
-                    target[i, a] += source[i, a] - share * fields[i, a]
+            target, source = x[place : place + (G - least) * C], table[j, b].reshape(-1)[least * C :]
+            for k in range(len(source)):
+                target[k] += source[k] - share * fields[k]
     for i in range(G):
         row, later, shares = _row(x, first + i, L, C), table[first + i + 1 :], frequencies[first + i + 1 :]
         own_field = by_field[i]

@@ -33,6 +33,7 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
 
     found = descend(in_precision, start, scale, options)
     couplings, fields = parameters(found.point, f, zero_sum=zero_sum)
+    couplings.flags.writeable = False  # a model keeps what nobody can change, without a copy
     return DensePottsModel(couplings, fields), [found]
 
 
