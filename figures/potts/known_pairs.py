@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+MANY = 100  # known pairs: circles around more are drawn small
 PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance", "known"
 
 
@@ -67,7 +68,8 @@ def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
     decorate(axes, rows)
     known = rows[rows["curve"] == KNOWN]
     if len(known):
-        ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": 4, "markeredgewidth": 0.6}
+        size, width = (2, 0.4) if len(known) > MANY else (4, 0.6)
+        ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": size, "markeredgewidth": width}
         axes.plot(known["theory"], known["x"], "o", **ring, label=label)
         axes.legend(loc="lower left", fontsize=6, frameon=True, framealpha=0.9, borderpad=0.3)
 

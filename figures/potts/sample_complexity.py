@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from figures.core import Context, Experiment, Panel, Row, row
 from figures.potts.sparse_pairs import C, L, own_loss, sequences, sparse_model
 from simulate.core import Estimate, Task
-from simulate.potts import factored_attention, full_recovery_error, masked_loss, pseudo_likelihood, recovery_error
+from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
+from simulate.potts.inference.sequence_losses import sequence_losses
 
 LOSS, ERROR = "excess masked loss", "recovery error"
 FACTORED, FULL, FREE = "factored", "full, best ridge", "full, hardly any ridge"
@@ -55,7 +56,8 @@ def full_fit(states: Array, test: Array, floor: float, ridge: float, field_ridge
     """Measures excess masked loss and recovery error of the full fit whose ridges are these numbers times 1/M."""
     n = len(states)
     full = pseudo_likelihood(states, C, l2=ridge / n, field_l2=field_ridge / n, tol=1e-3)
-    return masked_loss(full.model, test).loss - floor, full_recovery_error(full.couplings, sparse_model())
+    loss = float(sequence_losses(full.model, test).mean())
+    return loss - floor, full_recovery_error(full.couplings, sparse_model())
 
 
 def compute(context: Context) -> list[Row]:

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulate.core import stream
 from simulate.potts import masked_loss, site_independent
+from simulate.potts.inference.sequence_losses import sequence_losses
 from tests.potts.populations import population
 from tests.potts.reference import four_body_model, pair_model
 from theory.models import DensePottsModel, PottsModel, SquareLatticePotts
@@ -134,3 +136,16 @@ def test_a_table_has_one_row_for_each_site():
     np.testing.assert_array_equal(frame.site, np.arange(6))
     np.testing.assert_array_equal(frame.loss, found.by_site)
     np.testing.assert_array_equal(frame.accuracy, found.accuracy_by_site)
+
+
+@pytest.mark.parametrize(("L", "C", "M"), [(2, 2, 1), (7, 20, 600), (40, 4, 300)])
+def test_losses_of_sequences_are_those_of_the_conditionals(L, C, M):
+    rng = stream(0, "losses of sequences", L, C)
+    J = np.triu(np.ones((L, L)), 1)[:, :, None, None] * rng.standard_normal((L, L, C, C))
+    model = DensePottsModel(J + J.transpose(1, 0, 3, 2), rng.standard_normal((L, C)), 0.4)
+    states = rng.integers(C, size=(M, L))
+    logs = model.log_conditionals(states)
+    expected = -np.take_along_axis(logs, states[:, :, None], axis=2).mean(axis=(1, 2))
+    np.testing.assert_allclose(sequence_losses(model, states), expected, rtol=3e-6)
+    with pytest.raises(ValueError, match="states must"):
+        sequence_losses(model, np.full((1, L), C))

@@ -14,13 +14,10 @@ from figures.analyse.sequences.independent_sites import (
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
+from simulate.potts.inference.sequence_losses import sequence_losses
 from theory.models.arrays import Array
-from theory.models.potts import Potts
-from theory.models.potts.batches import blocks
 
 States = NDArray[np.uint8]
-
-BLOCK = 256  # sequences whose conditional distributions are held at a time
 
 
 @dataclass(frozen=True)
@@ -128,16 +125,6 @@ def pair_scores(states: States, weights: Array, gap: int | None, settings: Setti
     fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
     scores[varying[:, None], varying] = average_product_corrected(interaction_scores(fit.couplings, gap=gap))
     return scores, fit.converged
-
-
-def sequence_losses(model: Potts, states: NDArray[np.integer]) -> Array:
-    """Return -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each sequence (M, L)."""
-    losses = np.empty(len(states))
-    for rows in blocks(len(states), 1, most=BLOCK):
-        part = states[rows]
-        chosen = np.take_along_axis(model.log_conditionals(part), part[:, :, None].astype(np.int64), axis=2)
-        losses[rows] = -chosen.mean(axis=(1, 2))
-    return losses
 
 
 def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:
