@@ -57,11 +57,13 @@ class PairCurvatures(Curvatures):
 
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yields places in the vector, and the inverse curvatures there."""
-        v, p = self._of_colors, self._of_predictions
-        yield slice(v.size), inverse(p + 2 * self._field_l2)
+        v, p = self._of_colors.astype(np.float32), self._of_predictions.astype(np.float32)
+        yield slice(v.size), inverse(p + np.float32(2 * self._field_l2))
         for i, place, _ in pair_blocks.rows(*v.shape):
-            both = np.multiply.outer(p[i], v[i + 1 :]) + np.multiply.outer(v[i], p[i + 1 :])
-            yield place, inverse(both + 2 * self._l2)
+            both = np.multiply.outer(p[i], v[i + 1 :])
+            both += np.multiply.outer(v[i], p[i + 1 :])
+            both += np.float32(2 * self._l2)
+            yield place, inverse(both)
 
 
 def objective(
@@ -80,7 +82,7 @@ def objective(
     couplings: a fit then takes four times fewer steps than with h itself. The gradient has the type of x.
     """
     f = data.frequencies()
-    groups, by_row = site_groups(*f.shape), f.reshape(-1)
+    groups, by_row = site_groups(*f.shape), f.reshape(-1).astype(dtype)
 
     def function(x: Vector) -> tuple[float, Vector]:
         def of_group(sites: slice) -> tuple[Array, GroupLoss]:
