@@ -43,7 +43,7 @@ class Curvatures(ABC):
         """Yields places in the vector, and the inverse curvatures there."""
 
 
-def inverse(curvatures: Array) -> NDArray[np.float32]:
+def inverse(curvatures: NDArray[Any]) -> NDArray[np.float32]:
     """Returns the inverse curvatures in a row, in single precision."""
     return np.asarray(1 / curvatures.ravel(), dtype=np.float32)
 
