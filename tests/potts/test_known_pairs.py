@@ -52,3 +52,17 @@ def test_precision_is_the_share_of_known_pairs_among_the_strongest_that_are_far_
     assert not any(
         r["panel"] == "precision" for r in known_rows(SimpleNamespace(n_sites=5, scores=scores), known[:] & 0)
     )
+
+
+def test_pairs_are_apart_along_the_chain_and_sites_that_are_not_in_it_are_not_ranked():
+    scores, known = np.zeros((5, 5)), np.zeros((5, 5), dtype=bool)
+    for (i, j), score in {(0, 1): 9, (0, 2): 8, (1, 3): 7, (0, 4): 6, (1, 4): 5, (3, 4): 4}.items():
+        scores[i, j] = scores[j, i] = score
+    for i, j in [(0, 4), (0, 2)]:
+        known[i, j] = known[j, i] = True
+    numbers = np.array([1, 2, 0, 3, 4])  # the chain has a gap at the third site
+    rows = known_rows(SimpleNamespace(n_sites=5, scores=scores), known, apart=2, numbers=numbers, listed=(1, 2, 9))
+    found = [(r["x"], r["simulation"]) for r in rows if r["curve"] == FOUND]
+    assert found == [(1, 1.0), (2, 0.5)]  # of (0, 4), (1, 4), (0, 3): the stronger (1, 3) are neighbors in the chain
+    assert [r["x"] for r in rows if r["curve"] == f"_{FOUND}"] == [1, 2]
+    assert {r["theory"] for r in rows if r["curve"] == CHANCE} == {1 / 3}
