@@ -170,7 +170,7 @@ class ClassClusters:
         K, d = self.means.shape
         errors = np.empty(K)
         for c in range(K):
-            spread: Array = np.linalg.qr((fitted.weights * self.roots[c]).T / np.sqrt(d), mode="r")
+            spread = np.asarray(np.linalg.qr((fitted.weights * self.roots[c]).T / np.sqrt(d), mode="r"), float)
             h = fitted.weights @ self.means[c] / np.sqrt(d) + fitted.bias
             ahead = h[c] - np.delete(h, c)
             factor = spread[:, [c]] - np.delete(spread, c, axis=1)
