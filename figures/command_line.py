@@ -119,13 +119,32 @@ def _table(options: argparse.Namespace) -> None:
         print(("\n" if number else "") + render_table(rows, title, options.format, experiment))
 
 
-def _gallery(options: argparse.Namespace) -> None:
+def _gallery(options: argparse.Namespace) -> int:
     from figures.core.gallery import add_to_gallery, write_page
 
     options.all = options.all or not options.names
+    if options.check:
+        return _check_gallery(options)
     for outputs in _with_tables(_chosen(options), options, only_missing=not options.fresh):
         print(add_to_gallery(outputs))
     print(write_page())
+    return 0
+
+
+def _check_gallery(options: argparse.Namespace) -> int:
+    """Names the pictures that do not show the tables that are there; a table of other sources tells nothing of them."""
+    from figures.core.gallery import shows_another_table
+
+    tree = SourceTree()
+    found = [Outputs(path, options.output, tree) for path in _chosen(options)]
+    fresh = [outputs for outputs in found if outputs.has_fresh_table(options.quality)]
+    old = [outputs.path.stem for outputs in fresh if shows_another_table(outputs)]
+    print(f"pictures of the gallery that show their tables in {_shown(options.output)}/: {len(fresh) - len(old)}")
+    if len(found) > len(fresh):
+        print(f"pictures without a table that is up to date, which are not checked: {len(found) - len(fresh)}")
+    if old:
+        print(f"these pictures show other tables: python -m figures gallery {' '.join(old)}", file=sys.stderr)
+    return int(bool(old))
 
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
@@ -250,6 +269,10 @@ def _parser() -> argparse.ArgumentParser:
             )
         if name in ("table", "gallery"):
             command.add_argument("--fresh", action="store_true", help="first compute again what is out of date")
+        if name == "gallery":
+            command.add_argument(
+                "--check", action="store_true", help="draw nothing; name the pictures that do not show the tables there"
+            )
         if name == "run":
             command.add_argument("--force", action="store_true", help="compute again even what is up to date")
     commands.add_parser(

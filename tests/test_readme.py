@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from theory.__main__ import main
+from theory.command_line import main
 
 FOLDER = Path(__file__).resolve().parents[1]
 GALLERY = FOLDER / "figures" / "gallery"

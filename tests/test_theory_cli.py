@@ -1,16 +1,20 @@
 """`python -m theory`: one answer of any subject from the shell, errors that name what is allowed, readable help."""
 
 import json
+import os
 import pkgutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import theory
 from theory import glm, masked, potts, random_matrix, requests, topics
-from theory.__main__ import main
+from theory.command_line import main
 from theory.models import (
     AR1,
     Isotropic,
@@ -267,3 +271,17 @@ def test_a_solve_that_fails_exits_with_one(capsys):
     text = "masked.replica AR1 d=4 correlation=0.5 alpha=1 lam=0.001 max_iter=1"
     assert main(text.split()) == 1
     assert "max_iter after 1 iteration" in capsys.readouterr().err
+
+
+def test_interrupted_while_its_libraries_are_loaded(tmp_path):
+    (tmp_path / "numpy.py").write_text("import pathlib, time\n\npathlib.Path('loading').touch()\ntime.sleep(60)\n")
+    environment = os.environ | {"PYTHONPATH": str(Path(theory.__file__).parents[1])}
+    request = [sys.executable, "-m", "theory", *SOLVE]
+    process = subprocess.Popen(request, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "loading").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert error == "\ninterrupted before there was an answer\n"
+    assert process.returncode == 130

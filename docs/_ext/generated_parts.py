@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from figures.core.captions import caption_of, listed
+from figures.core.captions import caption_of, declared_caption
 from figures.core.discover import find_experiments, load
 from figures.core.outputs import OUTPUT
 from figures.core.papers import map_of_papers
@@ -71,19 +71,8 @@ def caption(name: str, experiment: Any) -> str:
     if table.is_file():
         with contextlib.suppress(TableError):
             return caption_of(experiment, read_csv(table))
-    if experiment.compute is not None:  # its sizes are known to its own code alone
-        return str(experiment.caption).replace("{sizes}", "the sizes").replace("{replicates}", "several")
-    panels = [panel for panel in experiment.resolved_panels() if panel.d is not None]
-    curves = [curve for panel in panels for _, curve in panel.resolved_curves()]
-    sizes = {size for one in [*panels, *curves] for size in _sizes(one.d, bool(one.extrapolate))}
-    replicates = {one.replicates for one in [*panels, *curves] if one.replicates is not None}
-    return str(experiment.caption).replace("{sizes}", listed(sizes)).replace("{replicates}", listed(replicates))
-
-
-def _sizes(d: int | tuple[int, ...], extrapolated: bool) -> tuple[int, ...]:
-    if isinstance(d, tuple):
-        return d
-    return (d, 2 * d) if extrapolated else (d,)
+    declaration = find_experiments().get(name)
+    return declared_caption(experiment, declaration.read_text(encoding="utf-8") if declaration else "")
 
 
 def papers(_of: str) -> str:

@@ -1,14 +1,17 @@
 """Writes the page beside each figure: its caption with the numbers of the run, what its table says, and its sources."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from figures.core.experiment import Experiment
+from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.report import summary
 from figures.core.scores import COVERAGE
+
+ASKED = re.compile(r"\bcontext\.replicates\((\d+)\)")  # by an experiment that computes its rows itself
 
 
 def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
@@ -26,6 +29,26 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
     either = listed(measured["replicates"], "or")
     bars = f"Bars have a coverage of {100 * COVERAGE:.0f} % by Student's law for independent replicates"
     return f"{text} {bars}, of which each marker has {either}.".lstrip()
+
+
+def declared_caption(experiment: Experiment, source: str = "") -> str:
+    """Returns the caption without a run, with the numbers that the declaration fixes for the default quality.
+
+    An experiment that computes its rows itself asks for so many replicates in the text of its file, the `source`.
+    """
+    asked = {float(number) for number in ASKED.findall(source)}
+    panels = experiment.resolved_panels()
+    curves = [curve for panel in panels for _, curve in panel.resolved_curves()]
+    both: list[Panel | Curve] = [*panels, *curves]
+    sizes = {size for one in both for size in _sizes(one)}
+    replicates = asked or {one.replicates for one in both if one.replicates is not None}
+    return experiment.caption.replace("{sizes}", listed(sizes)).replace("{replicates}", listed(replicates))
+
+
+def _sizes(declared: Panel | Curve) -> tuple[int, ...]:
+    if not isinstance(declared.d, int):
+        return declared.d or ()
+    return (declared.d, 2 * declared.d) if declared.extrapolate else (declared.d,)
 
 
 def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: str) -> str:

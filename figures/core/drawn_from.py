@@ -36,7 +36,7 @@ def read_drawn(gallery: Path) -> dict[str, Drawn]:
 def note_drawn(gallery: Path, experiment: Path, table: Path) -> None:
     """Notes what the picture of the experiment, which is declared in this file, was drawn from."""
     picture = gallery / f"{experiment.stem}.png"
-    digests = Drawn(_digest(picture.read_bytes()), _digest(table.read_bytes()), declaration_digest(experiment))
+    digests = Drawn(digest(picture.read_bytes()), digest(table.read_bytes()), declaration_digest(experiment))
     known = {name: drawn for name, drawn in read_drawn(gallery).items() if (gallery / f"{name}.png").is_file()}
     known[experiment.stem] = digests
     with atomic_write(gallery / NAME) as temporary:
@@ -52,7 +52,7 @@ def out_of_date(gallery: Path, experiment: Path) -> str | None:
         return f"{name} has no picture"
     if name not in known:
         return f"{name} is not in {NAME}"
-    if known[name].picture != _digest(picture.read_bytes()):
+    if known[name].picture != digest(picture.read_bytes()):
         return f"{name}.png is not the picture that was drawn"
     if known[name].declaration != declaration_digest(experiment):
         return f"the declaration of {name} has changed since its picture was drawn"
@@ -70,7 +70,7 @@ def declaration_digest(experiment: Path) -> str:
             tree = ast.parse(source)
             texts[file] = f"{file.name}\n{_drawn_text(source, tree)}"
             pending += _beside(experiment.parent, tree)
-    return _digest("\n".join(texts[file] for file in sorted(texts)).encode())
+    return digest("\n".join(texts[file] for file in sorted(texts)).encode())
 
 
 def _beside(folder: Path, tree: ast.Module) -> Iterator[Path]:
@@ -106,5 +106,6 @@ def _left_out(tree: ast.Module) -> Iterator[ast.expr | ast.keyword]:
             yield first.value
 
 
-def _digest(content: bytes) -> str:
+def digest(content: bytes) -> str:
+    """Returns the first digits of the SHA-256."""
     return hashlib.sha256(content).hexdigest()[:SHOWN]

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from figures.core.atomic_write import atomic_write
 from figures.core.discover import FIGURES, find_experiments, load
-from figures.core.drawn_from import note_drawn
+from figures.core.drawn_from import digest, note_drawn, read_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import cycle_colors, draw_figure
@@ -41,6 +41,20 @@ def add_to_gallery(outputs: Outputs, gallery: Path = GALLERY) -> Path:
     save_small(render, picture, LARGEST, kept=[*cycle_colors(), "#ffffff"])
     note_drawn(gallery, outputs.path, outputs.table)
     return picture
+
+
+def shows_another_table(outputs: Outputs, gallery: Path = GALLERY) -> bool:
+    """Says whether the experiment's picture in the gallery differs from one that is drawn from its table now.
+
+    A table of the same bytes is not drawn again. Rounding that differs from machine to machine is seen in no picture.
+    """
+    picture, known = gallery / f"{outputs.path.stem}.png", read_drawn(gallery).get(outputs.path.stem)
+    if not picture.is_file():
+        return True
+    if known is not None and known.table == digest(outputs.table.read_bytes()):
+        return False
+    with TemporaryDirectory() as folder:
+        return add_to_gallery(outputs, Path(folder)).read_bytes() != picture.read_bytes()
 
 
 def write_page(gallery: Path = GALLERY) -> Path:

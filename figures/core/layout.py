@@ -56,6 +56,7 @@ def _arranged(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes]) -> b
     """Breaks long labels and moves legends, and says whether panels are in their final places."""
     _place(figure)
     wrapped = [_wrap_labels(axes), _wrap_title(figure)]
+    n_legends = sum(map(_shows_legend, axes))
     with_legend = _without_repetitions([ax for ax in axes if _shows_legend(ax)])
     for cell in unused:
         cell.set_axis_off()
@@ -74,8 +75,11 @@ def _arranged(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes]) -> b
             return True
         _below_all(figure, with_legend[0])
         return False
+    placed = not any(wrapped) and len(with_legend) == n_legends  # a legend within its panel takes no room
     for _ in with_legend:  # a legend that moves makes its panel smaller, so that another one may hide data then
-        _place(figure)
+        if not placed:
+            _place(figure)
+        placed = False
         moved = [ax for ax in with_legend if _hides_data(ax)]
         if not moved:
             return True

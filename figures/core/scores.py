@@ -4,10 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri_exp
-from scipy.stats import f as fisher
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import fdtr, fdtrc, ndtri, ndtri_exp, stdtr, stdtrit  # scipy.stats takes half a second to load
 
 COVERAGE = 0.95  # coverage of the error bars that are drawn
 SMALLEST = -690.0  # logarithm of the least probability that is told apart from zero: scores reach 37
@@ -27,12 +24,12 @@ def normal_score(t: float, n: int) -> float:
     """
     if not math.isfinite(t) or t == 0:
         return t
-    return math.copysign(-float(ndtri_exp(max(float(student.logsf(abs(t), n - 1)), SMALLEST))), t)
+    return math.copysign(-_quantile(float(stdtr(n - 1, -abs(t)))), t)
 
 
 def error_bars(stderr: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
     """Returns the half-lengths of bars that contain the true mean with the probability COVERAGE, by Student's law."""
-    return np.asarray(student.ppf((1 + COVERAGE) / 2, np.asarray(n, dtype=float) - 1) * np.asarray(stderr))
+    return np.asarray(stdtrit(np.asarray(n, dtype=float) - 1, (1 + COVERAGE) / 2) * np.asarray(stderr))
 
 
 def joint_score(gaps: ArrayLike) -> float:
@@ -68,8 +65,13 @@ def joint_score(gaps: ArrayLike) -> float:
     p = int(kept.sum())
     square = n * (n - 1) * float(np.sum((directions[kept] @ means / widths[kept]) ** 2))
     value = square * (n - p) / (p * (n - 1))
-    lower, upper = fisher.logcdf(value, p, n - p), fisher.logsf(value, p, n - p)
-    return float(ndtri_exp(max(lower, SMALLEST)) if lower < upper else -ndtri_exp(max(upper, SMALLEST)))
+    lower, upper = float(fdtr(p, n - p, value)), float(fdtrc(p, n - p, value))
+    return _quantile(lower) if lower < upper else -_quantile(upper)
+
+
+def _quantile(probability: float) -> float:
+    """Returns the normal quantile of a probability, also where that is so small that it is taken for zero."""
+    return float(ndtri_exp(max(math.log(probability), SMALLEST) if probability > 0 else SMALLEST))
 
 
 def _rank_score(gaps: NDArray[np.float64]) -> float:
@@ -82,7 +84,7 @@ def _rank_score(gaps: NDArray[np.float64]) -> float:
     sizes = np.sum((signs @ (gaps / np.sqrt(np.mean(gaps**2, axis=0)))) ** 2, axis=1)
     tied = np.isclose(sizes, sizes[0], rtol=1e-9)
     rank = np.sum(~tied & (sizes < sizes[0])) + tied.sum() / 2
-    return float(norm.ppf(rank / len(sizes)))
+    return float(ndtri(rank / len(sizes)))
 
 
 def spread_of_rms(n: int) -> float:
@@ -92,4 +94,4 @@ def spread_of_rms(n: int) -> float:
 
 def expected_largest(n: int) -> float:
     """Returns the median of the largest of n independent standard normal scores in absolute value."""
-    return float(norm.isf(-math.expm1(math.log(0.5) / n) / 2))
+    return -float(ndtri(-math.expm1(math.log(0.5) / n) / 2))

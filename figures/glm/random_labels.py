@@ -62,7 +62,10 @@ def least_loss_of(X: NDArray[np.float64], model: RandomLabels, rng: np.random.Ge
         return float(np.mean((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / 2)
     # By duality this is the largest mean of multipliers 0 <= a <= 1 with sum a y x = 0, which has d equations, not n.
     gain = -np.ones(len(X)) / len(X)
-    found = linprog(gain, A_eq=(y[:, None] * X).T, b_eq=np.zeros(X.shape[1]), bounds=(0, 1), method="highs-ds")
+    exact = {"A_eq": (y[:, None] * X).T, "b_eq": np.zeros(X.shape[1]), "bounds": (0, 1)}
+    found = linprog(
+        gain, **exact, method="highs-ds", options={"presolve": False}
+    )  # dense rows leave nothing to presolve
     if not found.success:
         raise RuntimeError(f"the linear program was not solved: {found.message}")
     return float(-found.fun)

@@ -159,7 +159,7 @@ DECLARED = Experiment(
     "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "
     "markers are the networks themselves at their own size, with error bars. No z is given, because for trained "
     "features the equivalent is approximate: at these settings its error is too large by 4 percent on average and "
-    "up to 7 (2 for random features), since the trained layer lies along the source teacher and responds "
+    "up to 7 (about 1.5 for random features), since the trained layer lies along the source teacher and responds "
     "nonlinearly. Transferred features help from a correlation of the tasks of about 0.3 on; with many target "
     "samples it is better to train both layers from scratch, for which there is no theory here. The lower row shows "
     "the same networks over the theory.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from scipy.linalg import lstsq
 
 from figures.core import NONE, Curve, Experiment, Panel
 from simulate.masked import mean_test_error, mean_train_error, sample, teacher_student_error
@@ -95,7 +96,9 @@ def teacher_train_error(model: TeacherStudent, d: int, rng: Generator) -> float:
     teachers = rng.normal(0, np.sqrt(model.signal_power / d), (d, TEACHERS))
     labels = X @ teachers + rng.normal(0, np.sqrt(model.noise), (n, TEACHERS))
     rows = np.vstack([X / np.sqrt(n), np.sqrt(model.lam) * np.eye(d)])
-    fitted = np.linalg.lstsq(rows, np.vstack([labels / np.sqrt(n), np.zeros((d, TEACHERS))]), rcond=None)[0]
+    # The ridge makes these rows independent, so that their QR decomposition serves, at a third of the cost of an SVD.
+    right = np.vstack([labels / np.sqrt(n), np.zeros((d, TEACHERS))])
+    fitted = lstsq(rows, right, lapack_driver="gelsy", check_finite=False)[0]
     return float(np.mean((labels - X @ fitted) ** 2))
 
 

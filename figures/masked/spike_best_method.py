@@ -18,6 +18,8 @@ LAMS = np.geomspace(1e-3, 10, 33)
 ALPHAS = np.geomspace(0.2, 10, 33)
 FULL = 2.0  # a color is full where masked regression and the best PCA differ by this factor
 EQUAL = 1e-2  # in the logarithm of thresholds
+ALIKE = "PCA, three kinds alike"
+BEST = {"masked regression", NAMES["correlation_pca"], ALIKE}  # somewhere in the figure, whose panels have one legend
 
 
 def lines(noise: Callable[[], Covariance]) -> dict[str, Curve]:
@@ -41,7 +43,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
     margin = np.log(table.loc[[f"_{lam:.4g}" for lam in LAMS]].to_numpy()) - kinds.min(axis=0)
     best = np.where(np.ptp(kinds, axis=0) < EQUAL, len(NAMES), kinds.argmin(axis=0)) + 1
     looks = {"masked regression": "C0"} | {name: f"C{COLORS[method]}" for method, name in NAMES.items()}
-    looks |= {"PCA, three kinds alike": "0.45"}
+    looks |= {ALIKE: "0.45"}
     palette = np.array([to_rgb(color) for color in looks.values()])
     weight = np.clip(np.abs(margin) / np.log(FULL), 0, 1)[..., None]
     filled = 1 - weight * (1 - palette[np.where(margin < 0, 0, best)])
@@ -49,8 +51,10 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
     levels = [0.4, 0.5, 0.7, 1.0, 1.2, 1.5, 2.0, 4.0]
     shown = axes.contour(alphas, LAMS, np.exp(margin), levels=levels, colors="k", linewidths=0.6)
     axes.clabel(shown, fmt="%g", fontsize=6)
+    here = {list(looks)[place] for place in np.where(margin < 0, 0, best).ravel()}
     for name, color in looks.items():
-        axes.plot([], [], "s", color=color, label=name)
+        if name in here | BEST:
+            axes.plot([], [], "s", color=color, label=name)
     axes.legend()
 
 
@@ -74,13 +78,14 @@ EXPERIMENT = Experiment(
     "it sees, is the lowest. A pale color says that masked regression and the best kind of PCA need almost the same "
     "strength, a full one that they differ by a factor of two or more. Contours are the threshold of masked "
     "regression over that of the best of three kinds of PCA (of the covariance, of the correlation matrix and of "
-    "the covariance without its diagonal), which have no ridge; below 1 masked regression is best. All numbers are "
-    "theory in the limit d = infinity. The noises are: two variances, 0.3 on 80 % of the coordinates and 4 on 20 %; "
-    "an AR(1) chain with r = 0.6 that is scaled to the same two variances; half an AR(1) chain with r = 0.8 beside "
-    "independent coordinates, with equal variances; and half the coordinates in pairs correlated by 0.95 beside "
-    "groups of ten correlated by 0.5, with equal variances. With pairs and blocks masked regression is best on 68 % "
-    "of the map, from alpha = 0.29 on, and needs as little as 0.32 times the strength (lambda = 0.04, alpha = 10). "
-    "With two variances and scaled AR(1) correlation PCA is best everywhere: by less than 1 % at lambda = 0.001 and "
-    "large alpha, and by factors of up to 6.5 and 3.1 elsewhere. With half AR(1) masked regression needs 1.01 to "
-    "1.56 times the strength of PCA, of which the three kinds are alike because all variances are equal.",
+    "the covariance without its diagonal), which have no ridge; below 1 masked regression is best. PCA of the "
+    "covariance and PCA without the diagonal have no color, since neither is anywhere the best alone. All numbers "
+    "are theory in the limit d = infinity. The noises are: two variances, 0.3 on 80 % of the coordinates and 4 on "
+    "20 %; an AR(1) chain with r = 0.6 that is scaled to the same two variances; half an AR(1) chain with r = 0.8 "
+    "beside independent coordinates, with equal variances; and half the coordinates in pairs correlated by 0.95 "
+    "beside groups of ten correlated by 0.5, with equal variances. With pairs and blocks masked regression is best "
+    "on 68 % of the map, from alpha = 0.29 on, and needs as little as 0.32 times the strength (lambda = 0.04, alpha "
+    "= 10). With two variances and scaled AR(1) correlation PCA is best everywhere: by less than 1 % at lambda = "
+    "0.001 and large alpha, and by factors of up to 6.5 and 3.1 elsewhere. With half AR(1) masked regression needs "
+    "1.01 to 1.56 times the strength of PCA, of which the three kinds are alike because all variances are equal.",
 )

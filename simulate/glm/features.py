@@ -69,22 +69,17 @@ class FeatureTask:
         h = np.concatenate([self._features(inputs[start : start + BLOCK]) @ readout for start in starts])
         linear = self.model.moments[1] * (readout @ self.map)
         errors, known = self._errors(y, h), self._errors(y, inputs @ linear)
-        variance = float(np.var(known))
-        if not variance > 0:  # as for an even activation, whose nearest linear learner is zero
-            return float(np.mean(errors))
-        slope = float(np.mean((known - known.mean()) * errors)) / variance
-        return float(np.mean(errors) - slope * (np.mean(known) - self._linear_error(linear)))
+        return controlled_mean(errors, known, self._linear_error(linear))
 
     def _errors(self, y: Array, h: Array) -> Array:
         return np.asarray((y - h) ** 2 if self.model.labels == "linear" else y * h < 0, float)
 
     def _linear_error(self, v: Array) -> float:
         """Returns the error of the learner v.c of the inputs, exactly."""
-        power, size = 1 + self.model.noise, float(v @ v)
-        shared = float(v @ self.teacher / np.sqrt(len(v)))
+        teacher = self.teacher / np.sqrt(len(v))
         if self.model.labels == "linear":
-            return power - 2 * shared + size
-        return float(np.arccos(np.clip(shared / np.sqrt(power * size), -1, 1)) / np.pi)
+            return float(1 + self.model.noise - 2 * v @ teacher + v @ v)
+        return sign_error(v, teacher, self.model.noise)
 
     def _drawn(self, n: int, rng: Generator) -> tuple[Array, Array]:
         d = len(self.teacher)
@@ -95,6 +90,21 @@ class FeatureTask:
         features = np.asarray(self.model.function(inputs @ self.map.T), float)
         mean = self.model.moments[0]
         return features - mean if mean else features
+
+
+def controlled_mean(errors: Array, known: Array, exact: float) -> float:
+    """Estimates the mean of `errors` (n,) by those of a learner on the same samples, `known`, whose mean is `exact`."""
+    variance = float(np.var(known))
+    if not variance > 0:  # as for an even activation, whose nearest linear learner is zero
+        return float(np.mean(errors))
+    slope = float(np.mean((known - known.mean()) * errors)) / variance
+    return float(np.mean(errors) - slope * (np.mean(known) - exact))
+
+
+def sign_error(v: Array, teacher: Array, noise: float = 0.0) -> float:
+    """Returns P(y h < 0) of h = v.c and y = sign(teacher.c + noise of this variance) for c standard normal, exactly."""
+    size = float(np.sqrt((v @ v) * (teacher @ teacher + noise)))
+    return float(np.arccos(np.clip(v @ teacher / size, -1, 1)) / np.pi) if size else 0.5
 
 
 def teacher_labels(field: Array, labels: str, noise: float, rng: Generator) -> Array:

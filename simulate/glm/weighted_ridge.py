@@ -1,7 +1,8 @@
 """Solves the one linear system behind every fit: weighted least squares with a unit ridge and free offsets."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
+from scipy.linalg.blas import dsyrk
 
 from theory.models.arrays import Array
 
@@ -22,7 +23,7 @@ def weighted_ridge(
     if Z.shape[1] <= len(Z):
         u, b = _primal(A, t, E)
     else:
-        u, b = _dual(A, t, E, A @ A.T if kernel is None else root * kernel * root.T)
+        u, b = _dual(A, t, E, dsyrk(1.0, A.T, trans=1, lower=1) if kernel is None else (root * kernel * root.T).T)
     return u.reshape(Z.shape[1], *target.shape[1:]), b.reshape(offsets.shape[1], *target.shape[1:])
 
 
@@ -32,21 +33,30 @@ def kernel_of(Z: Array) -> Array | None:
 
 
 def _primal(A: Array, t: Array, E: Array) -> tuple[Array, Array]:
-    gram = A.T @ A
-    gram.flat[:: len(gram) + 1] += 1
-    factor = cho_factor(gram, overwrite_a=True)
     # These are the parts of target and offsets that the ridge does not fit, from which b is eliminated exactly.
-    solved_t, solved_E = cho_solve(factor, A.T @ t), cho_solve(factor, A.T @ E)
+    solved_t, solved_E = _solved(dsyrk(1.0, A.T, lower=1), A.T @ t, A.T @ E)
     b = _offsets(E, t - A @ solved_t, E - A @ solved_E)
     return solved_t - solved_E @ b, b
 
 
 def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
-    kernel.flat[:: len(kernel) + 1] += 1
-    factor = cho_factor(kernel, overwrite_a=True)
-    rest_t, rest_E = cho_solve(factor, t), cho_solve(factor, E)
+    rest_t, rest_E = _solved(kernel, t, E)
     b = _offsets(E, rest_t, rest_E)
     return A.T @ (rest_t - rest_E @ b), b
+
+
+def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
+    """Solves (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten.
+
+    LAPACK itself is called, since the systems are so small that checks would take as long as solving.
+    """
+    diagonal = np.einsum("ii->i", lower)
+    diagonal += 1
+    finite = bool(np.isfinite(diagonal.sum()))
+    _, solved, failed = lapack.dposv(lower, np.hstack([t, E]), lower=1, overwrite_a=1, overwrite_b=1)
+    if failed or not finite:
+        raise np.linalg.LinAlgError("the matrix of the normal equations is not positive definite, or not finite")
+    return solved[:, : t.shape[1]], solved[:, t.shape[1] :]
 
 
 def _offsets(E: Array, rest_t: Array, rest_E: Array) -> Array:

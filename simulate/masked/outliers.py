@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 from simulate.masked.draw import at_size, sample_size, second_moment_rows
 from simulate.masked.fit import fit
-from simulate.masked.sampler import Inputs, sample, times_root
+from simulate.masked.sampler import Inputs, by_eigenvectors, has_own_map, sample, times_root
 from theory.models import Diagonal, EqualScales, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -90,7 +90,8 @@ def _top(matrix: Array) -> tuple[float, Array]:
 def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
     """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows.
 
-    Of many Gaussian rows on independent noise d + 1 are drawn that have second moments of the same law.
+    Of many Gaussian rows, unless the family of the noise has a cheap map, d + 1 are drawn that have second moments of
+    the same law.
     """
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")
@@ -100,7 +101,9 @@ def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Arr
         u = rng.standard_normal(d)
         u /= np.linalg.norm(u)
     independent = isinstance(noise, Isotropic | Diagonal | TwoLevel)
-    if inputs == "gaussian" and independent and isinstance(data.row_scales, EqualScales) and n > 2 * d:
+    many = n > 2 * d if independent else n >= 2 * d and not has_own_map(noise)
+    if inputs == "gaussian" and isinstance(data.row_scales, EqualScales) and many:
         white = second_moment_rows(n, d + 1, rng)
-        return u, times_root(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
+        colored = times_root if independent else by_eigenvectors
+        return u, colored(noise, white[:, :d].copy()) + np.sqrt(data.strength) * white[:, d:] * u
     return u, sample(Spiked(noise, u, data.strength), n, rng, inputs, data.row_scales)

@@ -90,9 +90,18 @@ FACTORS: dict[Inputs, Callable[[Generator, tuple[int, int]], Array]] = {
 @singledispatch
 def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
     """Draws Gaussian rows of any record by its eigenvectors, which it caches; the covariance may be singular."""
-    noise = rng.standard_normal((n, len(covariance.eigenvalues)))
+    return by_eigenvectors(covariance, rng.standard_normal((n, len(covariance.eigenvalues))))
+
+
+def by_eigenvectors(covariance: Covariance, noise: Array) -> Array:
+    """Gives rows of white noise (n, d), which it overwrites, the covariance; the cheapest way for any record."""
     noise *= np.sqrt(covariance.eigenvalues)
     return np.asarray(noise @ covariance.eigenvectors.T)
+
+
+def has_own_map(covariance: Covariance) -> bool:
+    """Says whether rows of the record are drawn by a map of its family, which costs less than that by eigenvectors."""
+    return _gaussian.dispatch(type(covariance)) is not _gaussian.dispatch(object)
 
 
 @singledispatch

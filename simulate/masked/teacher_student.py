@@ -2,28 +2,56 @@
 
 import numpy as np
 from numpy.random import Generator
+from scipy.linalg import lapack
 
 from simulate.masked.draw import draw
+from simulate.masked.moments import mirrored
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
 from theory.models import TeacherStudent
 from theory.models.arguments import checked
+from theory.models.arrays import Array
+
+FEW = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse
+RESOLVED = 1e-8  # below this share of tr C, of which no eigenvalue is larger, a ridge is lost in the difference
 
 
 @checked
 def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs: Inputs = "gaussian") -> float:
     """Measures one replicate of the population error on noisy labels, averaged exactly over teacher and label noise.
 
-    The student misses w by lam Q w - Q X'noise/n. With C = X'X/n = V s V' that averages to
-    (signal_power/d) lam^2 tr Q Sigma Q + (noise/n) tr Q C Q Sigma: sums over s weighted by diag(V' Sigma V), and what
-    the null space of X holds of tr Sigma.
+    With C = X'X/n and Q = (C + lam)^-1 the student misses w by lam Q w - Q X'noise/n, which averages to
+    (signal_power/d) lam^2 tr Q Sigma Q + (noise/n) tr Q C Q Sigma.
     """
     covariance, X = draw(model, d, rng, inputs)
-    n, lam, modes = len(X), model.lam, decompose(RowBlocks.of_array("X", X), model.lam)
-    power = np.einsum("kj,kj->j", covariance.matrix @ modes.vectors, modes.vectors)
-    unseen = covariance.matrix.trace() - power.sum() if len(power) < d else 0.0
+    blocks, Sigma = RowBlocks.of_array("X", X), covariance.matrix
+    resolved = model.lam > RESOLVED * float(np.vdot(X, X)) / len(X)
+    traces = _by_inverse(blocks, model.lam, Sigma) if resolved and len(X) > FEW * d else None
+    bias, variance = traces or _by_modes(blocks, model.lam, Sigma)
+    return float(model.noise + model.signal_power * bias / d + model.noise * variance / len(X))
+
+
+def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] | None:
+    """Returns lam^2 tr Q Sigma Q and tr Q C Q Sigma = tr Q Sigma - lam tr Q Sigma Q; None where rounding would show."""
+    gram = X.second_moments()
+    np.einsum("ii->i", gram)[:] += lam
+    factor, failed = lapack.dpotrf(gram, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return None
+    Q = mirrored(lapack.dpotri(factor, lower=1, overwrite_c=1)[0])
+    product = Q @ Sigma
+    twice = float(np.vdot(product, Q))
+    return lam**2 * twice, float(product.trace()) - lam * twice
+
+
+def _by_modes(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float]:
+    """Returns the same for any ridge, with C = V s V': sums over s weighted by diag(V' Sigma V).
+
+    The first has what the null space of X holds of tr Sigma too.
+    """
+    modes = decompose(X, lam)
+    power = np.einsum("kj,kj->j", Sigma @ modes.vectors, modes.vectors)
+    unseen = Sigma.trace() - power.sum() if len(power) < X.d else 0.0
     shrunk = 1 / (modes.eigenvalues + lam)
-    bias = unseen + (lam * shrunk) ** 2 @ power
-    variance = (modes.eigenvalues * shrunk**2) @ power
-    return float(model.noise + model.signal_power * bias / d + model.noise * variance / n)
+    return float(unseen + (lam * shrunk) ** 2 @ power), float((modes.eigenvalues * shrunk**2) @ power)

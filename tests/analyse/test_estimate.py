@@ -240,7 +240,7 @@ def test_parquet_without_pyarrow_says_what_to_install(write, capsys, monkeypatch
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     for arguments in ([str(path)], [str(path), "--estimate"]):
         assert main(arguments) == 2
-        assert "is read by pyarrow, and that is not installed (pip install pyarrow)" in capsys.readouterr().err
+        assert "not installed (the extra tables: make ... EXTRAS=tables, or pip install" in capsys.readouterr().err
 
 
 @pytest.mark.slow

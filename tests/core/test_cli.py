@@ -31,7 +31,7 @@ def toy(tmp_path, monkeypatch):
 
 def keep_gallery(monkeypatch, folder):
     """Let the gallery be written in the folder of the test."""
-    for name in ("add_to_gallery", "render_page", "write_page"):
+    for name in ("add_to_gallery", "render_page", "shows_another_table", "write_page"):
         monkeypatch.setattr(f"figures.core.gallery.{name}.__defaults__", (folder / "gallery",))
 
 
@@ -157,6 +157,26 @@ def test_a_full_disk_names_the_file(toy, capsys, monkeypatch, place):
     assert not [
         path for path in (folder / "out").iterdir() if path.name.startswith(".first_toy.") and path.suffix != ".digest"
     ]
+
+
+def test_pictures_of_other_tables_are_named(toy, monkeypatch, capsys):
+    call, folder = toy
+    keep_gallery(monkeypatch, folder)
+    assert call("gallery", "first_toy", "--jobs", "1") == 0
+    gallery = folder / "gallery"
+    capsys.readouterr()
+    assert call("gallery", "--check", "first_toy", "second_toy") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"pictures of the gallery that show their tables in {folder}/out/: 1",
+        "pictures without a table that is up to date, which are not checked: 1",
+    ]
+    noted = (gallery / "drawn_from.txt").read_text()
+    (gallery / "drawn_from.txt").write_text(noted.replace(read_drawn(gallery)["first_toy"].table, 16 * "0"))
+    assert call("gallery", "--check", "first_toy") == 0  # drawn anew it is the same picture
+    (gallery / "first_toy.png").write_bytes(b"another picture")
+    assert call("gallery", "--check", "first_toy") == 1
+    assert capsys.readouterr().err == "these pictures show other tables: python -m figures gallery first_toy\n"
+    assert (gallery / "first_toy.png").read_bytes() == b"another picture"
 
 
 def test_gallery(toy, monkeypatch):

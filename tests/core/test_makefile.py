@@ -1,6 +1,8 @@
 """make: its environment is checked, a second call does nothing, and what changed is made again."""
 
+import configparser
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -169,7 +171,20 @@ def test_extras_are_installed_only_when_asked_for(bare):
     assert (bare / "pip.log").read_text().count("-e .[nets]") == 1
     refused = make(bare, "figures", "EXTRAS=nets torch")
     assert refused.returncode != 0
-    assert "EXTRAS must be of nets, text, formats, samplers, got 'nets torch'" in refused.stderr
+    assert "EXTRAS must be some of: nets text formats tables dask samplers; got 'nets torch'" in refused.stderr
+
+
+def test_every_extra_that_no_target_installs_can_be_asked_for():
+    declared = configparser.ConfigParser()
+    declared.read(ROOT / "setup.cfg")
+    by_targets = {"figures", "dev", "docs", "bench", "peers"}
+    wanted = set(declared["options.extras_require"]) - by_targets
+    makefile = (ROOT / "Makefile").read_text()
+    known = re.search("^KNOWN_EXTRAS := (.*)$", makefile, re.MULTILINE)
+    assert known is not None
+    assert set(known[1].split()) == wanted
+    explained = makefile.partition("Variables:")[2].partition("ALIGNMENTS=")[0]
+    assert all(extra in explained for extra in wanted)
 
 
 def test_ci_only_calls_make_test():

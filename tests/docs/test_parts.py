@@ -77,6 +77,22 @@ def test_captions_state_the_numbers_that_are_declared(monkeypatch, tmp_path):
     assert parts.caption("toy", Experiment(d=(10, 30), extrapolate=False, **given)) == "At 10 and 30, 40 times."
 
 
+def test_captions_of_experiments_that_compute_their_rows_have_the_number_they_ask_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "OUTPUT", tmp_path)
+    counted = {
+        name: path
+        for name, path in find_experiments().items()
+        if "{replicates}" in load(path).caption and load(path).compute is not None
+    }
+    assert "ordering" in counted
+    for name, path in counted.items():
+        asked = set(re.findall(r"context\.replicates\((\w+)\)", path.read_text(encoding="utf-8")))
+        assert len(asked) == 1, name
+        before, after = load(path).caption.split("{replicates}")
+        assert parts.caption(name, load(path)) == f"{before}{int(asked.pop())}{after}"
+    assert "simulations at d = 60 and 120," in parts.caption("fairness", load(find_experiments()["fairness"]))
+
+
 def test_the_map_of_papers_leads_to_the_gallery():
     page = parts.papers("")
     assert "| published | counterpart here | command | do they agree? |" in page

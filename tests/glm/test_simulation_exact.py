@@ -239,6 +239,26 @@ def test_errors_of_classes_are_normal_probabilities():
         assert abs(found[c] - norm.cdf(-sign * center / (1.05 * spread))) > allowed or abs(center) < 0.1
 
 
+def test_errors_of_three_classes_are_those_of_rows_that_are_drawn():
+    """Exactly, from the joint law of two differences of fields; and by draws where that law has no density."""
+    roots, means = np.array([[0.6, 1.1], [0.9, 0.4], [0.8, 0.8]]), np.array([[0.5, -0.2], [-0.3, 0.8], [-0.4, -0.5]])
+    W, bias = np.array([[1.0, -0.5], [-0.4, 0.9], [-0.7, -0.3]]), np.array([0.1, -0.2, 0.1])
+    clusters, rng, n = ClassClusters(means, roots), stream(0, "three"), 400_000
+    exact = clusters.errors(MulticlassFit(W, bias, 0.0, **EVIDENCE), rng, n=1)
+    for c in range(3):
+        rows = clusters.draw(np.full(n, c), rng)
+        drawn = float(np.mean(np.argmax(rows @ W.T / math.sqrt(2) + bias, axis=1) != c))
+        allowed = norm.isf(FALSE_ALARM / 2) * math.sqrt(exact[c] * (1 - exact[c]) / n)
+        assert abs(drawn - exact[c]) < allowed < 0.02 * exact[c]
+    proportional = MulticlassFit(np.outer([1.0, 2.0, 4.0], [1.0, 0.0]), bias, 0.0, **EVIDENCE)
+    found = clusters.errors(proportional, rng, n)
+    z = rng.standard_normal(n)
+    for c in range(3):
+        h = np.outer((means[c, 0] + roots[c, 0] * z) / math.sqrt(2), [1.0, 2.0, 4.0]) + bias
+        wrong = float(np.mean(np.argmax(h, axis=1) != c))
+        assert abs(found[c] - wrong) < norm.isf(FALSE_ALARM / 2) * math.sqrt(0.5 / n)
+
+
 def test_two_clusters_of_inputs_lie_at_distance_two():
     X = random_inputs(Diagonal(np.full(6, 1e-18)), 40, stream(0, "clusters"), "mixture")
     assert np.linalg.norm(X, axis=1) == pytest.approx(np.full(40, 2.0), rel=1e-6)

@@ -43,16 +43,20 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Give both learning curves the same limits, and place one legend where there is room for it."""
+    """Gives both learning curves the same limits, and each panel a legend that repeats nothing of another.
+
+    That of held-out errors explains the lines, of which one elliptical line stands for all colors, and that of GCV the
+    colors of both panels.
+    """
     panel = rows["panel"].iloc[0]
     handles, labels = axes.get_legend_handles_labels()
-    tuned = table.elliptical_label(TUNED)
-    explained = (tuned, table.RAW_TUNED, table.RAW_TUNED_ELLIPTICAL)
+    explained = (table.elliptical_label(TUNED), table.RAW_TUNED, table.RAW_TUNED_ELLIPTICAL)
     if panel == table.HELD_OUT:
         shown = [label for label in labels if label in explained]
-    else:  # one elliptical line explains the others
-        others = {table.elliptical_label(label) for label in labels} - {tuned, table.RAW_ELLIPTICAL}
-        shown = [label for label in labels if label not in others]
+    else:
+        elsewhere = {table.elliptical_label(label) for label in labels} - {table.RAW_ELLIPTICAL}
+        elsewhere |= {table.MEAN} if panel == table.CHOICE else set()
+        shown = [label for label in labels if label not in elsewhere]
     own = [labels.index(label) for label in shown]
     legend = axes.legend([handles[i] for i in own], [labels[i] for i in own], frameon=True)
     legend.get_frame().set(facecolor="white", edgecolor="none", alpha=0.85)

@@ -105,8 +105,9 @@ def _opened(path: Path) -> Any:
     except ImportError:
         raise DataError(
             path,
-            "is a Parquet file, which is read by pyarrow, and that is not installed (pip install pyarrow); or save the "
-            "table as .npy or .csv where pyarrow is: pandas.read_parquet(FILE).to_csv('table.csv', index=False)",
+            "is a Parquet file, which is read by pyarrow, and that is not installed (the extra tables: make ... "
+            "EXTRAS=tables, or pip install pyarrow); or save the table as .npy or .csv where pyarrow is: "
+            "pandas.read_parquet(FILE).to_csv('table.csv', index=False)",
         ) from None
     try:
         return ParquetFile(path)
