@@ -1,4 +1,4 @@
-"""Laws for many samples a dimension: bulks as narrow as rounding allows, against high precision, and what is refused."""
+"""Laws for many samples a dimension: bulks as narrow as rounding allows against high precision, and refusals."""
 
 import math
 

@@ -1,6 +1,7 @@
 """The law of an ensemble, built in three steps: the edges, the bulks between them, and the checks of both."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -45,8 +46,8 @@ def _with_equal_rows(ensemble: CommutingEnsemble) -> CommutingEnsemble:
     """Take rows of equal scale for so many rows that no more than the second moment of the scales is felt.
 
     Rows enter through h(delta) = E[tau/(1 + tau delta)], and at the edges h delta is at most (alpha E tau^2)^(-1/2). To
-    first order in it the equation is that of equal rows at alpha/E tau^2. The next order shifts and deforms a bulk by no
-    more than E tau^3 (E tau^2)^(-3/2) alpha^(-1/2) of its width.
+    first order in it the equation is that of equal rows at alpha/E tau^2. The next order shifts and deforms a bulk by
+    no more than E tau^3 (E tau^2)^(-3/2) alpha^(-1/2) of its width.
     """
     if ensemble.rows.alike or ensemble.alpha < _enough_samples(ensemble.rows):
         return ensemble
@@ -69,8 +70,8 @@ def _refuse_many_samples(ensemble: Ensemble) -> None:
     if alpha > most:
         beyond = f", or at least {_enough_samples(ensemble.rows):.3g} for these row_scales" if one_offset else ""
         raise ValueError(
-            f"alpha must be at most {most:g}{beyond}, got {alpha:g}: the bulks of this law have to be searched, and are "
-            "narrower the more samples there are, so that rounding would hide them"
+            f"alpha must be at most {most:g}{beyond}, got {alpha:g}: the bulks of this law have to be searched, and "
+            "are narrower the more samples there are, so that rounding would hide them"
         )
 
 
@@ -83,7 +84,7 @@ def _quadrature_shows(alpha: float) -> ValueError:
 
 def _tells_levels_apart(ensemble: Ensemble, spans: list[Span]) -> bool:
     """Whether between two of the bulks some levels of the population lie below and others above."""
-    ends = [(one.interval.high + other.interval.low) / 2 for one, other in zip(spans[:-1], spans[1:], strict=True)]
+    ends = [(one.interval.high + other.interval.low) / 2 for one, other in pairwise(spans)]
     equation = ensemble.at(np.array(ends), traced=False)
     below = (solve(equation).h.real[:, None] + equation.a < 0).sum(axis=1)
     return bool(((below > 0) & (below < equation.a.shape[1])).any())
