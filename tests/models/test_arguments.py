@@ -200,3 +200,32 @@ def test_what_is_not_annotated_and_what_may_be_anything_passes():
     assert Holder().hold("text", 3.0) == ("text", 3)
     with pytest.raises(ValueError, match="count must be an integer"):
         Holder().hold(None, "three")
+
+
+@checked
+def sums(first: int, *values: float, last: int = 0, **options: float) -> tuple[Any, ...]:
+    """Any number of arguments by place and by name."""
+    return first, values, last, options
+
+
+def test_arguments_of_any_number_are_checked_one_by_one():
+    found = sums(np.int64(1), np.float32(2), 3, last=np.int8(4), more=np.float32(5))
+    assert found == (1, (2.0, 3.0), 4, {"more": 5.0})
+    assert [type(value) for value in (found[0], *found[1], found[2], found[3]["more"])] == [
+        int,
+        float,
+        float,
+        int,
+        float,
+    ]
+    for call, name in (
+        (lambda: sums("1"), "first"),
+        (lambda: sums(1, 2.0, "3"), r"values\[1\]"),
+        (lambda: sums(1, last="4"), "last"),
+        (lambda: sums(1, more="5"), "more"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            call()
+    for call in (lambda: sums(), lambda: sums(1, first=2), lambda: example(COVARIANCE, 1.0, 2.0)):
+        with pytest.raises(TypeError):
+            call()

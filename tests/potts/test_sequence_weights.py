@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from simulate.core import stream
 from simulate.potts import sequence_weights
+from simulate.potts.inference import weights
 from simulate.potts.inference.weights import allowed_differences, comparison_seconds, similarity
 
 
@@ -46,12 +47,24 @@ def relabeled(labels):
     return np.argsort(np.argsort(first))[inverse]
 
 
-def test_more_sequences_than_a_tile_for_any_number_of_threads(capsys):
+def test_more_sequences_than_a_tile_for_any_number_of_threads(capsys, monkeypatch):
+    monkeypatch.setattr(weights, "ROWS", 512)
     states = families(0, 1300, 70, 5, 0.12).astype(np.int8)
-    expected = 1 / np.array([(states != row).sum(axis=1) <= 14 for row in states]).sum(axis=1)
+    near = np.array([(states != row).sum(axis=1) <= 14 for row in states])
     for threads in (1, 2, 3):
-        assert np.array_equal(sequence_weights(states, n_threads=threads, progress="comparing"), expected)
-    assert "comparing: 2 tasks" in capsys.readouterr().err
+        found = similarity(states, n_threads=threads, progress="comparing")
+        assert np.array_equal(found.counts, near.sum(axis=1))
+        assert np.array_equal(found.clusters, relabeled(connected_components(near)[1]))
+    assert "comparing: 13 tasks" in capsys.readouterr().err
+
+
+def test_a_chain_of_resemblances_through_all_blocks_is_one_cluster():
+    """Each sequence differs from the one before in one site, and they come in an order that mixes two chains."""
+    steps = np.tril(np.ones((400, 400), np.uint8), -1)
+    states = np.vstack([steps, 2 + steps])
+    found = similarity(stream(0, "order").permutation(states), 1 - 1 / 400, n_threads=2)
+    assert np.bincount(found.clusters).tolist() == [400, 400]
+    assert sorted(found.counts) == [2] * 4 + [3] * 796
 
 
 def test_identity_is_the_decimal_number_that_is_written():

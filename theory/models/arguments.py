@@ -31,29 +31,33 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     say nothing about the kind (Any, type variables, protocols) let everything pass. A wrong number of arguments stays
     Python's own TypeError.
     """
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters
 
     @functools.cache
     def tests() -> dict[str, Check]:
         # They are found at the first call: a module may define what it annotates with further below.
-        found = {name: _check(_resolved(parameter, function)) for name, parameter in signature.parameters.items()}
+        found = {name: _check(_resolved(parameter, function)) for name, parameter in parameters.items()}
         return {name: check for name, check in found.items() if check is not None}
 
+    places = {name: place for place, name in enumerate(parameters)}
+    spare = {one.kind: name for name, one in parameters.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    listed, named = (spare.get(kind) for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
+    most = places[listed] if listed else len(places)  # arguments given by their place that have a name
+
+    # Arguments are not bound to their names by `inspect`, which would take longer than many of the functions.
     @functools.wraps(function)
     def with_checks(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        bound = signature.bind(*arguments, **keywords)
-        given = bound.arguments
+        given, more = list[Any](arguments), dict[str, Any](keywords)
         for name, check in tests().items():
-            if name not in given:
-                continue
-            kind = signature.parameters[name].kind
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                given[name] = tuple(check(f"{name}[{i}]", value) for i, value in enumerate(given[name]))
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                given[name] = {key: check(key, value) for key, value in given[name].items()}
-            else:
-                given[name] = check(name, given[name])
-        return function(*bound.args, **bound.kwargs)
+            if name == listed:
+                given[most:] = [check(f"{name}[{i}]", value) for i, value in enumerate(given[most:])]
+            elif name == named:
+                more.update({key: check(key, value) for key, value in more.items() if key not in places})
+            elif (place := places[name]) < min(most, len(given)):
+                given[place] = check(name, given[place])
+            elif name in more:
+                more[name] = check(name, more[name])
+        return function(*given, **more)
 
     return with_checks
 

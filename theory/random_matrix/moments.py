@@ -51,6 +51,8 @@ def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
     """
     s, kappa = spectrum.eigenvalues, non_negative_array("kappa", kappa)[..., None]
     total = s + kappa
+    if s.min(initial=np.inf) > 0 or kappa.min(initial=np.inf) > 0:  # plain division takes half the time
+        return s / total, kappa / total
     p = np.divide(s, total, out=np.zeros_like(total), where=total > 0)
     return p, np.divide(kappa, total, out=np.ones_like(total), where=total > 0)
 

@@ -72,3 +72,13 @@ def _link(parents: Any, i: Any, j: Any) -> None:
         j = parents[j]
     if i != j:
         parents[max(i, j)] = min(i, j)
+
+
+@cached_njit()
+def join_forests(parents: Any, other: Any) -> None:
+    """Adds to the forest parents (M,) the links of another one, and lets every parent be its tree's root."""
+    for j in range(len(other)):
+        if other[j] != j:
+            _link(parents, j, other[j])
+    for j in range(len(parents)):  # a parent is smaller than its child, so that its own is the root already
+        parents[j] = parents[parents[j]]

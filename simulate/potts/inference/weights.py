@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from simulate.core.progress import progress_bar
 from simulate.core.threads import in_threads
-from simulate.potts.inference.similarity_kernels import count_similar
+from simulate.potts.inference.similarity_kernels import count_similar, join_forests
 from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.potts.batches import States, checked_samples
@@ -23,7 +21,8 @@ from theory.models.results import Result
 WORD = 64  # sites whose bits share a machine word
 MOST_COLORS = 1 << 15  # so that a color fits into 15 bit planes
 MOST_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than there are threads
-SMALLEST_BLOCK = 500  # rows of a block on average: joining the clusters of a block takes as long as some rows
+SMALLEST_BLOCK = 100  # rows of a block on average, beside which the rest of a block's work is nothing
+ROWS = 4096  # sequences whose bits are packed at a time: their arrays stay in the cache
 PROBE = 4000  # sequences on which the time of a pair is measured
 
 
@@ -79,7 +78,7 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
     limit = allowed_differences(checked.shape[1], identity)
     threads = int(checks.dimension(n_threads, name="n_threads"))
     planes, M = _bit_planes(checked), len(checked)
-    counts, clusters, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
+    counts, parents, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
 
     def compare(block: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         own, forest = np.zeros(M, np.int64), np.arange(M)
@@ -89,8 +88,9 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
     with progress_bar(progress, len(triangle), 0) as advance:
         for own, forest in in_threads(compare, triangle, threads):
             counts += own
-            clusters = _joined(clusters, forest)
+            join_forests(parents, forest)
             advance()
+    clusters = np.unique(parents, return_inverse=True)[1].astype(np.int64)
     return Similarity(float(identity), counts, clusters)
 
 
@@ -116,10 +116,12 @@ def _bit_planes(states: States) -> NDArray[np.uint64]:
     M, L = states.shape
     bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
     planes = np.zeros((-(-L // WORD), bits, M), np.uint64)
-    for site in range(L):
-        color, place = states[:, site].astype(np.uint64), np.uint64(site % WORD)
+    for first in range(0, M, ROWS):
+        rows = states[first : first + ROWS]
         for bit in range(bits):
-            planes[site // WORD, bit] |= ((color >> np.uint64(bit)) & np.uint64(1)) << place
+            ones = np.zeros((len(rows), len(planes) * WORD), np.uint8)
+            ones[:, :L] = (rows >> bit) & 1
+            planes[:, bit, first : first + ROWS] = np.packbits(ones, axis=1).view(np.uint64).T
     return planes
 
 
@@ -128,12 +130,3 @@ def _triangle(M: int) -> Iterator[tuple[int, int]]:
     n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))
     return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))
-
-
-def _joined(clusters: NDArray[np.int64], forest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the clusters (M,) after the links of a forest (M,) of parents are added."""
-    M = len(clusters)
-    ends = np.concatenate([forest, clusters + M])  # nodes: the sequences, then the clusters so far
-    graph = coo_array((np.ones(2 * M, np.int8), (np.tile(np.arange(M), 2), ends)), shape=(2 * M, 2 * M))
-    _, labels = connected_components(graph.tocsr(), directed=False)
-    return np.unique(labels[:M], return_inverse=True)[1].astype(np.int64)

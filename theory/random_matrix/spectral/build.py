@@ -1,12 +1,17 @@
 """The law of an ensemble, built in three steps: the edges, the bulks between them, and the checks of both."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 
 from theory.models.arrays import Array
+from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Interval, semicircle
 from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
+from theory.random_matrix.spectral.equation import solve
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
@@ -18,6 +23,8 @@ FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure
 UNRESOLVED = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
 ATTEMPTS = 3  # at a search that missed a gap
 NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
+# The largest alpha at which bulks that have to be searched are wide enough for the roots in them to be certified.
+MOST_SAMPLES, MOST_AT_UNLIKE_RIDGES = 1e10, 1e9
 
 
 def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False) -> SpectralLaw:
@@ -26,14 +33,61 @@ def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool 
     `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law.
     """
     one_offset = ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max()
-    if limit and ensemble.rows.alike and ensemble.size > FEW and len(_bulks_of_limit(ensemble)) != 1:
+    many, alpha = limit and ensemble.size > FEW, ensemble.alpha
+    ensemble = _with_equal_rows(commuting(ensemble)) if one_offset else ensemble
+    if many and ensemble.rows.alike and len(_bulks_of_limit(ensemble)) != 1:
+        raise _quadrature_shows(alpha)
+    if isinstance(ensemble, CommutingEnsemble) and one_offset and ensemble.rows.alike:
+        return _checked(ensemble, _exact(ensemble), variable or Eigenvalue())
+    return _checked(ensemble, _searched(ensemble, many), variable or Eigenvalue())
+
+
+def _with_equal_rows(ensemble: CommutingEnsemble) -> CommutingEnsemble:
+    """Take rows of equal scale for so many rows that no more than the second moment of the scales is felt.
+
+    Rows enter through h(delta) = E[tau/(1 + tau delta)], and at the edges h delta is at most (alpha E tau^2)^(-1/2). To
+    first order in it the equation is that of equal rows at alpha/E tau^2. The next order shifts and deforms a bulk by
+    no more than E tau^3 (E tau^2)^(-3/2) alpha^(-1/2) of its width.
+    """
+    if ensemble.rows.alike or ensemble.alpha < _enough_samples(ensemble.rows):
+        return ensemble
+    return replace(ensemble, alpha=ensemble.alpha / ensemble.rows.heterogeneity, rows=GAUSSIAN)
+
+
+def _enough_samples(rows: RowScales) -> float:
+    """Compute the alpha from which rows of these scales cannot be told from fewer rows of equal scale."""
+    third: float = rows.probabilities @ (rows.nodes / rows.heterogeneity) ** 3 * rows.heterogeneity**1.5
+    return float((third / NARROW) ** 2)
+
+
+def _refuse_many_samples(ensemble: Ensemble) -> None:
+    """Raise ValueError for bulks so narrow that the roots in them would be lost in rounding, after minutes.
+
+    With one offset for all, rows of their scales need no search from some alpha on.
+    """
+    one_offset, alpha = ensemble.common_offset is not None, ensemble.alpha
+    most = MOST_SAMPLES if one_offset else MOST_AT_UNLIKE_RIDGES
+    if alpha > most:
+        beyond = f", or at least {_enough_samples(ensemble.rows):.3g} for these row_scales" if one_offset else ""
         raise ValueError(
-            f"at alpha = {ensemble.alpha} the law resolves the quadrature of the limit d -> infinity (its spectrum is "
-            "unbounded, or alpha too large for the number of nodes): take a finite d"
+            f"alpha must be at most {most:g}{beyond}, got {alpha:g}: the bulks of this law have to be searched, and "
+            "are narrower the more samples there are, so that rounding would hide them"
         )
-    ensemble = commuting(ensemble) if one_offset else ensemble
-    found = _exact(commuting(ensemble)) if one_offset and ensemble.rows.alike else _searched(ensemble)
-    return _checked(ensemble, found, variable or Eigenvalue())
+
+
+def _quadrature_shows(alpha: float) -> ValueError:
+    return ValueError(
+        f"at alpha = {alpha} the law resolves the quadrature of the limit d -> infinity (its spectrum is unbounded, or "
+        "alpha too large for the number of nodes): take a finite d"
+    )
+
+
+def _tells_levels_apart(ensemble: Ensemble, spans: list[Span]) -> bool:
+    """Whether between two of the bulks some levels of the population lie below and others above."""
+    ends = [(one.interval.high + other.interval.low) / 2 for one, other in pairwise(spans)]
+    equation = ensemble.at(np.array(ends), traced=False)
+    below = (solve(equation).h.real[:, None] + equation.a < 0).sum(axis=1)
+    return bool(((below > 0) & (below < equation.a.shape[1])).any())
 
 
 def _bulks_of_limit(ensemble: Ensemble) -> Array:
@@ -65,11 +119,15 @@ def _exact(ensemble: CommutingEnsemble) -> Resolved:
     return _resolved(ensemble, spans, narrow)
 
 
-def _searched(ensemble: Ensemble) -> Resolved:
+def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
     extra: Array = np.empty(0)
     for _ in range(ATTEMPTS):
         spans = bulks(ensemble, extra)
         narrow = [span.interval.high - span.interval.low < UNRESOLVED * span.interval.high for span in spans]
+        if is_quadrature and len(spans) > 1 and _tells_levels_apart(ensemble, spans):
+            raise _quadrature_shows(ensemble.alpha)
+        if not all(narrow):
+            _refuse_many_samples(ensemble)
         try:
             return _resolved(ensemble, spans, narrow)
         except GapFoundError as gap:
