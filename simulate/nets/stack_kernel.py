@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from simulate.core.kernels import cached_njit
 from theory.models.arrays import Array
 
-CONTEXTS = 32  # of a block
+CONTEXTS = 64  # of a block
 LARGE = 16  # sites from which on a library multiplies the matrices of attention faster
 Integers = NDArray[np.integer[Any]]
 
@@ -45,6 +45,7 @@ def masked_pass(
     X, attended, Y = np.empty((N, L, C * n)), np.empty((N, L, C * n)), np.empty((N, L, C * n))
     dX, back = np.empty((L, C * n)), np.empty((L, C * n))
     context, logits, residual = np.empty((C, n)), np.empty((C, n)), np.empty((C, n))
+    rows, by_row = np.empty((L, n)), np.empty(n)  # of the last attention, that of the hidden site of each context
     for first in range(0, len(sites), n):
         _one_hot(states, sites, first, X[0])
         for k in range(last):
@@ -54,12 +55,16 @@ def masked_pass(
                 _product(V[k], attended[k, i].reshape(C, n), y.reshape(C, n))
                 for r in range(C * n):
                     x[r] = y[r] * y[r]
-        for c in range(C):
-            for r in range(n):
-                own, found = sites[min(first + r, len(sites) - 1)], 0.0
-                for j in range(L):
-                    found += A[last, own, j] * X[last, j, c * n + r]
-                context[c, r] = found
+        for r in range(n):
+            own = sites[min(first + r, len(sites) - 1)]
+            for j in range(L):
+                rows[j, r] = A[last, own, j]
+        context[:] = 0.0
+        for j in range(L):
+            for c in range(C):
+                x, row, found = X[last, j, c * n : (c + 1) * n], rows[j], context[c]
+                for r in range(n):
+                    found[r] += row[r] * x[r]
         _product(V[last], context, logits)
         total += _residuals(logits, fields, sites, weights, targets, first, residual, dfields)
         if not with_gradient:
@@ -67,12 +72,14 @@ def masked_pass(
         _add_products(residual, context, dV[last])
         _product(V_back[last], residual, logits)  # from here on the derivative by the context
         for j in range(L):
-            for r in range(n):
-                own, found = sites[min(first + r, len(sites) - 1)], 0.0
-                for c in range(C):
-                    found += X[last, j, c * n + r] * logits[c, r]
-                    dX[j, c * n + r] = A[last, own, j] * logits[c, r]
-                dA[last, own, j] += found
+            by_row[:] = 0.0
+            for c in range(C):
+                x, row, slope, found = X[last, j, c * n : (c + 1) * n], rows[j], logits[c], dX[j, c * n : (c + 1) * n]
+                for r in range(n):
+                    by_row[r] += x[r] * slope[r]
+                    found[r] = row[r] * slope[r]
+            for r in range(min(n, len(sites) - first)):
+                dA[last, sites[first + r], j] += by_row[r]
         for k in range(last - 1, -1, -1):
             for i in range(L):
                 y, x = Y[k, i], dX[i]
