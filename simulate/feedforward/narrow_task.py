@@ -159,7 +159,7 @@ class Task:
         else:
             squares = pull_relu(pulled, self.labels, self.readout, self.beta)
         gradients = (pulled.reshape(C * K, -1) @ self.inputs).T.reshape(N, C, K) + self.lam * weights
-        energies = self.beta / 2 * squares + self.lam / 2 * (weights**2).sum(axis=(0, 2))
+        energies = self.beta / 2 * squares + self.lam / 2 * np.einsum("nck,nck->c", weights, weights)
         return energies, gradients, squares / len(self.labels)
 
     def metric(self, weights: Array) -> Array:
