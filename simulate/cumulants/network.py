@@ -148,18 +148,18 @@ def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers) ->
     """Writes the gradient of the mean loss into `slope` and returns the margins y f, (n,).
 
     `rows` (n, d + 1) end with ones. The derivative by the first layer is a_k sum_r pull_r [unit k is on in row r] x_r:
-    the factor a_k is taken out of the sum, so that no row is multiplied by it, and the switches multiply instead of
-    choosing, which would make the processor guess wrongly at every second unit.
+    neither a_k nor pull_r multiplies the switches, of which there are most numbers, and the switches multiply instead
+    of choosing, which would make the processor guess wrongly at every second unit.
     """
     W, a, c = _parts(theta, rows.shape[1])
     by_W, by_a, by_c = _parts(slope, rows.shape[1])
     hidden = rows @ W.T
-    np.maximum(hidden, 0, out=hidden)
+    switches = (hidden > 0).astype(hidden.dtype)
+    hidden *= switches
     margins = labels * (hidden @ a + c)
     pull = -labels * expit(-margins) / len(labels)
     by_a[:], by_c[0] = pull @ hidden, pull.sum()
-    pulled = (hidden > 0) * pull[:, None]
-    np.multiply(pulled.T @ rows, a[:, None], out=by_W)
+    np.multiply(switches.T @ (pull[:, None] * rows), a[:, None], out=by_W)
     return np.asarray(margins)
 
 
