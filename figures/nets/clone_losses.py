@@ -10,7 +10,7 @@ from figures.core import Context, Experiment, Row, row
 from figures.core.extras import missing_extra
 from figures.nets.four_body import C, L, four_body_model
 from simulate.core import Estimate, Task
-from simulate.nets import Clone, clone, train_encoder_on_sequences
+from simulate.nets import Clone, MaskedContexts, clone, sampled_contexts, train_encoder_on_sequences
 from simulate.nets.network import PACKAGES
 from simulate.potts import sample
 from theory.models import VanillaEncoder
@@ -24,17 +24,27 @@ ORIGINAL = "original"
 
 
 @cache
+def sequences(n_samples: int, seed: int) -> NDArray[np.integer[Any]]:
+    """Samples of the model; those of seed 0 are learned and cloned, those of seed 1 are held out."""
+    return sample(four_body_model(), n_samples, seed=seed).states
+
+
+@cache
 def clones(n_samples: int) -> dict[int, Clone]:
     """The clones of `n_samples` sequences of the model."""
-    states = sample(four_body_model(), n_samples, seed=0).states
+    states = sequences(n_samples, 0)
     return {order: clone(states, C, order, seed=order, n_samples=TEST) for order in CLONES}
+
+
+@cache
+def cloned_contexts(n_samples: int) -> dict[str, MaskedContexts]:
+    """The masked contexts of the samples of each clone."""
+    return {str(order): sampled_contexts(made.states, C) for order, made in clones(n_samples).items()}
 
 
 def losses(n_samples: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
     """The masked losses after `steps` on the original and on each clone, (1 + clones, steps)."""
-    states = sample(four_body_model(), n_samples, seed=0).states
-    test = sample(four_body_model(), TEST, seed=1).states
-    others: dict[str, Any] = {str(order): made.states for order, made in clones(n_samples).items()}
+    states, test, others = sequences(n_samples, 0), sequences(TEST, 1), cloned_contexts(n_samples)
     settings = VanillaEncoder(n_sites=L, n_colors=C, n_layers=1, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
     trained = train_encoder_on_sequences(
         settings, states, test, n_steps=max(steps), seed=replicate, rate=RATE, batch_size=BATCH, record=steps,

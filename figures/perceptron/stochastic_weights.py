@@ -56,7 +56,7 @@ def compute(context: Context) -> list[Row]:
     found, rows = context.sweep(tasks), []
     values = {(beta, Q): np.array([found[f"{beta}/{Q}/{seed}"] for seed in seeds]) for beta, Q in points}
     for beta in NORMS:
-        lines = [stochastic_saddle_point(model(beta, Q)) for Q in context.thin(np.linspace(0.4, 0.95, 45), 6)]
+        lines = [stochastic_saddle_point(model(beta, Q)) for Q in context.thin(np.linspace(0.4, 0.95, 31), 6)]
         for panel, name in ((ERROR, "binarized_error"), (OVERLAP, "q")):
             curve = rf"$\beta = {beta}$"
             rows += [row(curve, at.model.squared_norm, panel=panel, theory=getattr(at, name)) for at in lines]

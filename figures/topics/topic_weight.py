@@ -17,6 +17,7 @@ MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 TAUS = (2, 3, 5, 10)
 STYLES = ("-", "--", "-.", "-")  # dots are for ceilings
 MOST = 1000
+TOTALS = (10, 30, 100)  # numbers of topics on the right
 NUMBER = "number of topics"
 
 
@@ -64,7 +65,7 @@ def ceiling(tau: int) -> Curve:
 
 def scaled(n_topics: int) -> Curve:
     shares = sorted(
-        {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 60)} - {1 / n_topics}
+        {max(round(x * n_topics), 1) / n_topics for x in np.linspace(0, 1 - 1 / n_topics, 100)} - {1 / n_topics}
     )  # without one topic in a document, where A* is 1 and off the curve
     return Curve(model=lambda x: model(n_topics, x * n_topics), theory=relative_weight, line=shares)
 
@@ -74,8 +75,15 @@ def limit(x: float) -> float:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
+    """Places a legend, and marks the few points of the smallest T, between which there is no number of topics."""
     if rows["panel"].iloc[0] == NUMBER:
         axes.legend(loc="lower right", ncol=2)
+        return
+    few = next(line for line in axes.get_lines() if line.get_label() == f"$T = {TOTALS[0]}$")
+    for line in axes.get_lines():
+        if line.get_color() == few.get_color():
+            line.set(marker="o", markersize=2.5, markerfacecolor=line.get_color(), linewidth=0.5)
+    axes.legend()
 
 
 EXPERIMENT = Experiment(
@@ -106,7 +114,7 @@ EXPERIMENT = Experiment(
         ),
         Panel(
             title="both numbers large",
-            curves={f"$T = {n}$": scaled(n) for n in (10, 30, 100)}
+            curves={f"$T = {n}$": scaled(n) for n in TOTALS}
             | {
                 r"$T, \tau \to \infty$": Curve(
                     model=lambda x: x, theory=limit, line=np.linspace(0, 1, 101), color=6, style="-"
@@ -125,5 +133,6 @@ EXPERIMENT = Experiment(
     "random word. Left: the optimal weight A* grows with the number of topics T and saturates below a ceiling that "
     "depends on the number tau of topics in a document (dotted); the other ceiling (dashed) comes from queries that "
     "show a random word. Right: A* per topic of a document falls from 1/(p_m (1 - p_c)) = 7.41 to 0.866 as documents "
-    "hold a larger share of all topics, so that A* is at least 0.866 tau.",
+    "hold a larger share of all topics, so that A* is at least 0.866 tau. Documents that "
+    "hold two to nine of T = 10 topics are dots, joined by a thin line.",
 )

@@ -1,5 +1,6 @@
 """The likelihood ratio itself, averaged over all sign spikes of a small dimension, and its second moment."""
 
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -39,6 +40,8 @@ def enumerated_norm(
         raise ValueError(f"model must have d <= {LARGEST_DIMENSION} to be enumerated, got d = {d}")
     bits = (np.arange(2**d)[:, None] >> np.arange(d)) & 1
     spikes = np.asarray((1.0 - 2.0 * bits) / np.sqrt(d), dtype=float)
+    if _is_symmetric(model):
+        spikes = spikes[: len(spikes) // 2]  # those of the other half are their negatives, and have the same ratios
     require_memory("n", count, 2.0**d)
     require_memory("repeats", R, 1)
     block = max(1, CHUNK // (count * 2**d))
@@ -58,11 +61,18 @@ def _ratios(
         # All spikes are alike under a flip of coordinates; one that is drawn once in a block leaves L_n exact.
         x = sample_spiked(model, draw_spike(model, rng), blocks * n, rng)
     y = x @ spikes.T
-    logs = np.full(y.shape, -np.inf)
-    for g, p in zip(model.latent.atoms, model.latent.probabilities, strict=True):
-        away = y - np.sqrt(model.latent_share) * g
-        logs = np.logaddexp(logs, np.log(p) - away**2 / (2 * model.noise_share))
+    terms = (
+        np.log(p) - (y - np.sqrt(model.latent_share) * g) ** 2 / (2 * model.noise_share)
+        for g, p in zip(model.latent.atoms, model.latent.probabilities, strict=True)
+    )
+    logs = reduce(np.logaddexp, terms)
     logs += y**2 / 2 - 0.5 * np.log(model.noise_share)
     log_ratio = logsumexp(logs.reshape(blocks, n, -1).sum(axis=1), axis=1) - np.log(len(spikes))
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(log_ratio if law == "spiked" else 2 * log_ratio))
+
+
+def _is_symmetric(model: SpikedCumulant) -> bool:
+    """Says whether the law of the latent variable is the same for both signs."""
+    law = dict(zip(model.latent.atoms, model.latent.probabilities, strict=True))
+    return all(law.get(-g) == p for g, p in law.items())

@@ -73,7 +73,7 @@ def network_gradient(network: ReluNetwork, X: ArrayLike, y: ArrayLike) -> tuple[
     labels = checked_labels(y, len(rows))
     theta = _packed(network)
     slope = np.empty_like(theta)
-    margins = _gradient(theta, rows, labels, slope, rows.shape[1])
+    margins = _gradient(theta, _with_ones(rows), labels, slope)
     return float(np.mean(np.logaddexp(0, -margins))), _unpacked(slope, rows.shape[1])
 
 
@@ -108,13 +108,13 @@ def train_network(
     if steps > MOST_STEPS:
         raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {steps}")
     checks.fits_in_memory(f"a batch of {batch} samples", 2.0 * batch * (d + len(network.readout)))
-    update, rows = Adam(checks.positive("rate", rate)), rows.astype(np.float32)
+    update, rows = Adam(checks.positive("rate", rate)), _with_ones(rows).astype(np.float32)
     theta = _packed(network).astype(np.float32)
     slope = np.empty_like(theta)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(steps):
             chosen = rng.integers(len(rows), size=batch)
-            _gradient(theta, rows[chosen], labels[chosen], slope, d)
+            _gradient(theta, rows.take(chosen, axis=0), labels.take(chosen), slope)
             update([theta], [slope])
     if not np.isfinite(theta).all():
         raise DivergenceError(f"training left the floating-point numbers within {steps} steps of rate {rate:g}")
@@ -139,33 +139,41 @@ def checked_labels(y: ArrayLike, n: int) -> Array:
     return labels
 
 
-def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers, d: int) -> Numbers:
-    """Writes the gradient of the mean loss into `slope` and returns the margins y f, (n,)."""
-    W, b, a, c = _parts(theta, d)
-    by_W, by_b, by_a, by_c = _parts(slope, d)
-    before = rows @ W.T
-    before += b
-    hidden = np.maximum(before, 0)
+def _with_ones(rows: Numbers) -> Numbers:
+    """Returns rows (n, d + 1) with a last entry of one, whose weights are the biases."""
+    return np.column_stack([rows, np.ones(len(rows), rows.dtype)])
+
+
+def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers) -> Numbers:
+    """Writes the gradient of the mean loss into `slope` and returns the margins y f, (n,).
+
+    `rows` (n, d + 1) end with ones. The derivative by the first layer is a_k sum_r pull_r [unit k is on in row r] x_r:
+    neither a_k nor pull_r multiplies the switches, of which there are most numbers, and the switches multiply instead
+    of choosing, which would make the processor guess wrongly at every second unit.
+    """
+    W, a, c = _parts(theta, rows.shape[1])
+    by_W, by_a, by_c = _parts(slope, rows.shape[1])
+    hidden = rows @ W.T
+    switches = (hidden > 0).astype(hidden.dtype)
+    hidden *= switches
     margins = labels * (hidden @ a + c)
     pull = -labels * expit(-margins) / len(labels)
     by_a[:], by_c[0] = pull @ hidden, pull.sum()
-    back = np.where(before > 0, a, 0)
-    back *= pull[:, None]
-    by_W[:], by_b[:] = back.T @ rows, back.sum(axis=0)
+    np.multiply(switches.T @ (pull[:, None] * rows), a[:, None], out=by_W)
     return np.asarray(margins)
 
 
-def _parts(theta: Numbers, d: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Returns views of W, b, the readout and the offset in one vector of m (d + 2) + 1 numbers."""
-    m = (len(theta) - 1) // (d + 2)
-    return theta[: m * d].reshape(m, d), theta[m * d : m * (d + 1)], theta[m * (d + 1) : -1], theta[-1:]
+def _parts(theta: Numbers, columns: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Returns views of W with its biases as the last column, of the readout and of the offset, in one vector."""
+    m = (len(theta) - 1) // (columns + 1)
+    return theta[: m * columns].reshape(m, columns), theta[m * columns : -1], theta[-1:]
 
 
 def _packed(network: ReluNetwork) -> Array:
-    parts = (network.first_layer.ravel(), network.first_bias, network.readout, [network.offset])
-    return np.concatenate(parts)
+    first = np.column_stack([network.first_layer, network.first_bias])
+    return np.concatenate([first.ravel(), network.readout, [network.offset]])
 
 
 def _unpacked(theta: Numbers, d: int) -> ReluNetwork:
-    W, b, a, c = (np.asarray(one, dtype=float) for one in _parts(theta, d))
-    return ReluNetwork(W, b, a, float(c[0]))
+    W, a, c = (np.asarray(one, dtype=float) for one in _parts(theta, d + 1))
+    return ReluNetwork(W[:, :-1], W[:, -1], a, float(c[0]))

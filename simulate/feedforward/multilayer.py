@@ -126,15 +126,21 @@ def gradient(layers: Sequence[Numbers], inputs: Numbers, labels: Numbers, found:
     """Writes the gradient of the mean logistic loss by all `layers` into the arrays `found` of the same shapes."""
     states = [inputs]
     for layer in layers[:-1]:
-        states.append(np.tanh(states[-1] @ layer[:-1] + layer[-1]))
+        fields = states[-1] @ layer[:-1]
+        fields += layer[-1]
+        states.append(np.tanh(fields, out=fields))
     outputs = (states[-1] @ layers[-1][:-1] + layers[-1][-1])[:, 0]
     # The derivative -label/(1 + exp(label output)), written with tanh, which does not overflow.
     slopes = (-labels * (1 - np.tanh(labels * outputs / 2)) / (2 * len(labels)))[:, None]
     for k in range(len(layers) - 1, -1, -1):
         np.matmul(states[k].T, slopes, out=found[k][:-1])
-        np.sum(slopes, axis=0, out=found[k][-1])
+        np.add.reduce(slopes, axis=0, out=found[k][-1])
         if k:
-            slopes = (slopes @ layers[k][:-1].T) * (1 - states[k] ** 2)
+            weights = layers[k][:-1].T
+            slopes = slopes @ weights if len(weights) > 1 else slopes * weights
+            bent = states[k]  # is not looked at again, and becomes the derivative 1 - tanh^2
+            bent *= bent
+            slopes *= np.subtract(1, bent, out=bent)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

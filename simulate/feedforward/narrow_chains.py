@@ -63,7 +63,7 @@ class Chains:
         return chance
 
     def _kinetic(self, momenta: Array) -> Array:
-        return np.asarray(0.5 * (self._velocities(momenta) * momenta).sum(axis=(0, 2)))
+        return np.asarray(0.5 * np.einsum("nck,nck->c", self._velocities(momenta), momenta))
 
     def _velocities(self, momenta: Array) -> Array:
         """Divides momenta (N, C, K) by the masses; as one product with a matrix it is much faster."""

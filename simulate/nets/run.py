@@ -15,9 +15,8 @@ from simulate.nets.population import MaskedContexts, sampled_contexts
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
 from theory.models import FactoredStack
 from theory.models.arrays import Array
-from theory.models.potts.batches import States, blocks
+from theory.models.potts.batches import States
 
-BLOCK = 2**20  # numbers of the inputs of one block of test contexts, so that all its layers fit into 100 MB
 Optimizer = Literal["gradient_descent", "adam"]
 
 
@@ -80,7 +79,7 @@ class SequenceData:
         self.arrays = [states, test_states]
         self.settings: dict[str, Any] = {"data": "sequences", "batch_size": batch}
         self._n_colors, self._size, self._rng = n_colors, batch, rng
-        self._tests = sampled_contexts(test_states, n_colors)
+        self._tests = Batch.of(sampled_contexts(test_states, n_colors))
         self._order, self._place = np.empty(0, dtype=np.int64), 0
 
     @property
@@ -99,10 +98,7 @@ class SequenceData:
 
     def test_loss(self, weights: Weights) -> float:
         """The loss of the test sequences."""
-        tests, total = self._tests, 0.0
-        for rows in blocks(len(tests.states), tests.n_sites * tests.n_colors, BLOCK):
-            total += stack_loss(weights, Batch.of_rows(tests, rows))
-        return total
+        return stack_loss(weights, self._tests)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The generator and the rest of the epoch."""
@@ -215,4 +211,4 @@ class Run:
 
 def _squared(arrays: Array) -> Array:
     """The squared norms of the layers, (N,)."""
-    return np.asarray(np.sum(arrays**2, axis=(1, 2)))
+    return np.asarray(np.einsum("nij,nij->n", arrays, arrays))

@@ -4,15 +4,14 @@ A stack maps one-hot inputs X_0 (L, C), the row of the hidden site zero, through
 (elementwise, l < N) to the logits Y_N + h of the hidden site (arXiv:2410.19637, Fig. 2).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
 from simulate.nets.population import MaskedContexts
+from simulate.nets.stack_kernel import masked_pass
 from theory.models import FactoredStack
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -76,9 +75,9 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, stack: FactoredStack) -> "Weights":
-        """Copies the arrays of a stack."""
-        fields = None if stack.fields is None else np.array(stack.fields)
-        return cls(np.array(stack.attentions), np.array(stack.values), fields)
+        """Copies the arrays of a stack, in the one layout that kernels are compiled for."""
+        fields = None if stack.fields is None else np.array(stack.fields, order="C")
+        return cls(np.array(stack.attentions, order="C"), np.array(stack.values, order="C"), fields)
 
     @property
     def stack(self) -> FactoredStack:
@@ -103,93 +102,40 @@ class Weights(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What the gradient reads of R contexts, in a layout in which every layer is two matrix products."""
+    """What the gradient reads of R contexts."""
 
-    inputs: Array  # (L, R, C), one-hot, zero at the hidden site
-    sites: NDArray[np.int64]  # (R,)
-    at: Array  # (L, R), one where the site is the hidden one
-    weights: Array  # (R, 1)
+    states: States  # (R, L)
+    sites: NDArray[np.int64]  # (R,), the hidden ones
+    weights: Array  # (R,)
     targets: Array  # (R, C)
 
     @classmethod
     def of(cls, contexts: MaskedContexts) -> "Batch":
-        """Unfolds a record of contexts."""
-        return cls.of_rows(contexts, slice(None))
-
-    @classmethod
-    def of_rows(cls, contexts: MaskedContexts, rows: slice) -> "Batch":
-        """Unfolds a part of a record of contexts; the weights of all parts add up to one."""
-        sites = contexts.sites[rows]
-        inputs, at = _hidden(contexts.states[rows], sites, contexts.n_colors)
-        return cls(inputs, sites, at, contexts.weights[rows, None], contexts.targets[rows])
+        """Takes the arrays of a record of contexts."""
+        states, sites = (np.array(each, np.int64, order="C") for each in (contexts.states, contexts.sites))
+        return cls(states, sites, np.array(contexts.weights), np.array(contexts.targets, order="C"))
 
     @classmethod
     def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: int) -> "Batch":
         """Hides one site of each of the sequences `states` (B, L), which count alike."""
-        inputs, at = _hidden(states, sites, n_colors)
         targets = np.eye(n_colors)[states[np.arange(len(states)), sites]]
-        return cls(inputs, sites, at, np.full((len(states), 1), 1 / len(states)), targets)
-
-
-def _hidden(states: States, sites: NDArray[np.int64], n_colors: int) -> tuple[Array, Array]:
-    inputs = np.eye(n_colors)[states.T]
-    inputs[sites, np.arange(len(sites))] = 0.0
-    at = np.zeros(inputs.shape[:2])
-    at[sites, np.arange(len(sites))] = 1.0
-    return inputs, at
+        return cls(states, sites, np.full(len(states), 1 / len(states)), targets)
 
 
 def stack_loss(weights: Weights, batch: Batch) -> float:
     """Computes the masked loss alone."""
-    log_p = log_softmax(_forward(weights, batch)[0], axis=1)
-    return -float(np.sum(batch.weights * batch.targets * log_p))
+    return _pass(weights, batch, with_gradient=False)[0]
 
 
 def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[float, Weights]:
     """Computes the masked loss and its derivatives, as `stack_gradient`, without a record around them."""
-    A, V, _ = weights
-    L, R, C = batch.inputs.shape
-    logits, context, layers = _forward(weights, batch)
-    log_p = log_softmax(logits, axis=1)
-    residual = batch.weights * (np.exp(log_p) - batch.targets)
-    dA, dV = np.empty_like(A), np.empty_like(V)
-    dV[-1] = residual.T @ context
-    back = residual @ V[-1]  # (R, C)
-    last = layers[-1].inputs
-    dA[-1] = batch.at @ np.einsum("jrc,rc->jr", last, back).T
-    # The derivative by the outputs of the last hidden layer has every row of the attention of the hidden site.
-    dX = A[-1][batch.sites].T[:, :, None] * back
-    for number in range(len(A) - 2, -1, -1):
-        layer = layers[number]
-        dY = (2.0 * layer.outputs * dX).reshape(L * R, C)
-        dV[number] = dY.T @ layer.attended.reshape(L * R, C)
-        back = (dY @ V[number]).reshape(L, R * C)
-        dA[number] = back @ layer.inputs.reshape(L, R * C).T
-        if number:
-            dX = (A[number].T @ back).reshape(L, R, C)
-    dh = None if weights.fields is None else batch.at @ residual
-    return -float(np.sum(batch.weights * batch.targets * log_p)), Weights(dA, dV, dh)
+    return _pass(weights, batch, with_gradient=True)
 
 
-class _Layer(NamedTuple):
-    """X_{l-1}, A_l X_{l-1} and Y_l of a hidden layer, (L, R, C); of the last layer only its inputs are kept."""
-
-    inputs: Array
-    attended: Array
-    outputs: Array
-
-
-def _forward(weights: Weights, batch: Batch) -> tuple[Array, Array, Sequence[_Layer]]:
-    """Returns the logits of the hidden sites (R, C), what the last layer attends to there (R, C), and the layers."""
+def _pass(weights: Weights, batch: Batch, *, with_gradient: bool) -> tuple[float, Weights]:
     A, V, h = weights
-    L, R, C = batch.inputs.shape
-    X, layers = batch.inputs, []
-    for attention, values in zip(A[:-1], V[:-1], strict=True):
-        attended = (attention @ X.reshape(L, R * C)).reshape(L, R, C)
-        outputs = (attended.reshape(L * R, C) @ values.T).reshape(L, R, C)
-        layers.append(_Layer(X, attended, outputs))
-        X = outputs * outputs
-    layers.append(_Layer(X, X, X))
-    context = np.einsum("rj,jrc->rc", A[-1][batch.sites], X)
-    logits = context @ V[-1].T
-    return (logits if h is None else logits + h[batch.sites]), context, layers
+    fields = np.zeros((A.shape[1], V.shape[1])) if h is None else h
+    transposed = np.ascontiguousarray(A.swapaxes(1, 2)), np.ascontiguousarray(V.swapaxes(1, 2))
+    found = np.zeros_like(A), np.zeros_like(V), np.zeros_like(fields)
+    loss = masked_pass(*batch, (A, V, fields), transposed, found, with_gradient)
+    return loss, Weights(found[0], found[1], None if h is None else found[2])

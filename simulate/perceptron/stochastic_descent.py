@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import erfcx, log_ndtr
 
 from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
@@ -90,6 +90,6 @@ def _fields(xi: Array, m: Array) -> tuple[Array, float]:
 def _gradient(xi: Array, m: Array) -> Array:
     """The gradient of the loss with respect to the means, through the fields and through their width."""
     x, width = _fields(xi, m)
-    slope = np.exp(-x * x / 2 - log_ndtr(x)) / np.sqrt(2 * np.pi)  # phi/Phi
+    slope = np.sqrt(2 / np.pi) / erfcx(-x / np.sqrt(2))  # phi/Phi
     N = len(m)
     return np.asarray(-(slope @ xi) / (np.sqrt(N) * width) - (slope @ x) * m / (N * width**2))

@@ -34,6 +34,17 @@ def sample_topic_documents(
     >>> documents.counts.shape, documents.lengths.tolist()
     ((4, 6), [20, 20, 20, 20])
     """
+    return draw_documents(model, n_documents, rng, length, concentration)
+
+
+def draw_documents(
+    model: TopicModel,
+    n_documents: int,
+    rng: np.random.Generator,
+    length: int | tuple[int, int],
+    concentration: float | None,
+) -> TopicDocuments:
+    """Draws documents as the public function, whose look at the types of the arguments takes a part of a short draw."""
     n = int(checks.dimension(n_documents, name="n_documents"))
     if n * model.n_words > MOST_ENTRIES:
         raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")

@@ -6,7 +6,8 @@ those tokens alone that a query shows.
 """
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,15 @@ class Layer:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
+class Weights(NamedTuple):
+    """Holds the four arrays of a layer, or the derivatives by them, unchecked: training makes new ones in each step."""
+
+    key: Array
+    query: Array
+    value: Array
+    bias: Array
+
+
 @dataclass(frozen=True)
 class Batch:
     """Holds queries of several documents, sorted by the token they show.
@@ -91,6 +101,35 @@ class Batch:
         if (self.shown[1:] < self.shown[:-1]).any():
             raise ValueError("shown must be sorted")
 
+    @classmethod
+    def unchecked(cls, keys: Array, document: NDArray[np.int64], shown: NDArray[np.int64], targets: Array) -> "Batch":
+        """Makes a batch of arrays that need no checks, which take longer than a step of a small layer."""
+        made = object.__new__(cls)
+        made.__dict__.update(keys=keys, document=document, shown=shown, targets=targets)
+        return made
+
+    @cached_property
+    def first(self) -> NDArray[np.intp]:
+        """The first query of each token that is shown: queries are sorted by it."""
+        changes = np.flatnonzero(self.shown[1:] != self.shown[:-1])
+        return np.concatenate([np.zeros(min(1, len(self.shown)), changes.dtype), changes + 1])
+
+    @cached_property
+    def times(self) -> NDArray[np.intp]:
+        """How many queries show each of these tokens."""
+        ends = np.concatenate([self.first[1:], [len(self.shown)]])
+        return np.asarray(ends[: len(self.first)] - self.first)
+
+    @cached_property
+    def counts(self) -> Array:
+        """How often each token is a key of each query, (queries, D)."""
+        return np.asarray(self.keys[self.document])
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of each query, (queries, 1)."""
+        return np.asarray(self.targets.sum(axis=1, keepdims=True))
+
 
 @checked
 def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
@@ -98,13 +137,20 @@ def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
 
     `keys` says whether attention sees "all" positions, or only the "unselected" ones.
     """
+    return queries_of(masked, keys)
+
+
+def queries_of(masked: MaskedDocuments, keys: Keys) -> Batch:
+    """Returns the same as the public function, whose look at the types of the arguments takes a part of a step."""
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
     queries, which = np.unique(code, return_inverse=True)
     targets = np.bincount(which * n_tokens + masked.target, masked.times, len(queries) * n_tokens)
     shown, document = np.divmod(queries, n_documents)
     counts = masked.visible if keys == "all" else masked.unselected
-    return Batch(counts.astype(float), document, shown, targets.reshape(-1, n_tokens) / max(masked.n_selected, 1))
+    return Batch.unchecked(
+        counts.astype(float), document, shown, targets.reshape(-1, n_tokens) / max(masked.n_selected, 1)
+    )
 
 
 def attend(logits: Array, batch: Batch) -> Array:
@@ -112,7 +158,7 @@ def attend(logits: Array, batch: Batch) -> Array:
 
     It is a softmax with counts: scipy's would give nan in a document without keys.
     """
-    return _shares(logits.T[batch.shown], batch.keys[batch.document])
+    return _shares(logits.T[batch.shown], batch.counts)
 
 
 def _shares(logits: Array, count: Array) -> Array:
@@ -135,29 +181,30 @@ def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
     return loss_of(layer, batch, loss)
 
 
-def loss_of(layer: Layer, batch: Batch, loss: Loss) -> float:
+def loss_of(layer: Layer | Weights, batch: Batch, loss: Loss) -> float:
     """Computes the same as the public function, for a layer and a batch that were checked before."""
-    return _output_loss(_Queries(layer, batch).attention @ layer.value.T + layer.bias, batch.targets, loss)[0]
+    return _output_loss(_Queries(layer, batch).attention @ layer.value.T + layer.bias, batch, loss)[0]
 
 
 @checked
 def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
     """Returns the loss as `layer_loss` and its derivatives by the four arrays, as a Layer."""
     _require_match(layer, batch)
-    return gradient_of(layer, batch, loss)
+    value, gradient = gradient_of(layer, batch, loss)
+    return value, Layer(*gradient)
 
 
-def gradient_of(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
+def gradient_of(layer: Layer | Weights, batch: Batch, loss: Loss) -> tuple[float, Weights]:
     """Computes the same as the public function, for a layer and a batch that were checked before."""
     queries = _Queries(layer, batch)
     attention = queries.attention
-    value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch.targets, loss)
+    value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch, loss)
     by_attention = by_output @ layer.value
     by_score = attention * (by_attention - (attention * by_attention).sum(axis=1, keepdims=True))
     by_logits = queries.summed(by_score) / np.sqrt(len(layer.key))  # (D, tokens shown) with [key, query]
     by_query = np.zeros_like(layer.query)
     by_query[:, queries.shown] = layer.key @ by_logits
-    return value, Layer(
+    return value, Weights(
         key=queries.of_layer @ by_logits.T,
         query=by_query,
         value=by_output.T @ attention,
@@ -172,13 +219,12 @@ class _Queries:
     step of training would grow as D^3. `shown` (s,) are those tokens, `of_layer` (d_a, s) their columns of W_Q.
     """
 
-    def __init__(self, layer: Layer, batch: Batch) -> None:
-        self.first = np.flatnonzero(np.diff(batch.shown, prepend=-1))  # rows are sorted by the token they show
+    def __init__(self, layer: Layer | Weights, batch: Batch) -> None:
+        self.first = batch.first
         self.shown = batch.shown[self.first]
         self.of_layer = layer.query[:, self.shown]
         logits = layer.key.T @ self.of_layer / np.sqrt(len(layer.key))
-        times = np.diff(self.first, append=len(batch.shown))
-        self.attention = _shares(np.repeat(logits.T, times, axis=0), batch.keys[batch.document])
+        self.attention = _shares(np.repeat(logits.T, batch.times, axis=0), batch.counts)
 
     def summed(self, by_score: Array) -> Array:
         """Sums rows of the same query, into (D, s) with [key, query]."""
@@ -195,9 +241,9 @@ def _require_match(layer: Layer, batch: Batch) -> None:
             raise ValueError(f"layer must be finite, got other numbers in {name}")
 
 
-def _output_loss(f: Array, targets: Array, loss: Loss) -> tuple[float, Array]:
+def _output_loss(f: Array, batch: Batch, loss: Loss) -> tuple[float, Array]:
     """Returns the loss of outputs f (queries, D), and its derivative by them."""
-    weight = targets.sum(axis=1, keepdims=True)
+    targets, weight = batch.targets, batch.weight
     if loss == "cross_entropy":
         log_p = log_softmax(f, axis=1)
         return -float(np.vdot(targets, log_p)), np.asarray(weight * np.exp(log_p) - targets)

@@ -1,7 +1,7 @@
 """Draws masks of documents, on counts: what is shown, and what is asked at which shown token."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,14 @@ class MaskedDocuments:
             entries = _indices(name, getattr(self, name), 1, below)
             if len(entries) != len(self.document):
                 raise ValueError(f"{name} must have one entry for each of {len(self.document)}, got {len(entries)}")
+
+    @classmethod
+    def unchecked(cls, visible: Counts, unselected: Counts, asked: tuple[Counts, Counts, Counts, Counts]) -> Self:
+        """Makes the record of arrays that need no checks; `asked` are document, shown, target and times."""
+        made = object.__new__(cls)
+        names = ("document", "shown", "target", "times")
+        made.__dict__.update(visible=visible, unselected=unselected, **dict(zip(names, asked, strict=True)))
+        return made
 
     @property
     def n_selected(self) -> int:
@@ -98,7 +106,7 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
         (np.repeat(document, random), shown_at_random, np.repeat(word + 1, random), np.ones_like(shown_at_random)),
     )
     asked = (np.concatenate(part) for part in zip(*lists, strict=True))
-    return MaskedDocuments(visible, unselected, *_occurring(*asked))
+    return MaskedDocuments.unchecked(visible, unselected, _occurring(*asked))
 
 
 def _share(part: float, whole: float) -> float:

@@ -11,8 +11,8 @@ from simulate.core.divergence import DivergenceError
 from simulate.core.optimizers import adam_direction
 from simulate.topics.attention import class_averages, gap_of
 from simulate.topics.counts import Counts
-from simulate.topics.documents import sample_topic_documents
-from simulate.topics.layer import Batch, Layer, batch_of, gradient_of, loss_of
+from simulate.topics.documents import draw_documents
+from simulate.topics.layer import Batch, Layer, Weights, gradient_of, loss_of, queries_of
 from simulate.topics.masking import mask_counts
 from simulate.topics.population import population_batch, topic_sets
 from simulate.topics.settings import OptimizerName, Training
@@ -94,8 +94,9 @@ class Run:
     def __init__(self, model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> None:
         self.model, self.masking, self.training, self.rng = model, masking, training, rng
         evaluation = np.random.Generator(np.random.PCG64(int(rng.integers(2**63))))
-        self.layer = _initial(model, training, rng)
-        self.optimizer = Optimizer(training.optimizer, training.rate, self.layer.arrays())
+        start = _initial(model, training, rng).arrays()
+        self.weights = Weights(**start)
+        self.optimizer = Optimizer(training.optimizer, training.rate, start)
         self.step, self.history = 0, list[Record]()
         self.population: Batch | None = None
         if training.documents == "population":
@@ -103,20 +104,26 @@ class Run:
             self.unmasked: NDArray[Any] = topic_sets(model)
         else:
             self.unmasked = self._documents(evaluation, training.evaluated)
-            self.evaluated = batch_of(mask_counts(self.unmasked, masking, evaluation), training.keys)
+            self.evaluated = queries_of(mask_counts(self.unmasked, masking, evaluation), training.keys)
+
+    @property
+    def layer(self) -> Layer:
+        """The layer with its present weights."""
+        return Layer(*self.weights)
 
     def advance(self) -> None:
         """Makes one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with its reason
             if self.step % self.training.record_every == 0:
                 self.history.append(self._record())
-            value, gradient = gradient_of(self.layer, self._batch(), self.training.loss)
+            value, gradient = gradient_of(self.weights, self._batch(), self.training.loss)
             if not np.isfinite(value):
                 raise DivergenceError(
                     f"training diverged: loss {value} at step {self.step}; rate = {self.training.rate} is too large"
                 )
             self.step += 1
-            self.layer = Layer(**self.optimizer.advanced(self.layer.arrays(), gradient.arrays(), self.step))
+            moved = self.optimizer.advanced(self.weights._asdict(), gradient._asdict(), self.step)
+            self.weights = Weights(**moved)
 
     def finished(self) -> TrainingRun:
         """Returns the result, its last record included."""
@@ -137,7 +144,7 @@ class Run:
         """Goes on from what `state` gave; the evaluated documents are those drawn at the start."""
         self.step = int(saved["step"])
         self.history = [Record(*map(float, row)) for row in saved["history"]]
-        self.layer = Layer(**{name: saved["layer_" + name] for name in self.layer.arrays()})
+        self.weights = Weights(*(saved["layer_" + name] for name in Weights._fields))
         self.optimizer.moments = {name: saved["moment_" + name] for name in self.optimizer.moments}
         self.rng.bit_generator.state = json.loads(str(saved["generator"]))
 
@@ -145,11 +152,10 @@ class Run:
         if self.population is not None:
             return self.population
         documents = self._documents(self.rng, self.training.batch_size)
-        return batch_of(mask_counts(documents, self.masking, self.rng), self.training.keys)
+        return queries_of(mask_counts(documents, self.masking, self.rng), self.training.keys)
 
     def _documents(self, rng: np.random.Generator, n: int) -> Counts:
-        length, concentration = self.training.length, self.training.concentration
-        return sample_topic_documents(self.model, n, rng, length=length, concentration=concentration).counts
+        return draw_documents(self.model, n, rng, self.training.length, self.training.concentration).counts
 
     def _record(self) -> Record:
         layer = self.layer

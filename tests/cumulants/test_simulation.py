@@ -1,9 +1,11 @@
 """Samples, the norm statistic and the enumerated likelihood ratio, each against theory and by a second route."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from simulate.core import Estimate, stream
 from simulate.cumulants import (
@@ -151,3 +153,22 @@ def test_what_cannot_be_sampled_or_enumerated_is_refused():
         random_features_accuracy(SpikedCumulant(4, 1.0), 1, rng)
     with pytest.raises(ValueError, match="repeats must be an integer of at least 2"):
         norm_statistics(SpikedCumulant(3, 1.0), 5, 1, rng)
+
+
+@pytest.mark.parametrize("latent", LATENTS)
+def test_the_enumeration_is_a_sum_over_all_spikes(latent):
+    """Of a symmetric latent variable only one of each pair of opposite spikes is looked at, of a skewed one both."""
+    model, n, repeats = SpikedCumulant(3, 1.5, latent=latent), 2, 5
+    found = enumerated_norm(model, n, repeats, np.random.default_rng(4), law="null")
+    ratios = []
+    for data in np.random.default_rng(4).standard_normal((repeats, n, 3)):
+        of_spikes = []
+        for signs in product((1, -1), repeat=3):
+            along = data @ np.array(signs) / np.sqrt(3)
+            density = sum(
+                p * norm.pdf(along, np.sqrt(model.latent_share) * g, np.sqrt(model.noise_share))
+                for g, p in zip(latent.atoms, latent.probabilities, strict=True)
+            )
+            of_spikes.append(np.prod(density / norm.pdf(along)))
+        ratios.append(np.mean(of_spikes) ** 2)
+    assert found.mean == pytest.approx(np.mean(ratios), rel=1e-12)

@@ -45,21 +45,28 @@ class OfThirdMoments(LeadingGain):
 
     def __init__(self, law: Law, baseline: Array) -> None:
         size = law.n_sites * law.n_colors
-        self.moments = third_moments_of(law, baseline).reshape(size, size, size) / law.n_sites
+        moments = third_moments_of(law, baseline).reshape(size * size, size) / law.n_sites
+        self.moments = np.ascontiguousarray(moments.T)  # what is read last comes first: (read, predicted and read)
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
         """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
         (L, C), (A, B), (V, W) = (attentions.shape[1], values.shape[1]), attentions, values
-        unit = np.einsum("jk,bc->jbkc", A, V).reshape(L * C, L * C)  # row (j, b): what this hidden unit reads
-        seen = np.tensordot(unit, self.moments, axes=(1, 2))  # (unit, predicted, read once more)
-        squares = np.einsum("uk,upk->pu", unit, seen).reshape(L, C, L, C)  # E[(x - q)_ia Y_jb^2] / L
-        by_B = np.einsum("iajb,ab->ij", squares, W)
-        by_W = np.einsum("iajb,ij->ab", squares, B)
-        weights = np.einsum("ij,ab->iajb", B, W).reshape(L * C, L * C)
-        by_unit = 2 * np.einsum("pu,upk->uk", weights, seen).reshape(L, C, L, C)
-        by_A = np.einsum("jbkc,bc->jk", by_unit, V)
-        by_V = np.einsum("jbkc,jk->bc", by_unit, A)
-        return float(np.sum(by_B * B)), np.stack([by_A, by_B]), np.stack([by_V, by_W])
+        unit = _kronecker(A, V)  # row (j, b): what this hidden unit reads
+        seen = (unit @ self.moments).reshape(L * C, L * C, L * C)  # (unit, predicted, read once more)
+        squares = np.matmul(seen, unit[:, :, None])  # (unit jb, predicted ia): E[(x - q)_ia Y_jb^2] / L
+        by_weights = squares.reshape(L, C, L, C).transpose(2, 0, 3, 1).reshape(L * L, C * C)
+        by_unit = np.matmul(_kronecker(B.T, W.T)[:, None, :], seen)  # half of it, (unit jb, read kc)
+        by_first = 2 * by_unit.reshape(L, C, L, C).transpose(0, 2, 1, 3).reshape(L * L, C * C)
+        (by_A, by_V), (by_B, by_W) = (
+            (by @ second.ravel(), first.ravel() @ by) for by, first, second in ((by_first, A, V), (by_weights, B, W))
+        )
+        by_attentions, by_values = np.array([by_A, by_B]), np.array([by_V, by_W])
+        return float(by_B @ B.ravel()), by_attentions.reshape(attentions.shape), by_values.reshape(values.shape)
+
+
+def _kronecker(A: Array, V: Array) -> Array:
+    """Returns A_jk V_bc as a matrix with rows (j, b) and columns (k, c)."""
+    return np.asarray((A[:, None, :, None] * V[:, None, :]).reshape(len(A) * len(V), -1))
 
 
 class OfContexts(LeadingGain):

@@ -1,0 +1,167 @@
+"""Compiled passes through a stack of factored attention, forth and back, over blocks of contexts.
+
+Within a block numbers lie as (sites, colors, contexts), so that the innermost loops run along contexts, and a block is
+small enough to stay in the cache. Sums may be reordered, by a flag of the compiler; nothing else is relaxed, so that
+what is not finite makes a loss that is not.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulate.core.kernels import cached_njit
+from theory.models.arrays import Array
+
+CONTEXTS = 64  # of a block
+LARGE = 16  # sites from which on a library multiplies the matrices of attention faster
+Integers = NDArray[np.integer[Any]]
+
+_compiled = cached_njit(fastmath={"contract", "reassoc"})
+
+
+@_compiled
+def masked_pass(
+    states: Integers,
+    sites: Integers,
+    weights: Array,
+    targets: Array,
+    layers: tuple[Array, Array, Array],
+    transposed: tuple[Array, Array],
+    by_layers: tuple[Array, Array, Array],
+    with_gradient: bool,
+) -> float:
+    """Returns the masked loss of a stack and, `with_gradient`, adds its derivatives to those in `by_layers`.
+
+    Site sites[r] of states[r] is hidden, in R contexts with `weights` (R,) and `targets` (R, C). `layers` are A (N, L,
+    L), V (N, C, C) and the fields (L, C), and so are `by_layers`; `transposed` are A and V with both last axes swapped.
+    """
+    A, V, fields = layers
+    A_back, V_back = transposed
+    dA, dV, dfields = by_layers
+    N, L, C, n = A.shape[0], A.shape[1], V.shape[1], CONTEXTS
+    last, total = N - 1, 0.0
+    X, attended, Y = np.empty((N, L, C * n)), np.empty((N, L, C * n)), np.empty((N, L, C * n))
+    dX, back = np.empty((L, C * n)), np.empty((L, C * n))
+    context, logits, residual = np.empty((C, n)), np.empty((C, n)), np.empty((C, n))
+    rows, by_row = np.empty((L, n)), np.empty(n)  # of the last attention, that of the hidden site of each context
+    for first in range(0, len(sites), n):
+        _one_hot(states, sites, first, X[0])
+        for k in range(last):
+            _product(A[k], X[k], attended[k])
+            for i in range(L):
+                y, x = Y[k, i], X[k + 1, i]
+                _product(V[k], attended[k, i].reshape(C, n), y.reshape(C, n))
+                for r in range(C * n):
+                    x[r] = y[r] * y[r]
+        for r in range(n):
+            own = sites[min(first + r, len(sites) - 1)]
+            for j in range(L):
+                rows[j, r] = A[last, own, j]
+        context[:] = 0.0
+        for j in range(L):
+            for c in range(C):
+                x, row, found = X[last, j, c * n : (c + 1) * n], rows[j], context[c]
+                for r in range(n):
+                    found[r] += row[r] * x[r]
+        _product(V[last], context, logits)
+        total += _residuals(logits, fields, sites, weights, targets, first, residual, dfields)
+        if not with_gradient:
+            continue
+        _add_products(residual, context, dV[last])
+        _product(V_back[last], residual, logits)  # from here on the derivative by the context
+        for j in range(L):
+            by_row[:] = 0.0
+            for c in range(C):
+                x, row, slope, found = X[last, j, c * n : (c + 1) * n], rows[j], logits[c], dX[j, c * n : (c + 1) * n]
+                for r in range(n):
+                    by_row[r] += x[r] * slope[r]
+                    found[r] = row[r] * slope[r]
+            for r in range(min(n, len(sites) - first)):
+                dA[last, sites[first + r], j] += by_row[r]
+        for k in range(last - 1, -1, -1):
+            for i in range(L):
+                y, x = Y[k, i], dX[i]
+                for r in range(C * n):
+                    x[r] *= 2.0 * y[r]
+                _add_products(x.reshape(C, n), attended[k, i].reshape(C, n), dV[k])
+                _product(V_back[k], x.reshape(C, n), back[i].reshape(C, n))
+            _add_products(back, X[k], dA[k])
+            if k > 0:
+                _product(A_back[k], back, dX)
+    return total
+
+
+@_compiled
+def _one_hot(states: Integers, sites: Integers, first: int, found: Array) -> None:
+    """Writes the inputs of a block; where there are no more contexts the last one stands again."""
+    found[:] = 0.0
+    for r in range(CONTEXTS):
+        s = min(first + r, len(states) - 1)
+        for j in range(len(found)):
+            if j != sites[s]:
+                found[j, states[s, j] * CONTEXTS + r] = 1.0
+
+
+@_compiled
+def _residuals(
+    logits: Array,
+    fields: Array,
+    sites: Integers,
+    weights: Array,
+    targets: Array,
+    first: int,
+    found: Array,
+    by_fields: Array,
+) -> float:
+    """Returns the loss of a block and writes its derivatives by the logits (C, contexts), to which fields are added."""
+    total = 0.0
+    for r in range(CONTEXTS):
+        s = first + r
+        if s >= len(sites):
+            found[:, r] = 0.0
+            continue
+        top, norm = -np.inf, 0.0
+        for c in range(len(logits)):
+            logits[c, r] += fields[sites[s], c]
+            top = max(top, logits[c, r])
+        for c in range(len(logits)):
+            found[c, r] = math.exp(logits[c, r] - top)
+            norm += found[c, r]
+        log_norm = math.log(norm) + top
+        for c in range(len(logits)):
+            total += weights[s] * targets[s, c] * (log_norm - logits[c, r])
+            found[c, r] = weights[s] * (found[c, r] / norm - targets[s, c])
+            by_fields[sites[s], c] += found[c, r]
+    return total
+
+
+@_compiled
+def _product(matrix: Array, X: Array, found: Array) -> None:
+    """Writes matrix @ X."""
+    if len(matrix) >= LARGE:
+        np.dot(matrix, X, found)
+        return
+    for i in range(len(found)):
+        own = found[i]
+        own[:] = 0.0
+        for j in range(len(X)):
+            factor, x = matrix[i, j], X[j]
+            for r in range(len(own)):
+                own[r] += factor * x[r]
+
+
+@_compiled
+def _add_products(Y: Array, X: Array, found: Array) -> None:
+    """Adds Y @ X^T."""
+    if len(Y) >= LARGE:
+        found += np.dot(Y, X.T)
+        return
+    for i in range(len(Y)):
+        y = Y[i]
+        for j in range(len(X)):
+            x, total = X[j], 0.0
+            for r in range(len(y)):
+                total += y[r] * x[r]
+            found[i, j] += total
