@@ -20,7 +20,8 @@ class IndependentChains(ABC):
     """Holds `n_chains` independent chains of `model`, whose `betas` (n_chains,) may be changed between runs.
 
     Every chain has two random 64-bit keys, and number n of its stream of random numbers belongs to one sweep and one
-    site. Therefore results depend neither on threads, nor on the other chains, nor on where a run was cut.
+    site. Therefore results depend neither on threads, nor on where a run was cut, nor, but for rounding, on the other
+    chains.
     """
 
     def __init__(
