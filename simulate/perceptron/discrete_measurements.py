@@ -26,7 +26,7 @@ MORE = 16  # patterns are drawn that many at a time until no solution is left
 def solution_entropy(
     model: DiscretePerceptron, d: int, rng: np.random.Generator, *, instances: int = INSTANCES
 ) -> float:
-    """Measure the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
+    """Measures the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
 
     Each instance has P = round(alpha d) Gaussian patterns. Where Z can be zero a mean of log Z does not exist. The
     median does as long as more than half of the instances have solutions, and it has the same limit N -> infinity,
@@ -46,7 +46,7 @@ def entropy_profile(
     levels: Sequence[float], counts: Sequence[int], d: int, rng: np.random.Generator, *, margin: float = 0.0,
     instances: int = INSTANCES,
 ) -> Array:  # fmt: skip
-    """Measure `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
+    """Measures `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
 
     Entry k is the median of log Z/d after counts[k] patterns. It costs hardly more than one number of patterns.
 
@@ -69,7 +69,7 @@ def entropy_profile(
 def zero_entropy_capacity(
     levels: Sequence[float], d: int, rng: np.random.Generator, *, margin: float = 0.0, instances: int = 1
 ) -> float:
-    """Measure how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
+    """Measures how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
 
     Patterns are added one after the other; the value is P/N, where P is the last number of them with a solution
     (W. Krauth and M. Opper 1989). Its mean tends to the capacity with corrections of order 1/N. ValueError for more
@@ -89,7 +89,7 @@ def zero_entropy_capacity(
 
 @checked
 def pair_entropies(model: DiscretePerceptron, d: int, rng: np.random.Generator, *, instances: int = INSTANCES) -> Array:
-    """Measure the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
+    """Measures the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
 
     Entry k is (log n_k - log C(N, k))/(2 N) + h(k/N)/2, where n_k is the number of ordered pairs at distance k, of
     which the median over instances is taken (see `solution_entropy`), and h the entropy of a coin, which stands for the
@@ -148,7 +148,7 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: int = 2) -> Estima
 def _counts_of(
     model: DiscretePerceptron, N: int, P: int, rng: np.random.Generator, instances: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield how many solutions each instance of P patterns of N weights has after each of them, (P + 1,).
+    """Yields how many solutions each instance of P patterns of N weights has after each of them, (P + 1,).
 
     The arguments were checked before: for small N the checks of `solution_counts` would take longer than the counting.
     """
@@ -158,7 +158,7 @@ def _counts_of(
 
 
 def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
-    """Return the last number of patterns with a solution, of one instance."""
+    """Returns the last number of patterns with a solution, of one instance."""
     levels, threshold = np.asarray(model.levels), model.margin * math.sqrt(N)
     patterns = rng.standard_normal((2 * N + MORE, N))
     while True:
@@ -170,7 +170,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
 
 
 def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
-    """Return the numbers N of weights and P of patterns."""
+    """Returns the numbers N of weights and P of patterns."""
     N = int(checks.dimension(d))
     require_enumerable("d", model.n_levels, N)
     P = round(model.alpha * N)
@@ -190,7 +190,7 @@ def _count(name: str, value: int) -> int:
 
 
 def _median(values: list[float]) -> float:
-    """Return the median; minus infinity, and not NaN, where half of the values are."""
+    """Returns the median; minus infinity, and not NaN, where half of the values are."""
     ordered = sorted(values)
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     return low if low == high else (low + high) / 2

@@ -32,7 +32,7 @@ class MaskedInputsFit(Result):
 
 @checked
 def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) -> MaskedInputsFit:
-    """Regress each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
+    """Regresses each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
 
     `masks` (R, n, d) is True where a coordinate is hidden. With N = n R mask_rate, the expected number of pairs, row k
     minimizes (1/N) sum (x_k - a.z)^2 + lam |a|^2 over them, z the inputs with zeros at the hidden ones: d ridge
