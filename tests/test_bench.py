@@ -289,14 +289,36 @@ def test_wall_time_is_told_with_the_cores_that_were_used(jobs):
     assert jobs.rows[0].note.startswith("ours used ")
 
 
+def test_what_is_measured_is_told_before_it_is():
+    told = []
+    jobs = Jobs("trial", tell=told.append)
+    jobs.compare("sums", counted, {"numpy, sound": Peer(counted, limit=30)}, beside={"itself": counted}, rounds=1)
+    jobs.grows("growth", (10, 20), lambda n: lambda: counted(n))
+    jobs.memory("memory", counted, {"numpy": counted})
+    assert told == [
+        "sums",
+        "sums: itself",
+        "sums: numpy, sound, at most 30 s",
+        "growth: size 10",
+        "growth: size 20",
+        "memory",
+        "memory: numpy",
+    ]
+
+
+def command(tmp_path, *options):
+    start = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/benchmarks/test_nets_theory.py"]
+    return [*start, "--bench-folder", str(tmp_path / "results"), *options]
+
+
 def run(tmp_path, *options):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/benchmarks/test_nets_theory.py"]
-    command += ["-k", "masked_clone", "--bench-folder", str(tmp_path / "results"), *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    of_one = command(tmp_path, "-k", "masked_clone", *options)
+    return subprocess.run(of_one, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_run_on_request_prints_the_table_and_writes_it(tmp_path):
     out = run(tmp_path, "--bench")
+    assert " s  masked clone of 405 contexts\n" in out
     assert "1 row: 1 no goal" in out
     assert "cores at the start" in out
     text = (tmp_path / "results" / "table.txt").read_text()
@@ -311,3 +333,19 @@ def test_a_run_on_request_prints_the_table_and_writes_it(tmp_path):
 def test_without_a_request_nothing_runs(tmp_path):
     assert "1 skipped" in run(tmp_path)
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_prints_the_rows_so_far(tmp_path):
+    process = subprocess.Popen(command(tmp_path, "--bench"), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with process:
+        for line in process.stdout:
+            if "escape time of N = 3" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        out = process.stdout.read()
+    assert process.returncode == 2
+    assert "KeyboardInterrupt" in out
+    names = [row["job"] for row in csv.DictReader(io.StringIO((tmp_path / "results" / "table.csv").read_text()))]
+    assert names[:2] == ["escape time of N = 2", "best direction of N = 2"]
+    assert (tmp_path / "results" / "table.txt").read_text().strip() in out

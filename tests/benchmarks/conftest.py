@@ -4,6 +4,7 @@ A benchmark is a test that takes the fixture `jobs` and calls its methods; `mach
 names a SUBJECT, and explains the jobs and their symbols in its docstring: both are printed above the rows.
 """
 
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.benchmarks.machinery.rows import Row
 
 ROWS = pytest.StashKey[list[Row]]()
 START = pytest.StashKey[str]()
+BEGUN = pytest.StashKey[float]()
 FOLDER = Path(__file__).resolve().parents[2] / ".benchmarks"
 
 
@@ -31,7 +33,7 @@ def pytest_configure(config):
         # A plugin of another package may have loaded numpy before `tests/conftest.py` could tell it by the environment
         # to use one thread; waiting threads would count as CPU time.
         threadpool_limits(1, user_api="blas")
-    config.stash[ROWS], config.stash[START] = [], load()
+    config.stash[ROWS], config.stash[START], config.stash[BEGUN] = [], load(), time.monotonic()
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -58,4 +60,18 @@ def _on_request_only(request):
 @pytest.fixture
 def jobs(request):
     """The jobs of one subject, named and explained by the test's file; their rows go to the table."""
-    return Jobs(request.module.SUBJECT, request.config.stash[ROWS], about=request.module.__doc__)
+    config = request.config
+    return Jobs(request.module.SUBJECT, config.stash[ROWS], about=request.module.__doc__, tell=_teller(config))
+
+
+def _teller(config):
+    """Prints a line on the terminal while a job runs: the time since the start, and what is being measured."""
+    terminal, capture = (config.pluginmanager.getplugin(name) for name in ("terminalreporter", "capturemanager"))
+
+    def tell(text):
+        if terminal is not None and capture is not None:
+            with capture.global_and_fixture_disabled():
+                terminal.ensure_newline()
+                terminal.write_line(f"{time.monotonic() - config.stash[BEGUN]:6.0f} s  {text}")
+
+    return tell

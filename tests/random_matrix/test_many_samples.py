@@ -1,4 +1,4 @@
-"""Laws for many samples a dimension: bulks as narrow as rounding allows against high precision, and refusals."""
+"""Laws for very many or few samples a dimension: narrow bulks against high precision, and what is refused."""
 
 import math
 
@@ -53,6 +53,8 @@ def test_many_variances_have_a_bulk_each():
 def test_ratios_that_rounding_hides_are_refused_at_once():
     with pytest.raises(ValueError, match=r"alpha must be at most 1e\+10, or at least 1.1\de\+15 for these row_scales"):
         covariance_law(Isotropic(4), 1e13, row_scales=RARE)
+    with pytest.raises(ValueError, match="alpha must be at least 1e-10 for rows of different scale, got 1e-12"):
+        covariance_law(AR1(math.inf, 0.5), 1e-12, row_scales=ROWS)
     for rows in ({}, {"row_scales": ROWS}):
         with pytest.raises(ValueError, match=r"alpha must be at most 1e\+09, got 1e\+19"):
             predictor_law(MaskedRidge(Diagonal([0.5, 1.0, 3.0]), 1e19, 0.1, **rows))

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from theory.models.arrays import Array
+from theory.models.blocks import blocks
 
+ROWS = 2**15  # numbers of an array that is worked on at a time: a quarter of a megabyte
 LOST = 1e-13  # a new direction below this share of the largest Ritz value is rounding: the space is exhausted
 
 
@@ -27,18 +29,23 @@ class Lanczos:
         """Take one step: one product for each column."""
         new = self._product(self._now)
         on = np.einsum("km,km->m", self._now, new)
-        spare = on * self._now
-        new = np.subtract(new, spare)  # a new array: the product may keep what it returned
-        if self.beside:
-            new -= np.multiply(self.beside[-1], self._before, out=spare)
-        beside = np.sqrt(np.einsum("km,km->m", new, new))
+        last = self.beside[-1] if self.beside else np.zeros_like(on)
+        squares = np.zeros_like(on)
+        # The next vectors are written over those before the present ones, a few rows at a time: whole arrays would be
+        # fetched from memory for each operation. What the product returned is left alone, since it may keep it.
+        for rows in blocks(len(new), len(on), ROWS):
+            rest, next_ = on * self._now[rows], self._before[rows]
+            np.subtract(new[rows], rest, out=rest)
+            next_ *= last
+            np.subtract(rest, next_, out=next_)
+            squares += np.einsum("km,km->m", next_, next_)
+        beside = np.sqrt(squares)
         self.on.append(on)
         scale = np.max([*np.abs(self.on), *self.beside], axis=0)
         beside = np.where(beside > LOST * scale, beside, 0.0)
         self.beside.append(beside)
-        self._before = self._now
-        new *= np.divide(1.0, beside, out=np.zeros_like(beside), where=beside > 0)
-        self._now = new
+        self._before *= np.divide(1.0, beside, out=np.zeros_like(beside), where=beside > 0)
+        self._before, self._now = self._now, self._before
 
     def gauss(self) -> tuple[Array, Array]:
         """Return nodes and weights of the quadrature, (m, steps) each."""

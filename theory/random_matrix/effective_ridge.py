@@ -14,7 +14,7 @@ from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.interpolated_moments import count_of_nodes, interpolated_moments
-from theory.random_matrix.moments import RidgeMoments, non_negative_array, ridge_moments
+from theory.random_matrix.moments import RidgeMoments, SpectrumMoments, non_negative_array
 from theory.random_matrix.population import LargePopulation, Population, population
 from theory.random_matrix.row_response import linearized
 
@@ -99,12 +99,11 @@ def solve_effective_ridge(
 
     Raises ConvergenceError, with check=False returns the last iterate instead.
     """
-    scale = spectrum.geometric_mean
     return solve_ridge_equation(
-        lambda kappa: ridge_moments(spectrum, kappa),
+        SpectrumMoments(spectrum),
         alpha,
         lam,
-        scale,
+        spectrum.geometric_mean,
         row_scales=row_scales,
         tol=tol,
         max_iter=max_iter,
@@ -251,6 +250,10 @@ def tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tu
         raise ValueError(
             f"alpha and kappa must be positive and lam not negative, of one shape, got the shapes {shapes}"
         )
+    return _tangent_step(at, alpha, lam, kappa)
+
+
+def _tangent_step(at: RidgeMoments, alpha: Array, lam: Array, kappa: Array) -> tuple[Array, Array]:
     terms = np.where(at.df1 < at.left, alpha + at.df1, abs(alpha - at.rank) + at.left)  # those of alpha - df1
     errors = abs(lam / kappa - at.above_df1(alpha) / alpha) / (lam / kappa + terms / alpha)
     return errors, tangent_root(at, alpha, alpha - at.rank, lam, kappa)
@@ -265,7 +268,7 @@ def newton_step(
     that are alike need no bounds.
     """
     if rows.alike:
-        errors, proposal = tangent_step(at, alpha, lam, kappa)
+        errors, proposal = _tangent_step(at, alpha, lam, kappa)
         return errors, proposal, np.zeros_like(errors)
     sample, excess, ridge, errors, side = linearized(rows, at, alpha, lam, kappa)
     return errors, tangent_root(at, sample, excess, ridge, kappa), side

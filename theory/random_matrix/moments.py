@@ -10,6 +10,8 @@ from theory.models.arrays import Array
 from theory.models.blocks import in_blocks
 from theory.numerics.extremes import within_range
 
+BUDGET = 2_000_000  # entries of temporaries
+
 
 @dataclass(frozen=True, eq=False)
 class RidgeMoments:
@@ -49,7 +51,10 @@ def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
     p is the share of a mode that a ridge regression keeps, t = 1 - p what it shrinks away. A zero mode has p = 0.
     Raises ValueError for a kappa that is negative or not finite.
     """
-    s, kappa = spectrum.eigenvalues, non_negative_array("kappa", kappa)[..., None]
+    return _shares(spectrum.eigenvalues, non_negative_array("kappa", kappa)[..., None])
+
+
+def _shares(s: Array, kappa: Array) -> tuple[Array, Array]:
     total = s + kappa
     if s.min(initial=np.inf) > 0 or kappa.min(initial=np.inf) > 0:  # plain division takes half the time
         return s / total, kappa / total
@@ -59,7 +64,7 @@ def shrinkage(spectrum: Spectrum, kappa: Array) -> tuple[Array, Array]:
 
 @checked
 @within_range
-def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = 2_000_000) -> RidgeMoments:
+def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = BUDGET) -> RidgeMoments:
     """Compute the degrees of freedom and their complements at every ridge kappa (points,), kappa >= 0.
 
     `budget` bounds the number of entries of temporaries. Raises ValueError for a kappa that is negative or not finite.
@@ -69,22 +74,32 @@ def ridge_moments(spectrum: Spectrum, kappa: Array, budget: int = 2_000_000) -> 
         raise ValueError(f"kappa must have shape (points,), got {kappa.shape}")
     if budget < 1:
         raise ValueError(f"budget must be at least 1, got {budget}")
-    resolved = spectrum.eigenvalues > 0
-    modes = Spectrum(spectrum.eigenvalues[resolved], spectrum.weights[resolved])
-    blocks = in_blocks(kappa, resolved.size, budget)
-    columns = zip(*(_traces(modes, block) for block in blocks), strict=True)
-    df1, df2, left, spread = (np.concatenate(column) for column in columns)
-    return RidgeMoments(df1, df2, left, spread, 1.0 if resolved.all() else float(modes.weights.sum()))
+    return SpectrumMoments(spectrum, budget)(kappa)
 
 
-def _traces(modes: Spectrum, kappa: Array) -> tuple[Array, Array, Array, Array]:
-    p, t = shrinkage(modes, kappa)
-    left = modes.mean(t)
-    t *= p
-    spread = modes.mean(t)
-    p *= p
-    df2 = modes.mean(p)
-    return df2 + spread, df2, left, spread
+class SpectrumMoments:
+    """A function that does what `ridge_moments` does, at one set of ridges after another, which it does not check."""
+
+    def __init__(self, spectrum: Spectrum, budget: int = BUDGET) -> None:
+        seen = spectrum.eigenvalues > 0
+        self.eigenvalues, self.weights, self.budget = spectrum.eigenvalues[seen], spectrum.weights[seen], budget
+        self.entries = len(seen)  # of one ridge
+        self.rank = 1.0 if seen.all() else float(self.weights.sum())
+
+    def __call__(self, kappa: Array) -> RidgeMoments:
+        """Compute the moments at every ridge kappa (points,), all positive or zero."""
+        columns = zip(*(self._traces(block) for block in in_blocks(kappa, self.entries, self.budget)), strict=True)
+        df1, df2, left, spread = (np.concatenate(column) for column in columns)
+        return RidgeMoments(df1, df2, left, spread, self.rank)
+
+    def _traces(self, kappa: Array) -> tuple[Array, Array, Array, Array]:
+        p, t = _shares(self.eigenvalues, kappa[:, None])
+        left = t @ self.weights
+        t *= p
+        spread = t @ self.weights
+        p *= p
+        df2 = p @ self.weights
+        return df2 + spread, df2, left, spread
 
 
 @checked

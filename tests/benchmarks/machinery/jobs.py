@@ -106,13 +106,21 @@ class _Timed:
             self.best = min(self.best, self._calls(self._number))
 
 
+def _told_to_nobody(_text: str) -> None:
+    """Stands for a terminal that is not there."""
+
+
 @dataclass
 class Jobs:
-    """Collects the rows of the benchmarks of one subject; `about` explains its jobs to a reader of the table."""
+    """Collects the rows of the benchmarks of one subject; `about` explains its jobs to a reader of the table.
+
+    `tell` is given a line when a job begins, and one for each peer of it.
+    """
 
     subject: str
     rows: list[Row] = field(default_factory=list)
     about: str = ""
+    tell: Callable[[str], None] = _told_to_nobody
 
     def compare(
         self,
@@ -137,6 +145,7 @@ class Jobs:
         several threads, with a note of how many cores they found.
         """
         row = self._row_of(job, goal, limit, note)
+        self.tell(job)
         answers: list[Any] = []
         try:
             mine = _Timed.here(ours, clock, answers)
@@ -147,10 +156,12 @@ class Jobs:
         scale, notes, failures = dict[str, float](), dict[str, str](), dict[str, str]()
         for name, given in (beside or {}).items():
             function, scale[name] = (given.call, given.times) if isinstance(given, Peer) else (given, 1.0)
+            self.tell(f"{job}: {name}")
             timed[name] = _Timed.here(function, clock, [])
         with ExitStack() as stack:
             for name, given in (peers or {}).items():
                 peer = given if isinstance(given, Peer) else Peer(given)
+                self.tell(f"{job}: {name}, at most {peer.limit:g} s")
                 process = stack.enter_context(Apart(peer.call, made=peer.made, limit=peer.limit))
                 scale[name] = peer.times
 
@@ -201,7 +212,10 @@ class Jobs:
     ) -> None:
         """Times the functions that `make` returns for each size, and fits a power of the size to their times."""
         row = self._row_of(job, goal, limit, note)
-        timed = [_Timed.here(make(size), "cpu", []) for size in sizes]
+        timed = []
+        for size in sizes:
+            self.tell(f"{job}: size {size:g}")
+            timed.append(_Timed.here(make(size), "cpu", []))
         end = time.perf_counter() + ENOUGH
         for _ in range(3):
             for each in timed:
@@ -230,6 +244,7 @@ class Jobs:
         measured, failures = dict[str, float | None](), dict[str, str]()
         for name, given in {"": ours, **(peers or {})}.items():
             peer = given if isinstance(given, Peer) else Peer(given)
+            self.tell(f"{job}: {name}" if name else job)
             with Apart(peer.call, made=peer.made, limit=peer.limit) as process:
                 try:
                     measured[name] = float(process.value()) if peer.tells else process.megabytes()

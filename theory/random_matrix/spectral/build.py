@@ -25,6 +25,7 @@ ATTEMPTS = 3  # at a search that missed a gap
 NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
 # The largest alpha at which bulks that have to be searched are wide enough for the roots in them to be certified.
 MOST_SAMPLES, MOST_AT_UNLIKE_RIDGES = 1e10, 1e9
+FEWEST_SAMPLES = 1e-10  # the least alpha at which rows of different scale leave bulks whose mass rounding does not hide
 
 
 def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False) -> SpectralLaw:
@@ -60,12 +61,17 @@ def _enough_samples(rows: RowScales) -> float:
     return float((third / NARROW) ** 2)
 
 
-def _refuse_many_samples(ensemble: Ensemble) -> None:
-    """Raise ValueError for bulks so narrow that the roots in them would be lost in rounding, after minutes.
+def _refuse_extreme_ratios(ensemble: Ensemble) -> None:
+    """Raise ValueError for bulks so light or narrow that their roots would be lost in rounding, after minutes.
 
     With one offset for all, rows of their scales need no search from some alpha on.
     """
     one_offset, alpha = ensemble.common_offset is not None, ensemble.alpha
+    if one_offset and alpha < FEWEST_SAMPLES:
+        raise ValueError(
+            f"alpha must be at least {FEWEST_SAMPLES:g} for rows of different scale, got {alpha:g}: the bulks of fewer "
+            "samples hold less mass than rounding hides"
+        )
     most = MOST_SAMPLES if one_offset else MOST_AT_UNLIKE_RIDGES
     if alpha > most:
         beyond = f", or at least {_enough_samples(ensemble.rows):.3g} for these row_scales" if one_offset else ""
@@ -127,7 +133,7 @@ def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
         if is_quadrature and len(spans) > 1 and _tells_levels_apart(ensemble, spans):
             raise _quadrature_shows(ensemble.alpha)
         if not all(narrow):
-            _refuse_many_samples(ensemble)
+            _refuse_extreme_ratios(ensemble)
         try:
             return _resolved(ensemble, spans, narrow)
         except GapFoundError as gap:

@@ -27,7 +27,9 @@ NEAR = (-0.7, -1.4)  # places of the surrogate's two h beside that of the edge o
 MOST_STEPS = 12
 CLOSE = 1e-11  # size of a step that is left out
 STALLED = 1e-8  # size below which steps that no longer shrink have reached rounding
+ROUGH = 1e-3  # size of a step that is left out on the surrogate's branch, which differs by more
 LONGEST = 1.0  # size of a step beyond which Newton's method is not trusted
+SMALL = 64  # size of a triangle that LAPACK inverts at once
 FAILURES = (ConvergenceError, FloatingPointError, np.linalg.LinAlgError)  # of a surrogate, or of a matrix beside P
 
 
@@ -152,7 +154,7 @@ class DenseBranch(RealBranch):
         if (atom := self._atom()) is not None:
             return atom
         try:
-            start = self.surrogate.edge()
+            start, _ = self.surrogate.stationary(ROUGH)
             found = self.solved(_AtTheEdge, start.place, start.nu, close=1e-9)
         except FAILURES:
             found = None
@@ -174,7 +176,7 @@ class DenseBranch(RealBranch):
         factor, failed = dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
         if failed:
             return None
-        root = dtrtri(factor, lower=1, overwrite_c=1)[0]
+        root = _inverse(factor)
         whitened = dtrmm(1.0, root, dtrmm(1.0, root, covariance.T, lower=1), side=1, lower=1, trans_a=1, overwrite_b=1)
         found = Resolvent(place, h, nu, delta, fall, bend, sign, self.ensemble.alpha * d, root, whitened)
         return found if all(0 < trace < math.inf for trace in found.traces) else None
@@ -209,6 +211,19 @@ class DenseBranch(RealBranch):
                 return None
             place, nu = place - float(step[0]), nu - float(step[1])
         return None
+
+
+def _inverse(factor: Array) -> Array:
+    """Invert a lower triangle by halves, since LAPACK's own routine takes nearly twice the time above some size."""
+    if len(factor) <= SMALL:
+        return np.asarray(dtrtri(factor, lower=1)[0])
+    half = len(factor) // 2
+    upper, lower = _inverse(factor[:half, :half]), _inverse(factor[half:, half:])
+    found = np.zeros_like(factor, order="F")
+    found[:half, :half], found[half:, half:] = upper, lower
+    below = dtrmm(1.0, upper, factor[half:, :half], side=1, lower=1)
+    found[half:, :half] = dtrmm(-1.0, lower, below, lower=1, overwrite_b=1)
+    return found
 
 
 def _inner(one: Array, two: Array) -> float:

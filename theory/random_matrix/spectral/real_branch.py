@@ -111,16 +111,21 @@ class RealBranch:
         """Find the end of the support, where m = 1 to rounding; raises ConvergenceError where that is not reached."""
         if (atom := self._atom()) is not None:
             return atom
+        point, count = self.stationary()
+        residual = abs(point.m - 1)
+        edge = ExtremeEdge(point.nu, point.h, point.place, residual, count)
+        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
+        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
+
+    def stationary(self, tol: float = 1e-13) -> tuple[BranchPoint, int]:
+        """Search the point with m = 1 until a step is below `tol`; the number of points tried comes with it."""
 
         def excess(place: float) -> _Excess:
             point = self.at(place)
             return _Excess(math.log(point.m), point.m_slope * self.stretch(place) / point.m, point)
 
-        found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha))
-        point, residual = found.point, abs(found.point.m - 1)
-        edge = ExtremeEdge(point.nu, point.h, point.place, residual, count)
-        status: Status = "converged" if residual <= TOLERANCE else "max_iter"
-        return verified(Solution(edge, status, residual, TOLERANCE, count), f"{self.side} edge", True, ADVICE).value
+        found, count = rising_root(excess, -0.5 * math.log(self.ensemble.alpha), tol=tol)
+        return found.point, count
 
     def _atom(self) -> ExtremeEdge | None:
         """Return the end of the support at the least offset if its modes are no fewer than the samples, else None.
