@@ -5,6 +5,7 @@ import pytest
 
 from simulate.nets import MaskedContexts, enumerated_contexts, sampled_contexts, stack_gradient
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from simulate.nets.stack_kernel import CONTEXTS as CONTEXTS_OF_A_BLOCK
 from tests.nets.models import four
 from theory.models import FactoredStack
 
@@ -53,6 +54,24 @@ def test_loss_is_that_of_the_logits_of_the_record(n_layers):
     log_p = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
     expected = -float(CONTEXTS.weights @ (CONTEXTS.targets * log_p).sum(axis=1))
     assert stack_gradient(stack, CONTEXTS).loss == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("n_sites", [15, 16, 21])
+def test_networks_of_any_size_and_batches_of_several_blocks(n_sites):
+    """Large matrices are multiplied in another way, and the last block of contexts is not full."""
+    rng, C, R = np.random.default_rng(n_sites), 4, 2 * CONTEXTS_OF_A_BLOCK + 7
+    stack = FactoredStack.random(3, n_sites, C, 0.8, rng)
+    states, sites, each = rng.integers(C, size=(R, n_sites)), rng.integers(n_sites, size=R), np.arange(R)
+    weights, batch = Weights.of(stack), Batch.of_sequences(states, sites, C)
+    inputs = np.eye(C)[states]
+    inputs[each, sites] = 0.0
+    z = stack.logits(inputs)[each, sites]
+    expected = np.mean(np.log(np.exp(z).sum(axis=1)) - z[each, states[each, sites]])
+    loss, gradient = loss_and_gradient(weights, batch)
+    assert (loss, stack_loss(weights, batch)) == pytest.approx((expected, expected), rel=1e-12)
+    flat, step = weights.flat, 1e-6 * rng.standard_normal(len(weights.flat))
+    change = stack_loss(weights.like(flat + step), batch) - stack_loss(weights.like(flat - step), batch)
+    assert change == pytest.approx(2 * gradient.flat @ step, rel=1e-6)
 
 
 def test_permuted_sites_and_colors_permute_the_gradient():

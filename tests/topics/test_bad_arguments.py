@@ -89,7 +89,7 @@ def simulation_examples():
     return {
         "Training": Example(simulated.Training, {"steps": 3, "rate": 0.1, "length": (5, 8), "concentration": 0.1}),
         "Layer": Example(simulated.Layer, layer.arrays()),
-        "Batch": Example(simulated.Batch, vars(batch)),
+        "Batch": Example(simulated.Batch, {each.name: getattr(batch, each.name) for each in dataclasses.fields(batch)}),
         "attention_by_class": Example(
             simulated.attention_by_class, {"model": MODEL, "layer": layer, "counts": COUNTS.astype(float)}
         ),
