@@ -13,6 +13,7 @@ from multiprocessing import resource_tracker
 from typing import Any, Literal, NamedTuple
 
 import joblib
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
 Backend = Literal["loky", "dask"]
 CONNECT_SECONDS = 5
@@ -166,7 +167,8 @@ def _without_interrupt() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # joblib would start it inside this block, and end the block
+    for tracker in (resource_tracker, loky_tracker):  # joblib would start them inside this block, and end the block
+        tracker.ensure_running()
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

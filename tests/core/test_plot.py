@@ -179,7 +179,7 @@ def test_points_are_drawn_over_their_theory_in_a_panel_of_ratios(rows, tmp_path)
     assert len(drawn) == 3  # two curves and the hidden one; a star is nothing measured
     points = rows[(rows["panel"] == "one") & (rows["curve"] == "b") & rows["size"].eq(math.inf)]
     expected = points["simulation"].to_numpy() / points["theory"].to_numpy() - 1
-    assert drawn[1].lines[0].get_ydata() == pytest.approx(expected)
+    assert list(drawn[1].lines[0].get_ydata()) == pytest.approx(list(expected))
     half = error_bars(points["stderr"], points["replicates"]) / points["theory"].to_numpy()
     lengths = [top - bottom for (_, bottom), (_, top) in drawn[1].lines[2][0].get_segments()]
     assert lengths == pytest.approx(2 * half)
