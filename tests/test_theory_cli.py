@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import theory
+from tests.core.small_checkout import HEAR
 from theory import glm, masked, potts, random_matrix, requests, topics
 from theory.command_line import main
 from theory.models import (
@@ -276,8 +277,10 @@ def test_a_solve_that_fails_exits_with_one(capsys):
 def test_interrupted_while_its_libraries_are_loaded(tmp_path):
     (tmp_path / "numpy.py").write_text("import pathlib, time\n\npathlib.Path('loading').touch()\ntime.sleep(60)\n")
     environment = os.environ | {"PYTHONPATH": str(Path(theory.__file__).parents[1])}
-    request = [sys.executable, "-m", "theory", *SOLVE]
-    process = subprocess.Popen(request, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    program = f"{HEAR}\nimport runpy; runpy.run_module('theory', run_name='__main__')"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *SOLVE], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 30
     while not (tmp_path / "loading").exists() and time.monotonic() < deadline:
         time.sleep(0.01)

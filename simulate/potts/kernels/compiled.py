@@ -9,5 +9,8 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compiles `function`. What it calls must be in its own file, because the cache sees no changes elsewhere."""
+    """Compiles `function`. What it calls must be in its own file, because the cache sees no changes elsewhere.
+
+    The only exception is `eight.add_eight`, which is no function of Python.
+    """
     return cached_njit(error_model="numpy")(function)

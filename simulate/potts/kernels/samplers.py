@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.potts.kernels.eight import single_precision
 from simulate.potts.kernels.independent import IndependentChains
 from simulate.potts.kernels.lattice import FEWEST, lattice_block_sweeps, lattice_scores, lattice_sweeps
 from simulate.potts.kernels.lists import coloring, groups_of
@@ -16,7 +17,6 @@ from simulate.potts.kernels.sweeps import (
     few_color_sweeps,
     group_sweeps,
     product_sweeps,
-    single_precision,
 )
 from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 from theory.models.arrays import Array

@@ -4,34 +4,17 @@ Chains come in blocks: states (n_blocks, L4, B), L4 is L rounded up to a multipl
 of a block together: the couplings are read once, and the loops over chains become vector instructions. Arguments of
 all kernels: betas, accepted (n_blocks, B), keys (n_blocks, B, 2) uint64; sweeps number start, ..., stop - 1 are done in
 place. A random number belongs to a chain, sweep and site: results do not depend on blocks.
-
-The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
-LLVM (`_add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain it
-took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took 2.2 and 1.5 ns, with `fastmath` too.
-`llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
 """
 
 from typing import Any
 
-import llvmlite.ir as ir  # type: ignore[import-untyped]  # comes with numba, without types
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from simulate.potts.kernels.compiled import compiled
+from simulate.potts.kernels.eight import add_eight
 
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 LOWEST = np.float32(-87.0)  # exp of less underflows in single precision
-INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
-
-
-def single_precision(couplings: Any) -> Any:
-    """Brings J[i, j, a, b] (L, L, C, C) into the layout J[i, j, b, a] of `dense_sweeps`, (L, L4, C, C8)."""
-    n_sites, _, n_colors, _ = couplings.shape
-    made = np.zeros((n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8), dtype=np.float32)
-    for i in range(n_sites):
-        made[i, :n_sites, :, :n_colors] = couplings[i].transpose(0, 2, 1)
-    return made
 
 
 @compiled
@@ -143,40 +126,7 @@ def _add_couplings(J: Any, states: Any, z: Any) -> None:
             third = origin + table + table + np.uint64(states[j + 2, c]) * width
             fourth = origin + table + table + table + np.uint64(states[j + 3, c]) * width
             for a in range(np.uint64(0), width, np.uint64(8)):
-                _add_eight(z, np.uint64(c) * width + a, J, first + a, second + a, third + a, fourth + a, None)
-
-
-def _add_eight_typed(
-    _: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any
-) -> Any:
-    """Adds to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
-
-    Places count through the arrays as if they had one axis.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def eight(array: int, place: int) -> Any:
-            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
-            return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
-
-        rows = [builder.load(eight(2, k), align=4) for k in range(3, 7)]
-        if factors != types.none:
-            for k in range(4):
-                wide = builder.insert_element(
-                    ir.Constant(EIGHT, ir.Undefined), builder.extract_value(arguments[7], k), INDEX(0)
-                )
-                wide = builder.shuffle_vector(wide, wide, ir.Constant(ir.VectorType(INDEX, 8), [0] * 8))
-                rows[k] = builder.fmul(wide, rows[k])
-        a, b, c, d = rows
-        total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
-        target = eight(0, 1)
-        builder.store(builder.fadd(builder.load(target, align=4), total), target, align=4)
-        return context.get_dummy_value()
-
-    return types.void(z, place, J, first, second, third, fourth, factors), generate
-
-
-_add_eight: Any = intrinsic(_add_eight_typed)
+                add_eight(z, np.uint64(c) * width + a, J, first + a, second + a, third + a, fourth + a, None)
 
 
 @compiled
@@ -208,7 +158,7 @@ def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
             first = np.uint64(b) * width
             second, third, fourth = first + width, first + width + width, first + width + width + width
             for a in range(np.uint64(0), width, np.uint64(8)):
-                _add_eight(z, np.uint64(c) * width + a, U, first + a, second + a, third + a, fourth + a, factors)
+                add_eight(z, np.uint64(c) * width + a, U, first + a, second + a, third + a, fourth + a, factors)
 
 
 @compiled

@@ -1,0 +1,57 @@
+"""Rows of eight numbers: couplings laid out in them, and their addition, the innermost loop of the sweeps.
+
+The innermost loop, which adds four rows of couplings to the logits of a chain, is written by hand in the language of
+LLVM (`add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain it
+took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took 2.2 and 1.5 ns, with `fastmath` too.
+`llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
+The cache of the kernels that call it sees no change of this file: after one, `make clean` has them compiled anew.
+"""
+
+from typing import Any
+
+import llvmlite.ir as ir  # type: ignore[import-untyped]  # comes with numba, without types
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+INDEX, EIGHT = ir.IntType(32), ir.VectorType(ir.FloatType(), 8)
+
+
+def single_precision(couplings: Any) -> Any:
+    """Brings J[i, j, a, b] (L, L, C, C) into the layout J[i, j, b, a] of `dense_sweeps`, (L, L4, C, C8)."""
+    n_sites, _, n_colors, _ = couplings.shape
+    made = np.zeros((n_sites, n_sites + -n_sites % 4, n_colors, n_colors + -n_colors % 8), dtype=np.float32)
+    for i in range(n_sites):
+        made[i, :n_sites, :, :n_colors] = couplings[i].transpose(0, 2, 1)
+    return made
+
+
+def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any) -> Any:
+    """Adds to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
+
+    Places count through the arrays as if they had one axis.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def eight(array: int, place: int) -> Any:
+            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
+            return builder.bitcast(builder.gep(data, [arguments[place]]), EIGHT.as_pointer())
+
+        rows = [builder.load(eight(2, k), align=4) for k in range(3, 7)]
+        if factors != types.none:
+            for k in range(4):
+                wide = builder.insert_element(
+                    ir.Constant(EIGHT, ir.Undefined), builder.extract_value(arguments[7], k), INDEX(0)
+                )
+                wide = builder.shuffle_vector(wide, wide, ir.Constant(ir.VectorType(INDEX, 8), [0] * 8))
+                rows[k] = builder.fmul(wide, rows[k])
+        a, b, c, d = rows
+        total = builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+        target = eight(0, 1)
+        builder.store(builder.fadd(builder.load(target, align=4), total), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(z, place, J, first, second, third, fourth, factors), generate
+
+
+add_eight: Any = intrinsic(_typed)
