@@ -288,3 +288,12 @@ def test_interrupted_while_its_libraries_are_loaded(tmp_path):
     _, error = process.communicate(timeout=30)
     assert error == "\ninterrupted before there was an answer\n"
     assert process.returncode == 130
+
+
+def test_a_reader_that_has_seen_enough():
+    with subprocess.Popen(
+        [sys.executable, "-m", "theory", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        error = process.stderr.read()
+    assert (process.returncode, error) == (0, "")

@@ -13,7 +13,13 @@ def start() -> int:
         signal.signal(signal.SIGINT, _end)
     from theory.command_line import main
 
-    return main()
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
 
 
 def _end(*_: object) -> None:
