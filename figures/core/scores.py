@@ -70,8 +70,11 @@ def joint_score(gaps: ArrayLike) -> float:
 
 
 def _quantile(probability: float) -> float:
-    """Returns the normal quantile of a probability, also where that is so small that it is taken for zero."""
-    return float(ndtri_exp(max(math.log(probability), SMALLEST) if probability > 0 else SMALLEST))
+    """Returns the normal quantile of a probability, also where that is so small that it is taken for zero.
+
+    What is not a number stays so.
+    """
+    return float(ndtri_exp(SMALLEST if probability == 0 else max(math.log(probability), SMALLEST)))
 
 
 def _rank_score(gaps: NDArray[np.float64]) -> float:

@@ -21,6 +21,7 @@ def test_far_tails_and_exact_numbers():
     assert normal_score(0.0, 3) == 0
     assert normal_score(-math.inf, 3) == -math.inf  # no scatter at all, and a gap
     assert 30 < normal_score(1e9, 1000) < 40  # where probabilities are below every number
+    assert math.isnan(normal_score(2.0, 1))  # one replicate has no standard error, and no law
     assert normal_score(1e9, 3) == pytest.approx(norm.isf(student.sf(1e9, 2)))
 
 

@@ -229,3 +229,25 @@ def test_arguments_of_any_number_are_checked_one_by_one():
     for call in (lambda: sums(), lambda: sums(1, first=2), lambda: example(COVARIANCE, 1.0, 2.0)):
         with pytest.raises(TypeError):
             call()
+
+
+@checked
+def by_place(first: int = 1, /, second: int = 2, *, last: int = 3, **options: float) -> tuple[Any, ...]:
+    """An argument that can be given by its place only, and one that can be given by its name only."""
+    return first, second, last, options
+
+
+def test_arguments_are_checked_as_what_python_takes_them_for():
+    assert by_place(first=4, options=np.float32(5)) == (1, 2, 3, {"first": 4.0, "options": 5.0})
+    assert by_place(np.int64(4), first=0.5) == (4, 2, 3, {"first": 0.5})
+    assert sums(1, values=2, options=3) == (1, (), 0, {"values": 2.0, "options": 3.0})
+    for call, name in (
+        (lambda: by_place(first="x"), "first must be a real number"),
+        (lambda: by_place(1, options="x"), "options must be a real number"),
+        (lambda: sums(1, values="x"), "values must be a real number"),
+    ):
+        with pytest.raises(ValueError, match=name):
+            call()
+    for call in (lambda: by_place(1, 2, "x"), lambda: example(COVARIANCE, 1.0, 2.5)):
+        with pytest.raises(TypeError, match="positional arguments"):  # `last` and `count` have no place
+            call()

@@ -20,6 +20,8 @@ Check = Callable[[str, Any], Any]  # (name of the argument, value) -> converted 
 
 MANY = (collections.abc.Sequence, collections.abc.Collection, list)
 ANY_NUMBER = (collections.abc.Iterable, collections.abc.Iterator)
+BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
@@ -39,10 +41,11 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
         found = {name: _check(_resolved(parameter, function)) for name, parameter in parameters.items()}
         return {name: check for name, check in found.items() if check is not None}
 
-    places = {name: place for place, name in enumerate(parameters)}
-    spare = {one.kind: name for name, one in parameters.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    kinds = {name: one.kind for name, one in parameters.items()}
+    places = {name: place for place, name in enumerate(name for name, kind in kinds.items() if kind in BY_PLACE)}
+    names = {name for name, kind in kinds.items() if kind in BY_NAME}
+    spare = {kind: name for name, kind in kinds.items() if kind not in (*BY_PLACE, *BY_NAME)}
     listed, named = (spare.get(kind) for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
-    most = places[listed] if listed else len(places)  # arguments given by their place that have a name
 
     # Arguments are not bound to their names by `inspect`, which would take longer than many of the functions.
     @functools.wraps(function)
@@ -50,12 +53,12 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
         given, more = list[Any](arguments), dict[str, Any](keywords)
         for name, check in tests().items():
             if name == listed:
-                given[most:] = [check(f"{name}[{i}]", value) for i, value in enumerate(given[most:])]
+                given[len(places) :] = [check(f"{name}[{i}]", one) for i, one in enumerate(given[len(places) :])]
             elif name == named:
-                more.update({key: check(key, value) for key, value in more.items() if key not in places})
-            elif (place := places[name]) < min(most, len(given)):
+                more.update({key: check(key, value) for key, value in more.items() if key not in names})
+            elif (place := places.get(name, len(given))) < len(given):
                 given[place] = check(name, given[place])
-            elif name in more:
+            elif name in more and name in names:
                 more[name] = check(name, more[name])
         return function(*given, **more)
 
