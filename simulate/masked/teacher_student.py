@@ -14,7 +14,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 FEW = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse
-RESOLVED = 1e-8  # below this share of tr C, of which no eigenvalue is larger, a ridge is lost in the difference
+RESOLVED = 1e-5  # below this share of the norm of C the rounding of its inverse would show
 
 
 @checked
@@ -26,15 +26,20 @@ def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs:
     """
     covariance, X = draw(model, d, rng, inputs)
     blocks, Sigma = RowBlocks.of_array("X", X), covariance.matrix
-    resolved = model.lam > RESOLVED * float(np.vdot(X, X)) / len(X)
-    traces = _by_inverse(blocks, model.lam, Sigma) if resolved and len(X) > FEW * d else None
+    traces = _by_inverse(blocks, model.lam, Sigma) if len(X) > FEW * d else None
     bias, variance = traces or _by_modes(blocks, model.lam, Sigma)
     return float(model.noise + model.signal_power * bias / d + model.noise * variance / len(X))
 
 
 def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] | None:
-    """Returns lam^2 tr Q Sigma Q and tr Q C Q Sigma = tr Q Sigma - lam tr Q Sigma Q; None where rounding would show."""
+    """Returns lam^2 tr Q Sigma Q and tr Q C Q Sigma = tr Q Sigma - lam tr Q Sigma Q; None where rounding would show.
+
+    The two terms of the difference are the larger the smaller the ridge is where C has null vectors, as for n < d; Q
+    has a relative error of order 1e-16 |C|/lam too.
+    """
     gram = X.second_moments()
+    if lam < RESOLVED * np.linalg.norm(gram):  # of the lower triangle: at least 0.7 of the largest eigenvalue
+        return None
     np.einsum("ii->i", gram)[:] += lam
     factor, failed = lapack.dpotrf(gram, lower=1, clean=0, overwrite_a=1)
     if failed:

@@ -61,6 +61,18 @@ def test_teacher_student_error_equals_averages_over_orthonormal_teachers_and_noi
     assert masked.teacher_student_error(model, 10, stream(1, alpha)) == pytest.approx(plain, rel=1e-10)
 
 
+@pytest.mark.parametrize("covariance", [AR1(12, 0.7), models.Empirical(np.kron(np.eye(3), np.ones((4, 4))))])
+@pytest.mark.parametrize("n", [9, 11, 12, 30])
+def test_the_inverse_gives_the_same_as_the_modes_at_every_ridge(covariance, n, monkeypatch):
+    lams = np.geomspace(1e-9, 1e3, 37).tolist()
+    problems = [TeacherStudent(covariance, n / 12, lam, noise=0.5) for lam in lams]
+    found = [masked.teacher_student_error(problem, 12, stream(0, n)) for problem in problems]
+    monkeypatch.setattr("simulate.masked.teacher_student.FEW", np.inf)
+    assert found == pytest.approx(
+        [masked.teacher_student_error(problem, 12, stream(0, n)) for problem in problems], rel=3e-9
+    )
+
+
 def test_teacher_student_error_equals_drawn_teachers():
     # 400 teachers and noises on the same rows; 6 standard errors: a false alarm in 1e-8 of seeds
     model, rng = TeacherStudent(AR1(10, 0.7), 1.5, 0.05, noise=0.3), stream(2)
