@@ -15,7 +15,7 @@ def weighted_ridge(
     Z: (n, p), offsets: (n, k) columns that are not penalized, target: (n,) or (n, outputs), weights: (n,), positive.
     Costs O(n p min(n, p)): the system is set up in the smaller of the two spaces. Where n < p, fits of the same Z with
     other weights or targets cost O(n^3) if `kernel` is what `kernel_of` returned. Raises LinAlgError where the system
-    is singular, and ValueError where it is not finite.
+    is singular, and where the system or its solution is not finite.
     """
     root = np.sqrt(weights)[:, None]
     columns = target.reshape(len(target), -1)
@@ -48,14 +48,15 @@ def _dual(A: Array, t: Array, E: Array, kernel: Array) -> tuple[Array, Array]:
 def _solved(lower: Array, t: Array, E: Array) -> tuple[Array, Array]:
     """Solves (M + 1) x = t and (M + 1) x = E for a symmetric M, whose lower triangle (in Fortran order) is overwritten.
 
-    LAPACK itself is called, since the systems are so small that checks would take as long as solving.
+    LAPACK itself is called, since the systems are so small that checks would take as long as solving. It finds a
+    diagonal that is not a number, but not an infinite one; what else is not finite shows in the solution.
     """
     diagonal = np.einsum("ii->i", lower)
     diagonal += 1
     finite = bool(np.isfinite(diagonal.sum()))
     _, solved, failed = lapack.dposv(lower, np.hstack([t, E]), lower=1, overwrite_a=1, overwrite_b=1)
-    if failed or not finite:
-        raise np.linalg.LinAlgError("the matrix of the normal equations is not positive definite, or not finite")
+    if failed or not (finite and np.isfinite(solved.sum())):
+        raise np.linalg.LinAlgError("the normal equations are singular, or hold numbers that are not finite")
     return solved[:, : t.shape[1]], solved[:, t.shape[1] :]
 
 

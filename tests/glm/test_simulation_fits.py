@@ -46,6 +46,24 @@ def test_weighted_ridge_solves_the_augmented_least_squares_problem(n, p):
         assert b == pytest.approx(x[p:], abs=1e-10)
 
 
+@pytest.mark.parametrize(("n", "p"), [(5, 3), (3, 5)])
+@pytest.mark.parametrize("name", ["Z", "target", "offsets", "weights"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_weighted_ridge_refuses_what_is_not_finite(n, p, name, number):
+    rng = np.random.default_rng(2)
+    given = {
+        "Z": rng.standard_normal((n, p)),
+        "target": rng.standard_normal(n),
+        "offsets": np.ones((n, 1)),
+        "weights": np.ones(n),
+    }
+    given[name].flat[0] = number
+    with np.errstate(all="ignore"):
+        for kernel in (None, kernel_of(given["Z"])):
+            with pytest.raises(np.linalg.LinAlgError):
+                weighted_ridge(**given, kernel=kernel)
+
+
 def hinge_with_slacks(X, y, weights, learners, loss, lam, coupling):
     """The least risk of the hinge as a quadratic program in W, b and the losses of the samples."""
     n, p = X.shape
