@@ -57,4 +57,5 @@ def both_positive(x: float, x_variance: float, y: float, y_variance: float, shar
     kink = -y / slope if slope else 0.0
     edges = [-9.0, *(kink + width / (abs(slope) or 1.0) * c for c in (-6, -1, 0, 1, 6)), 9.0]
     inner = sorted({min(max(edge, start), 9.0) for edge in edges})
-    return float(sum(quad(integrand, a, b, epsabs=1e-12)[0] for a, b in pairwise(inner)))
+    total = float(sum(quad(integrand, a, b, epsabs=1e-12)[0] for a, b in pairwise(inner)))
+    return min(total, 1.0)  # which rounding of the sum can exceed

@@ -164,8 +164,8 @@ class ClassClusters:
     def errors(self, fitted: MulticlassFit, rng: Generator, n: int = FIELD_SAMPLES) -> Array:
         """Returns the share of wrong predictions in each class (K,).
 
-        It is exact for three classes, of whose fields two differences count; of other numbers of classes the K fields
-        are drawn n times from their law.
+        It is exact for three classes, of whose fields two differences count, unless one of these tells the other. Then,
+        and for other numbers of classes, the K fields are drawn n times from their law.
         """
         K, d = self.means.shape
         errors = np.empty(K)

@@ -250,6 +250,7 @@ def test_errors_of_three_classes_are_those_of_rows_that_are_drawn():
         drawn = float(np.mean(np.argmax(rows @ W.T / math.sqrt(2) + bias, axis=1) != c))
         allowed = norm.isf(FALSE_ALARM / 2) * math.sqrt(exact[c] * (1 - exact[c]) / n)
         assert abs(drawn - exact[c]) < allowed < 0.02 * exact[c]
+    assert both_positive(21.5, 0.6, 28.0, 2.6, 0.11) <= 1  # so that no rounding makes an error negative
     proportional = MulticlassFit(np.outer([1.0, 2.0, 4.0], [1.0, 0.0]), bias, 0.0, **EVIDENCE)
     found = clusters.errors(proportional, rng, n)
     z = rng.standard_normal(n)
