@@ -147,5 +147,9 @@ def test_losses_of_sequences_are_those_of_the_conditionals(L, C, M):
     logs = model.log_conditionals(states)
     expected = -np.take_along_axis(logs, states[:, :, None], axis=2).mean(axis=(1, 2))
     np.testing.assert_allclose(sequence_losses(model, states), expected, rtol=3e-6)
+    certain = model.at(200.0)  # of most colors, whose losses are far below the rounding of logits
+    logs = certain.log_conditionals(states)
+    expected = -np.take_along_axis(logs, states[:, :, None], axis=2).mean(axis=(1, 2))
+    np.testing.assert_allclose(sequence_losses(certain, states), expected, rtol=0, atol=1e-7 * abs(logs).max())
     with pytest.raises(ValueError, match="states must"):
         sequence_losses(model, np.full((1, L), C))

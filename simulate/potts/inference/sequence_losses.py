@@ -15,8 +15,8 @@ from theory.models.potts.batches import blocks, checked_samples
 def sequence_losses(model: DensePottsModel, states: Any) -> Array:
     """Computes -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each of the states (M, L).
 
-    Logits are added up in single precision, as in a fit: relative errors are about 1e-6. ValueError for states that do
-    not fit the model.
+    Logits are added up in single precision, as in a fit: errors are about 1e-7 of the size of the logits. ValueError
+    for states that do not fit the model.
     """
     checked = checked_samples("states", states, model.n_colors, model.n_sites)
     columns = np.ascontiguousarray(checked.T, np.uint8 if model.n_colors <= 256 else np.uint32)
