@@ -90,8 +90,8 @@ def _top(matrix: Array) -> tuple[float, Array]:
 def _draw(data: SpikedData, d: int, rng: Generator, inputs: Inputs) -> tuple[Array, Array]:
     """Draws the direction of the spike, where it is not given, and n = round(alpha d) rows.
 
-    Of many Gaussian rows, unless the family of the noise has a cheap map, d + 1 are drawn that have second moments of
-    the same law.
+    Of many Gaussian rows, where the noise has independent coordinates or its family has no cheap map, d + 1 are drawn
+    that have second moments of the same law.
     """
     if data.strength is None:
         raise ValueError("strength must be a positive number to draw spiked data, got None")

@@ -1,8 +1,8 @@
 """Compiled passes through a stack of factored attention, forth and back, over blocks of contexts.
 
 Within a block numbers lie as (sites, colors, contexts), so that the innermost loops run along contexts, and a block is
-small enough to stay in the cache. Sums may be reordered, by a flag of the compiler; nothing else is relaxed, so that
-what is not finite makes a loss that is not.
+small enough to stay in the cache. Sums may be reordered and take in products without rounding them, by flags of the
+compiler; nothing else is relaxed, so that what is not finite makes a loss that is not.
 """
 
 import math
@@ -15,7 +15,7 @@ from simulate.core.kernels import cached_njit
 from theory.models.arrays import Array
 
 CONTEXTS = 64  # of a block
-LARGE = 16  # sites from which on a library multiplies the matrices of attention faster
+LARGE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster
 Integers = NDArray[np.integer[Any]]
 
 _compiled = cached_njit(fastmath={"contract", "reassoc"})

@@ -44,7 +44,10 @@ def draw_documents(
     length: int | tuple[int, int],
     concentration: float | None,
 ) -> TopicDocuments:
-    """Draws documents as the public function, whose look at the types of the arguments takes a part of a short draw."""
+    """Draws documents as `sample_topic_documents` does, without its checks of types.
+
+    Those are a part of the time of few documents. Numbers that are out of range are refused here.
+    """
     n = int(checks.dimension(n_documents, name="n_documents"))
     if n * model.n_words > MOST_ENTRIES:
         raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")

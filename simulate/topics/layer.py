@@ -141,7 +141,7 @@ def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
 
 
 def queries_of(masked: MaskedDocuments, keys: Keys) -> Batch:
-    """Returns the same as the public function, whose look at the types of the arguments takes a part of a step."""
+    """Returns what `batch_of` returns, without its checks of types, which would be a part of the time of a step."""
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
     queries, which = np.unique(code, return_inverse=True)

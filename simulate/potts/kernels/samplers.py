@@ -79,7 +79,7 @@ class BlockChains(IndependentChains):
         """
         count = max(-(-self.n_chains // self.block), min(self.n_threads, -(-self.n_chains // SMALLEST)))
         size = -(-self.n_chains // count)
-        if size > SMALLEST:  # whole vector units, at most a tenth more chains
+        if size > SMALLEST:  # whole vector units: at most seven chains more in each block, and so maybe fewer blocks
             size += -size % LANES
             count = -(-self.n_chains // size)
         full = np.zeros((count * size, *values.shape[1:]), values.dtype)
@@ -161,10 +161,9 @@ class GroupChains(BlockChains):
         if not self.classes or len(chains[0]) >= self.n_threads:
             super()._run(n_sweeps)
             return
+        # There are too few chains for all threads, so that these share the sites of a class.
         for sweep in range(self._sweeps, self._sweeps + n_sweeps):
-            for (
-                sites
-            ) in self.classes:  # there are too few chains for all threads, so that these share the sites of a class
+            for sites in self.classes:
                 self._in_threads(partial(self._sweep_sites, chains, sites, sweep), len(sites))
         self._store(chains)
 
