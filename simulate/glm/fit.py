@@ -129,7 +129,7 @@ def _fitted(
             Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
             offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
             found = _solve(Z, y, offsets, weights, loss)
-        except (np.linalg.LinAlgError, ValueError):  # scipy raises ValueError for matrices that are not finite
+        except np.linalg.LinAlgError:
             raise FitError(
                 f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and {loss} loss"
             ) from None

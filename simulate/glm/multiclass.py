@@ -76,7 +76,7 @@ def fit_multiclass(
         Z = inputs / np.sqrt(inputs.shape[1]) / np.sqrt(lam)
         try:
             found = _square(Z, targets, offsets) if loss == "square" else _softmax(Z, targets, offsets)
-        except (np.linalg.LinAlgError, ValueError):  # scipy raises ValueError for matrices that are not finite
+        except np.linalg.LinAlgError:
             raise FitError(f"the fit did not converge: lam={lam:g} is too small or too large for these data") from None
         h, W = Z @ found.u + offsets @ found.b, found.u.T / np.sqrt(lam)
         losses = np.sum((targets - h) ** 2, axis=1) / 2 if loss == "square" else _cross_entropy(h, targets)
