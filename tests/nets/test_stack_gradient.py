@@ -56,10 +56,10 @@ def test_loss_is_that_of_the_logits_of_the_record(n_layers):
     assert stack_gradient(stack, CONTEXTS).loss == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.mark.parametrize("n_sites", [15, 16, 21])
-def test_networks_of_any_size_and_batches_of_several_blocks(n_sites):
+@pytest.mark.parametrize(("n_sites", "C"), [(15, 4), (16, 4), (21, 4), (3, 17)])
+def test_networks_of_any_size_and_batches_of_several_blocks(n_sites, C):
     """Large matrices are multiplied in another way, and the last block of contexts is not full."""
-    rng, C, R = np.random.default_rng(n_sites), 4, 2 * CONTEXTS_OF_A_BLOCK + 7
+    rng, R = np.random.default_rng(n_sites), 2 * CONTEXTS_OF_A_BLOCK + 7
     stack = FactoredStack.random(3, n_sites, C, 0.8, rng)
     states, sites, each = rng.integers(C, size=(R, n_sites)), rng.integers(n_sites, size=R), np.arange(R)
     weights, batch = Weights.of(stack), Batch.of_sequences(states, sites, C)
