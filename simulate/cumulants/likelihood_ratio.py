@@ -73,6 +73,6 @@ def _ratios(
 
 
 def _is_symmetric(model: SpikedCumulant) -> bool:
-    """Says whether the law of the latent variable is the same for both signs."""
+    """Says whether the law of the latent variable is the same for both signs, to the last bit."""
     law = dict(zip(model.latent.atoms, model.latent.probabilities, strict=True))
     return all(law.get(-g) == p for g, p in law.items())
