@@ -60,9 +60,9 @@ def family(
         "sequence at 80 % of the sites or more, and error bars are over clusters of similar sequences, which are the "
         "replicates; lines join the markers. Second: the score of each pair of sites, which is the Frobenius norm of "
         f"its couplings after the average-product correction{map_caption}; dark means strong. Third: the scores of "
-        f"the strongest pairs of sites at least {APART} sites apart, and the limit of noise (dotted), the score that "
-        "one in twenty alignments of independent columns would reach with some pair; the sites of the ten strongest "
-        f"pairs are listed. {outcome}",
+        f"the strongest pairs of sites at least {APART} sites apart, and the limit of noise (dotted), the highest "
+        "score in copies of the alignment whose columns were shuffled, so that nothing interacts, raised where the "
+        f"scores of the data scatter more; the sites of the ten strongest pairs are listed. {outcome}",
     )
 
 
