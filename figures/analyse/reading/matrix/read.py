@@ -93,15 +93,16 @@ def _checked(matrix: Matrix) -> Matrix:
     if not max(-lowest, highest) <= LARGEST:
         _raise_unusable(matrix)
     if not isinstance(values, RowBlocks):  # of blocks each column is checked as it is first read
-        _require_sizes(matrix, np.maximum(-values.min(axis=0), values.max(axis=0)))
+        _require_sizes(matrix, values)
     return replace(matrix, notes=(*matrix.notes, *steady_notes(matrix)))
 
 
-def _require_sizes(matrix: Matrix, sizes: Array) -> None:
+def _require_sizes(matrix: Matrix, values: Array) -> None:
+    sizes = np.maximum(-values.min(axis=0), values.max(axis=0))  # without a copy of the table
     tiny = (sizes > 0) & (sizes < SMALLEST)
     if tiny.any():
         column = int(tiny.argmax())
-        row = int(abs(matrix.values[:, column]).argmax())
+        row = int(abs(values[:, column]).argmax())
         raise DataError(
             matrix.path,
             f"{matrix.place(row, column)}: {sizes[column]:.6g} is the largest number of its column, so small that "
