@@ -153,6 +153,7 @@ def test_infinite_systems(capsys):
     ("arguments", "message"),
     [
         ("masked.slove AR1", "unknown function 'masked.slove'; did you mean masked.solve"),
+        ("nonsense", "cumulants, trees; --help lists all"),
         ("nonsense", "unknown function 'nonsense'; subjects are masked, random_matrix, potts, glm, topics"),
         (
             "masked.solve AR2",

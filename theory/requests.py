@@ -165,7 +165,7 @@ def function_named(name: str) -> Callable[..., Any]:
     if name in functions():
         return functions()[name]
     close = difflib.get_close_matches(name, functions(), n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"subjects are {', '.join(SUBJECTS)}"
+    hint = f"did you mean {' or '.join(close)}?" if close else f"subjects are {', '.join(SUBJECTS)};"
     raise RequestError(f"unknown function {name!r}; {hint} --help lists all")
 
 

@@ -156,12 +156,13 @@ DECLARED = Experiment(
     unjudged="the theory of trained features is approximate",
     caption="A first layer (90 x 120) is trained by gradient descent on 1200 source samples, or left as drawn; then "
     "it is frozen, and only its readout is learned on the target task (latent dimension 60). All numbers are means "
-    "over 2 draws of tasks and layers. Lines are the Gaussian equivalent of the frozen layer by the arcsine law; "
-    "markers are the networks themselves at their own size, with error bars. No z is given, because for trained "
-    "features the equivalent is approximate: at these settings its error is too large by 4 percent on average and "
-    "up to 7 (about 1.5 for random features), since the trained layer lies along the source teacher and responds "
-    "nonlinearly. Transferred features help from a correlation of the tasks of about 0.3 on; with many target "
-    "samples it is better to train both layers from scratch, for which there is no theory here. The lower row shows "
-    "the same networks over the theory.",
+    "over 2 draws of tasks and layers. Lines are the theory of the frozen layer, which replaces its features by "
+    "Gaussian ones with the same covariance, given by the arcsine law; markers are the networks themselves at their "
+    "own size, with error bars. No z is given, because for trained features the theory is approximate: at these "
+    "settings the errors it predicts are too large, by 4 % on average and up to 7 % (by 1 % on average for random "
+    "features), since the trained layer lies along the source teacher and responds nonlinearly. Transferred features "
+    "help from a correlation of the tasks of about 0.3 on. With three target samples per feature it is better to "
+    "train both layers from scratch, for which there is no theory here. The lower row shows the same networks over "
+    "the theory.",
 )
 EXPERIMENT = with_draft(DECLARED, lambda: thinned(replace(DECLARED, panels=panels(TOY), d=TOY.hidden)))

@@ -35,14 +35,15 @@ EXPERIMENT = Experiment(
     "of predicting the mean. Each ridge has one color, and the legend at the top right holds for both upper panels. "
     "Top left: markers are errors on held-out images, with error bars over random splits. Solid lines are Gaussian "
     "theory with the covariance of the data, corrected for the sampling noise of that covariance; dash-dotted lines "
-    'of the same color ("elliptical") are the theory of rows of different scale. For the ridge chosen by '
-    "generalized cross-validation (GCV) black lines show both theories without the correction, the Gaussian one "
-    "dotted and the other dash-dotted. Top right: markers are what GCV reports of the same fits, which needs no "
-    "held-out images, and lines are the same two theories; for few images the theory of rows of different scale "
-    "expects less than GCV reports. Bottom left: the error against the ridge for all 1797 images, by GCV, by "
-    "leaving one image out and by the uncorrected theories, which nearly coincide; the star is the ridge that is "
-    "chosen, 0.043. Bottom right: the held-out errors over the Gaussian theory, which has no fitted parameter; "
-    "markers that share a number of images are moved a little to the side. With a ridge of 2 or the chosen one they "
-    "agree within 4 %, with 0.2 within 7 %; with 0.02 they exceed the theory by up to 16 % on the flanks of the "
-    "peak, and from 500 images on all agree within 2 %.",
+    'of the same color ("elliptical") are the theory of rows of different scale, in which each image is a Gaussian '
+    "row times a random factor. For the ridge chosen by generalized cross-validation (GCV) black lines show both "
+    "theories without the correction, the Gaussian one dotted and the other dash-dotted. Top right: markers are what "
+    "GCV reports of the same fits, which needs no held-out images, and lines are the same two theories; GCV reports "
+    "up to 17 % less than the Gaussian one expects, and for few images more than the other. Bottom left: the error "
+    "against the ridge for all 1797 images, by GCV, by leaving one image out and by the two theories without the "
+    "correction, all within 4 % of each other; the star is the ridge that is chosen, 0.043. Bottom right: the "
+    "held-out errors over the Gaussian theory, which has no fitted parameter; markers that share a number of images "
+    "are moved a little to the side. With a ridge of 2 or the chosen one they agree within 4 %, with 0.2 within 7 %; "
+    "with 0.02 they exceed the theory by up to 16 % on the flanks of the peak, and from 500 images on all agree "
+    "within 2 %.",
 )

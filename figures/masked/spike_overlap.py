@@ -69,5 +69,5 @@ EXPERIMENT = Experiment(
     "PCA from 3.89. Masked regression is far better than PCA here and slightly worse than correlation PCA, which it "
     "reaches as lambda vanishes. Right, equal variances, half the coordinates in pairs correlated by 0.95 and half "
     "in groups of ten correlated by 0.5: masked regression (lambda = 0.01) needs strength 1.98 and all three kinds "
-    "of PCA, whose lines coincide, need 4.36, so that masked regression is the best.",
+    "of PCA, whose lines coincide, need 4.36, so that masked regression is the best of the four.",
 )

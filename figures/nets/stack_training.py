@@ -70,15 +70,19 @@ EXPERIMENT = Experiment(
     ),
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
-    caption=f"Markers are means over {STARTS} random starts of scale {SCALE}, with error bars. Lines on the left are "
-    "the least losses of predictions with interactions of at most k bodies, site by site; N layers reach up to "
-    "2^(N-1) + 1 of them. Lines in the middle and on the right are the shares in the direction in which gradient "
-    "flow from small multiples of the same starts leaves the first plateau; starts of this scale are only on their "
-    "way to it. The one plateau that is seen lies at ln C and grows with N. The loss then falls through the lower "
-    "floors without a plateau at each: orders rise in turn, but there is no stair.",
+    caption=f"Markers are means over {STARTS} random starts of scale {SCALE}, with error bars. Left: the loss of "
+    "stacks of N layers; lines are the loss of guessing (ln C) and the least losses of predictions with interactions "
+    "of at most k bodies, each site by itself. N layers can express interactions of up to 2^(N-1) + 1 bodies. Middle "
+    "and right: the shares of the variance of the logits that depend on no other site, on one other site, and so on. "
+    "Lines there are these shares in the direction in which gradient flow from small multiples of the same starts "
+    "leaves the first plateau; starts of this scale are only on their way to it. The one plateau that is seen lies "
+    "at ln C, and lasts the longer the more layers there are. The loss then falls through the lower floors without a "
+    "plateau at each, so that there is no stair. With two layers the share of one other site rises first, and then "
+    "that of two others; with three layers two others have the largest share throughout, and that of three others "
+    "rises late.",
     papers={
-        "arXiv:2410.19637, Fig. 2": "Deeper stacks do reach interactions of more sites one after the other, at a size"
-        " whose floors are exact; a stair of plateaus at the floors, which the published words claim, is not seen: "
-        "there is one plateau, at ln C.",
+        "arXiv:2410.19637, Fig. 2": "Deeper stacks do reach interactions of more sites, and the highest orders last, "
+        "at a size whose floors are exact; a stair of plateaus at the floors, which the published words claim, is not "
+        "seen: there is one plateau, at ln C.",
     },
 )

@@ -57,11 +57,12 @@ def family(
         caption="A pair model was fitted by weighted pseudo-likelihood. First panel: the masked loss of held-out "
         "sequences, in nats per hidden letter, by the pair model (from all other sites), by the frequencies of the "
         "letters in the column, and by equal probabilities. None of the held-out sequences agrees with a fitted "
-        "sequence at 80 % of the sites or more, and error bars are between clusters of similar sequences; lines "
-        "join the markers. Second: the score of each pair of sites, which is the Frobenius norm of its couplings "
-        f"after the average-product correction{map_caption}; dark means strong. Third: the scores of the strongest "
-        f"pairs of sites at least {APART} sites apart, and the score that pairs of permuted columns reach (dotted); "
-        f"the sites of the ten strongest pairs are listed. {outcome}",
+        "sequence at 80 % of the sites or more, and error bars are over clusters of similar sequences, which are the "
+        "replicates; lines join the markers. Second: the score of each pair of sites, which is the Frobenius norm of "
+        f"its couplings after the average-product correction{map_caption}; dark means strong. Third: the scores of "
+        f"the strongest pairs of sites at least {APART} sites apart, and the limit of noise (dotted), the highest "
+        "score in copies of the alignment whose columns were shuffled, so that nothing interacts, raised where the "
+        f"scores of the data scatter more; the sites of the ten strongest pairs are listed. {outcome}",
     )
 
 

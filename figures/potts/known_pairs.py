@@ -71,7 +71,7 @@ def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
         size, width = (2, 0.4) if len(known) > MANY else (4, 0.6)
         ring: dict[str, Any] = {"color": "C1", "markerfacecolor": "none", "markersize": size, "markeredgewidth": width}
         axes.plot(known["theory"], known["x"], "o", **ring, label=label)
-        axes.legend(loc="lower left", fontsize=6, frameon=True, framealpha=0.9, borderpad=0.3)
+        axes.legend(loc="upper right")  # on circles, so that the layout moves it below: it would hide scores elsewhere
 
 
 def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:

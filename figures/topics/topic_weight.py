@@ -128,11 +128,13 @@ EXPERIMENT = Experiment(
     replicate=NONE,
     draw=draw,
     unjudged="all numbers are optima by theory",
-    caption="All curves are theory for long documents, the same for any number of words of a topic; (p_m, p_c, p_r) "
-    "= (0.15, 0.1, 0.1) are the shares of selected positions, and of these the shares that show the true word and a "
-    "random word. Left: the optimal weight A* grows with the number of topics T and saturates below a ceiling that "
-    "depends on the number tau of topics in a document (dotted); the other ceiling (dashed) comes from queries that "
-    "show a random word. Right: A* per topic of a document falls from 1/(p_m (1 - p_c)) = 7.41 to 0.866 as documents "
-    "hold a larger share of all topics, so that A* is at least 0.866 tau. Documents that "
-    "hold two to nine of T = 10 topics are dots, joined by a thin line.",
+    caption="A layer of attention puts the weight A on words of the query's own topic and 1 on words of other "
+    "topics; A* is the weight of the least masked loss. All curves are theory for long documents, the same for any "
+    "number of words of a topic; (p_m, p_c, p_r) = (0.15, 0.1, 0.1) are the shares of selected positions, and of "
+    "these the shares that show the true word and a random word. Left: A* grows with the number of topics T and "
+    "saturates below a ceiling that depends on the number tau of topics in a document (dotted, in the color of its "
+    "curve); the other ceiling (dashed) comes from selected positions that show a random word. Right: A* over tau "
+    "falls as documents hold a larger share of all topics, in the limit of many topics from 1/(p_m (1 - p_c)) = 7.41 "
+    "to 0.866, so that A* is at least 0.866 tau. Documents that hold two to nine of T = 10 topics are dots, joined "
+    "by a thin line.",
 )

@@ -136,6 +136,24 @@ def test_failures_are_one_line(tmp_path, table, capsys):
     assert main([str(constant), "--drop-constant", "--output", str(tmp_path / "out"), "--jobs", "1"]) == 0
 
 
+@pytest.mark.parametrize("asked", [[], ["--estimate"]])
+@pytest.mark.parametrize(("name", "content"), [("x.txt", ""), ("x.txt", "\n \n"), ("x.jsonl", ""), ("x.csv", "text\n")])
+def test_text_without_a_document_is_refused(tmp_path, capsys, name, content, asked):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    assert "holds no document" in refused(capsys, path, "--kind", "text", "--output", tmp_path / "out", *asked)
+
+
+@pytest.mark.parametrize("advised", [[], ["--drop-constant"]])
+@pytest.mark.parametrize(("first", "left"), [("1236", "one column varies"), ("2222", "no column varies")])
+def test_fewer_than_two_columns_that_vary_are_refused_with_any_option(tmp_path, capsys, first, left, advised):
+    path = tmp_path / "constant.csv"
+    path.write_text("a,b,c\n" + "".join(f"{a},2,5\n" for a in first), encoding="utf-8")
+    said = refused(capsys, path, "--output", tmp_path / "out", *advised)
+    assert f"{left}, and masked regression needs two that vary" in said
+    assert "--drop-constant" not in said  # it would leave too few
+
+
 def test_few_rows_are_drawn_without_theory(tmp_path, capsys):
     path = tmp_path / "few.csv"
     path.write_text("1,2,3.5\n2,1,0\n4,3,1\n0,5,2\n", encoding="utf-8")

@@ -79,6 +79,7 @@ def test_layouts_are_found_and_said(file, content, names, said):
         ("a,b\n1,2\n3,4,5\n5,6\n", "row 3 has 3 cells, but the header in row 1 has 2"),
         ("1,2\n3,4\n5\n6,7\n", "row 3 has 1 cell, but the first rows have 2"),
         ("a,b\n1,2\n3,1e60\n5,6\n", "row 3, column 2 ('b'): 1e+60 is so large"),
+        ("a,b\n1,2e-60\n3,-4e-60\n5,0\n", "row 3, column 2 ('b'): 4e-60 is the largest number of its column, so small"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "is no text: byte 9 is 0x00"),
         (b"PK\x03\x04whatever", "save the sheet as CSV"),
         (b"\xff\xfea", "is not valid utf-16"),

@@ -119,7 +119,8 @@ def test_what_was_done_is_said(file, content, options, note):
             {},
             "'2001' in the same row is; if this row holds",
         ),
-        ("a,b\ncm,kg\n1,2\n3,4\n5,6\n", {}, "row 2 holds no number, as the header in row 1 does"),
+        ("a,b\ncm,kg\n1,2\n3,4\n5,6\n", {}, "row 2 holds no number either, below the header in row 1"),
+        ("a,b\ncat,red\ndog,blue\n", {}, "else say --kind sequences or --kind text"),
         ("My table\na,b,c\n1,2,3\n3,4,5\n5,6,8\n", {}, "row 1 holds one cell, 'My table', above rows of 3: it looks"),
         (
             "My table\na,b\n1,2\n3,4\n5,6\n",

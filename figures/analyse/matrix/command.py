@@ -19,7 +19,10 @@ from figures.analyse.wording import printable
 
 
 def _read(options: argparse.Namespace) -> Matrix:
-    """Return the matrix; constant columns are refused here, where the message can name the option that drops them."""
+    """Return the matrix; constant columns are refused here, where the message can name the option that drops them.
+
+    Fewer than two columns that vary are refused with that option too.
+    """
     require_memory_for(options)
     matrix = read_matrix(
         options.file,
@@ -35,8 +38,11 @@ def _read(options: argparse.Namespace) -> Matrix:
         constant = constant_columns(matrix.values)
     except ValueError as error:  # of columns too large or too small to compute with, found in blocks of rows
         raise as_typed(options.file, error, options) from None
+    found, varying = constant_text(matrix.names, constant), len(matrix.names) - len(constant)
+    if varying < 2:
+        left = "one column varies" if varying else "no column varies"
+        raise DataError(options.file, f"{found}; {left}, and masked regression needs two that vary")
     if constant and not options.drop_constant:
-        found = constant_text(matrix.names, constant)
         raise DataError(
             options.file, f"{found}, with nothing to predict; leave out what is constant by --drop-constant"
         )

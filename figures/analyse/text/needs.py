@@ -39,7 +39,7 @@ class _Fit:
     @property
     def block(self) -> float:
         """Documents that are masked at a time."""
-        return min(self.size.documents, max(1.0, BLOCK_ENTRIES / (self.size.words + 1)))
+        return max(1.0, min(self.size.documents, BLOCK_ENTRIES / (self.size.words + 1)))
 
     @property
     def memory(self) -> float:

@@ -206,8 +206,8 @@ def _not_a_number(layout: Layout, number: int, column: int, cells: Cells, how: R
     first = layout.header_row and number == layout.first_row
     if first and len(cells) > 1 and not any(kind_of(other) in ("number", "decimal comma") for other in cells):
         return (
-            f"row {number} holds no number, as the header in row {layout.header_row} does ({place}: {quoted}); if it "
-            "is a second header, of units perhaps, or if the first one is a title, delete one of the two"
+            f"row {number} holds no number either, below the header in row {layout.header_row} ({place}: {quoted}); "
+            f"if it is a second header, of units perhaps, or if the first is a title, delete one of them{MATRICES_ONLY}"
         )
     remedy = f"correct it, or leave the column out with --skip-columns {column + 1}"
     could_mark = len(cell) <= LONGEST_MARKER and "," not in cell and not any(map(str.isspace, cell))

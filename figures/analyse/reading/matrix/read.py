@@ -23,6 +23,7 @@ from theory.models.arrays import Array
 
 BINARY = (".npy", ".npz", ".parquet")  # tables of numbers that are no text
 LARGEST = 1e50  # below it products of two variances, and their sums, stay far from overflow
+SMALLEST = 1e-50  # the size of a column: below it such products vanish
 
 
 def read_matrix(
@@ -91,7 +92,22 @@ def _checked(matrix: Matrix) -> Matrix:
     lowest, highest = extremes(values) if isinstance(values, RowBlocks) else (values.min(), values.max())
     if not max(-lowest, highest) <= LARGEST:
         _raise_unusable(matrix)
+    if not isinstance(values, RowBlocks):  # of blocks each column is checked as it is first read
+        _require_sizes(matrix, values)
     return replace(matrix, notes=(*matrix.notes, *steady_notes(matrix)))
+
+
+def _require_sizes(matrix: Matrix, values: Array) -> None:
+    sizes = np.maximum(-values.min(axis=0), values.max(axis=0))  # without a copy of the table
+    tiny = (sizes > 0) & (sizes < SMALLEST)
+    if tiny.any():
+        column = int(tiny.argmax())
+        row = int(abs(values[:, column]).argmax())
+        raise DataError(
+            matrix.path,
+            f"{matrix.place(row, column)}: {sizes[column]:.6g} is the largest number of its column, so small that "
+            f"products of squares vanish ({counted(int(tiny.sum()), 'such column')} in all); rescale the column",
+        )
 
 
 def _raise_unusable(matrix: Matrix) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from figures.analyse.errors import DataError
 from figures.analyse.reading.opening import extension, open_binary, uncompressed_size
 from figures.analyse.reading.text.counted import Form
 from figures.analyse.reading.text.documents import text_files
@@ -37,7 +38,8 @@ class CorpusSize:
 def corpus_size(path: Path, *, stop_words: str, min_documents: int | None, max_words: int) -> CorpusSize:
     """Estimate the size of the corpus at `path`, which is read up to its first SAMPLE bytes.
 
-    Each line of a file counts as a document, and each file of a folder. DataError where the file cannot be opened.
+    Each line of a file counts as a document, and each file of a folder. DataError where the file cannot be opened,
+    or holds no document.
     """
     form = form_of_corpus(path)
     texts, n_bytes, n_files = _sample(path)
@@ -48,6 +50,8 @@ def corpus_size(path: Path, *, stop_words: str, min_documents: int | None, max_w
     share = max(1.0, n_bytes / max(1, seen))
     if form is not None:
         return _counted(path, form, documents, n_bytes, share, max_words)
+    if not documents:
+        raise DataError(path, "holds no document")
     stop, _ = stop_words_of(path, stop_words, False)
     times, frequency, entries = Counter[str](), Counter[str](), 0
     for text in documents:
