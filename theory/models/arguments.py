@@ -42,7 +42,8 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     places = {name: place for place, name in enumerate(parameters)}
     spare = {one.kind: name for name, one in parameters.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
     listed, named = (spare.get(kind) for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
-    most = places[listed] if listed else len(places)  # arguments given by their place that have a name
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    most = sum(one.kind in by_place for one in parameters.values())  # arguments given by their place that have a name
 
     # Arguments are not bound to their names by `inspect`, which would take longer than many of the functions.
     @functools.wraps(function)
