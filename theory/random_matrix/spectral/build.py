@@ -50,8 +50,9 @@ def _with_equal_rows(ensemble: CommutingEnsemble) -> CommutingEnsemble:
     """Take rows of equal scale for so many rows that no more than the second moment of the scales is felt.
 
     Rows enter through h(delta) = E[tau/(1 + tau delta)], and at the edges h delta is at most (alpha E tau^2)^(-1/2). To
-    first order in it the equation is that of equal rows at alpha/E tau^2. The next order shifts and deforms a bulk by
-    no more than E tau^3 (E tau^2)^(-3/2) alpha^(-1/2) of its width.
+    first order in it the equation is that of equal rows at alpha/E tau^2. The next order shifts edges by no more than
+    E tau^3 (E tau^2)^(-3/2) alpha^(-1/2) of the width that all eigenvalues would have as one bulk. A light bulk close
+    beside a heavy one is narrower: with a share of 1e-4 its edges were found off by 7e-5 of its own width.
     """
     if ensemble.rows.alike or ensemble.alpha < _enough_samples(ensemble.rows):
         return ensemble

@@ -24,10 +24,10 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
     It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
     1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
     different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094). For so many rows
-    that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of a bulk's
-    width. Raises ValueError for alpha <= 0, for unbounded scales, for alpha outside [1e-10, 1e10] short of that, and at
-    d = infinity for an unbounded spectrum or an alpha so large that the nodes of its quadrature would show;
-    ConvergenceError where the law is not verified.
+    that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of the width
+    that all eigenvalues would have as one bulk. Raises ValueError for alpha <= 0, for unbounded scales, for alpha
+    outside [1e-10, 1e10] short of that, and at d = infinity for an unbounded spectrum or an alpha so large that the
+    nodes of its quadrature would show; ConvergenceError where the law is not verified.
 
     >>> from theory.models import Isotropic
     >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
