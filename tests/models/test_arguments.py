@@ -226,7 +226,12 @@ def test_arguments_of_any_number_are_checked_one_by_one():
     ):
         with pytest.raises(ValueError, match=f"{name} must be"):
             call()
-    for call in (lambda: sums(), lambda: sums(1, first=2), lambda: example(COVARIANCE, 1.0, 2.0)):
+    for call in (
+        lambda: sums(),
+        lambda: sums(1, first=2),
+        lambda: example(COVARIANCE, 1.0, 2.0),
+        lambda: example(COVARIANCE, 1.0, "text"),  # no check of `count`, which has to be named
+    ):
         with pytest.raises(TypeError):
             call()
 

@@ -55,6 +55,8 @@ def test_ratios_that_rounding_hides_are_refused_at_once():
         covariance_law(Isotropic(4), 1e13, row_scales=RARE)
     with pytest.raises(ValueError, match="alpha must be at least 1e-10 for rows of different scale, got 1e-12"):
         covariance_law(AR1(math.inf, 0.5), 1e-12, row_scales=ROWS)
+    with pytest.raises(ValueError, match=r"alpha must be at most 1e\+10, .* got 10000000001.0: the bulks"):
+        covariance_law(Isotropic(4), 1e10 + 1, row_scales=RARE)  # the value is not rounded to what is allowed
     for rows in ({}, {"row_scales": ROWS}):
         with pytest.raises(ValueError, match=r"alpha must be at most 1e\+09, got 1e\+19"):
             predictor_law(MaskedRidge(Diagonal([0.5, 1.0, 3.0]), 1e19, 0.1, **rows))

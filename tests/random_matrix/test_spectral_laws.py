@@ -12,6 +12,7 @@ from theory.models import (
     GaussianFreeField,
     Isotropic,
     MaskedRidge,
+    PointScales,
     PowerLaw,
     Scaled,
     TwoLevel,
@@ -234,9 +235,31 @@ def test_arguments_are_checked():
         law.positions(0)
 
 
+@pytest.mark.parametrize("rows", [{}, {"row_scales": PointScales([0.5, 2.0], [2 / 3, 1 / 3])}])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_unbounded_spectra_of_limits_are_refused_for_all_rows(alpha, rows):
+    for law in (covariance_law, correlation_law):
+        with pytest.raises(ValueError, match=r"covariance must have a largest variance .* got PowerLaw.* take a fini"):
+            law(PowerLaw(math.inf, 0.6, rotation=0), alpha, **rows)
+    with pytest.raises(ValueError, match="model must have a largest variance"):
+        predictor_law(MaskedRidge(PowerLaw(math.inf, 0.6, rotation=0), alpha, 0.1, **rows))
+
+
+@pytest.mark.parametrize(("alpha", "bulks", "close"), [(2.0, 1, 1e-3), (0.5, 2, 2e-2)])
+def test_predictors_of_unbounded_independent_variances_have_a_bounded_law(alpha, bulks, close):
+    """Qbar divides what is unbounded out: 2000 coordinates have that law, and so have rows that are nearly alike."""
+    law, finite, unlike = (
+        predictor_law(MaskedRidge(PowerLaw(d, 0.6), alpha, 0.1, **rows))
+        for d, rows in ((math.inf, {}), (2000, {}), (math.inf, {"row_scales": PointScales([1 - 1e-6, 1 + 1e-6])}))
+    )
+    assert len(law.edges) == bulks
+    assert law.mean() == pytest.approx(0, abs=1e-10)
+    np.testing.assert_allclose(unlike.edges, law.edges, rtol=1e-9)
+    np.testing.assert_allclose(finite.edges, law.edges, rtol=close)
+    np.testing.assert_allclose(finite.masses, law.masses, rtol=1e-9)
+
+
 def test_limits_that_would_show_their_quadrature_are_refused():
-    with pytest.raises(ValueError, match="take a finite d"):
-        covariance_law(PowerLaw(math.inf, 0.6), 1.0)
     with pytest.raises(ValueError, match="take a finite d"):
         covariance_law(AR1(math.inf, 0.7), 1e7)
 

@@ -24,16 +24,16 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
     It is the generalized Marchenko-Pastur law (Silverstein and Choi 1995). For alpha < rank(Sigma)/d the share
     1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
     different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094). For so many rows
-    that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of a bulk's
-    width. Raises ValueError for alpha <= 0, for unbounded scales, for alpha outside [1e-10, 1e10] short of that, and at
-    d = infinity for an unbounded spectrum or an alpha so large that the nodes of its quadrature would show;
-    ConvergenceError where the law is not verified.
+    that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of the width
+    that all eigenvalues would have as one bulk. Raises ValueError for alpha <= 0, for unbounded scales, for alpha
+    outside [1e-10, 1e10] short of that, and at d = infinity for an unbounded spectrum or an alpha so large that the
+    nodes of its quadrature would show; ConvergenceError where the law is not verified.
 
     >>> from theory.models import Isotropic
     >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
     array([[0.25, 2.25]])
     """
-    _refuse_without_mean("covariance", covariance, divided=False)
+    _refuse_unbounded("covariance", covariance, divided=False)
     return law_of(sample_covariance(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
 
 
@@ -44,7 +44,7 @@ def correlation_law(covariance: Covariance, alpha: float, *, row_scales: RowScal
 
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
     """
-    _refuse_without_mean("covariance", covariance, divided=covariance.spectrum.axes)
+    _refuse_unbounded("covariance", covariance, divided=covariance.spectrum.axes)
     return law_of(sample_correlation(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
 
 
@@ -57,7 +57,9 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     A = 1 - diag(Q)^-1 Q with Q = (X'X/n + lam)^-1, and Qbar its deterministic equivalent. a = 1 - 1/nu, nu those of
     diag(Qbar)^1/2 (X'X/n + lam) diag(Qbar)^1/2. Homogeneous and diagonal covariances cost sums over eigenvalues,
     d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d and equal
-    variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. Raises ConvergenceError.
+    variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. Independent coordinates may have
+    unbounded variances at d = infinity: those of diag(Qbar) Sigma are bounded. Raises ValueError as `covariance_law`,
+    for unequal ridges diag(Qbar) lam from alpha = 1e9 on; ConvergenceError where the law is not verified.
 
     >>> from theory.models import Isotropic
     >>> law = predictor_law(MaskedRidge(Isotropic(float("inf")), alpha=0.5, lam=0.1))
@@ -66,7 +68,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     >>> abs(law.mean()) < 1e-9  # the diagonal of the predictor is zero
     True
     """
-    _refuse_without_mean("model", model.covariance, divided=model.covariance.spectrum.axes)
+    _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
     _bounded(model.row_scales)
     return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
 
@@ -109,7 +111,11 @@ def _bounded(rows: RowScales) -> RowScales:
     return rows
 
 
-def _refuse_without_mean(name: str, covariance: Covariance, *, divided: bool) -> None:
-    """Raise ValueError for variances without a mean that are not divided out: nothing could verify the law."""
-    if covariance.spectrum.heavy and not divided:
-        raise ValueError(f"{name} must have a mean variance for a law of eigenvalues at d = infinity: take a finite d")
+def _refuse_unbounded(name: str, covariance: Covariance, *, divided: bool) -> None:
+    """Raise ValueError for variances that are not divided out and have no mean, or no largest: the law has no end."""
+    missing = "mean" if covariance.spectrum.heavy else "largest" if covariance.spectrum.unbounded else ""
+    if missing and not divided:
+        raise ValueError(
+            f"{name} must have a {missing} variance for a law of eigenvalues at d = infinity, got {covariance!r}: "
+            "take a finite d"
+        )
