@@ -17,11 +17,11 @@ from simulate.topics.value_matrix import BLOCK_ENTRIES
 NUMBER = 8  # bytes
 DRAWS = 6  # masks of each document, by default
 # Memory in bytes: libraries, then compiled code with its results, and the figures.
-LIBRARIES, COMPILED, FIGURES = 225e6, 60e6, 50e6
+LIBRARIES, COMPILED, FIGURES = 187e6, 60e6, 50e6
 TEXTS = 3  # copies of the text while it is read: bytes, characters and lines
 ENTRY, LINE = 75, 330  # a word of a document, counted; a line of numbers that is split into cells
 TOKEN, CHUNK = 28, 48e6  # of the sampler for each word of the text, and of its perplexity
-SQUARES, BLOCKS = 6, 5  # matrices of words x words, and blocks of documents, in the fit
+SQUARES, BLOCKS = 6, 3  # matrices of words x words, and blocks of documents, in the fit
 # Time in s; floating point operations of one core in a second.
 START, DRAWING = 4.0, 2.0
 OPERATIONS = 30e9
