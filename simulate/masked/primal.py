@@ -17,17 +17,14 @@ def primal(X: RowBlocks, lam: float) -> Regressions | None:
     Rounding is multiplied by (C_kk + lam) Q_kk, the variance inflation of coordinate k, and by 1/fit_share.
     """
     matrix, n, d = X.second_moments(), X.n, X.d
-    diagonal = np.einsum("ii->i", matrix)
-    silent = diagonal == 0
-    diagonal += lam
-    ridged = diagonal.copy()
-    factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-    if failed:
+    variances = np.diagonal(matrix).copy()
+    silent = variances == 0
+    inverse = ridged_inverse(matrix, lam)
+    if inverse is None:
         return None
-    inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
     inverse_diagonal = np.diagonal(inverse).copy()
-    inflation = ridged * inverse_diagonal
-    if failed or not inflation.max() < DIGITS:
+    inflation = (variances + lam) * inverse_diagonal
+    if not inflation.max() < DIGITS:
         return None
     predictor, norms = predictor_from_triangle(inverse.T, -1 / inverse_diagonal)
     shrinkage = lam * inverse_diagonal
@@ -45,6 +42,19 @@ def primal(X: RowBlocks, lam: float) -> Regressions | None:
         method="primal",
         leave_one_out=partial(_leave_one_out, X, lam, predictor, inverse_diagonal),
     )
+
+
+def ridged_inverse(matrix: Array, lam: float) -> Array | None:
+    """Returns the lower triangle of (matrix + lam)^-1, or None where the factorization fails.
+
+    Of the symmetric `matrix` (d, d) the lower triangle is given, in Fortran order, and overwritten.
+    """
+    np.einsum("ii->i", matrix)[:] += lam
+    factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return None
+    inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    return None if failed else np.asarray(inverse)
 
 
 def _leave_one_out(X: RowBlocks, lam: float, predictor: Array, inverse_diagonal: Array) -> Pairs:

@@ -2,10 +2,10 @@
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import lapack
 
 from simulate.masked.draw import draw
 from simulate.masked.moments import mirrored
+from simulate.masked.primal import ridged_inverse
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
@@ -40,11 +40,10 @@ def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] |
     gram = X.second_moments()
     if lam < RESOLVED * np.linalg.norm(gram):  # of the lower triangle: at least 0.7 of the largest eigenvalue
         return None
-    np.einsum("ii->i", gram)[:] += lam
-    factor, failed = lapack.dpotrf(gram, lower=1, clean=0, overwrite_a=1)
-    if failed:
+    lower = ridged_inverse(gram, lam)
+    if lower is None:
         return None
-    Q = mirrored(lapack.dpotri(factor, lower=1, overwrite_c=1)[0])
+    Q = mirrored(lower)
     product = Q @ Sigma
     twice = float(np.vdot(product, Q))
     return lam**2 * twice, float(product.trace()) - lam * twice
