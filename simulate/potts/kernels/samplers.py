@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from simulate.potts.kernels.eight import single_precision
 from simulate.potts.kernels.independent import IndependentChains
-from simulate.potts.kernels.lattice import FEWEST, lattice_block_sweeps, lattice_scores, lattice_sweeps
+from simulate.potts.kernels.lattice import fastest_sweeps, lattice_scores
 from simulate.potts.kernels.lists import coloring, groups_of
 from simulate.potts.kernels.scores import dense_scores, group_scores, product_scores
 from simulate.potts.kernels.sweeps import (
@@ -187,7 +187,7 @@ class LatticeChains(IndependentChains):
 
     def _run(self, n_sweeps: int) -> None:
         def work(part: slice) -> None:
-            sweeps = lattice_sweeps if part.stop - part.start < FEWEST else lattice_block_sweeps
+            sweeps = fastest_sweeps(part.stop - part.start)
             sweeps(self._states, self._keys, self.betas, *self._sides, self.n_colors, n_sweeps, part.start, part.stop)
 
         self._in_threads(work, self.n_chains)
