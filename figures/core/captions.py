@@ -11,7 +11,7 @@ from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.report import summary
 from figures.core.scores import COVERAGE
 
-ASKED = re.compile(r"\bcontext\.replicates\((\d+)\)")  # by an experiment that computes its rows itself
+ASKED = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file of an experiment
 
 
 def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
@@ -34,7 +34,8 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
 def declared_caption(experiment: Experiment, source: str = "") -> str:
     """Returns the caption without a run, with the numbers that the declaration fixes for the default quality.
 
-    An experiment that computes its rows itself asks for so many replicates in the text of its file, the `source`.
+    Where an experiment computes its rows itself, the number of replicates is the N of `context.replicates(N)` in the
+    text of its file, which is the `source`.
     """
     asked = {float(number) for number in ASKED.findall(source)}
     panels = experiment.resolved_panels()
