@@ -24,6 +24,7 @@ from simulate.glm import (
 )
 from simulate.glm.draw import gaussian
 from simulate.glm.errors import both_positive, respond
+from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.measure import ClassClusters
 from simulate.glm.modes import apportion
 from theory.models import (
@@ -300,3 +301,24 @@ def test_noise_and_unseen_inputs_of_a_teacher_add_up():
     low, high = chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], n)
     assert low < power / 0.75 < high
     assert not low < 1.1 * power / 0.75 < high
+
+
+@pytest.mark.parametrize(
+    ("v", "noise", "error"),
+    [
+        ([3.0, 0.0], 0.0, 0.0),
+        ([1.0, math.sqrt(3)], 0.0, 1 / 3),  # fields at an angle of 60 degrees
+        ([2.0, 0.0], 4.0, 1 / 4),  # half of the teacher's variance is noise
+        ([0.0, 5.0], 1.0, 1 / 2),
+        ([-1.0, 0.0], 0.0, 1.0),
+        ([0.0, 0.0], 1.0, 1 / 2),  # a learner that has learned nothing
+    ],
+)
+def test_share_of_wrong_signs_of_a_linear_learner(v, noise, error):
+    assert sign_error(np.array(v), np.array([2.0, 0.0]), noise) == pytest.approx(error, abs=1e-14)
+
+
+def test_a_learner_of_known_error_takes_out_the_noise_that_it_shares():
+    known = stream(0, "controlled").random(1000)
+    assert controlled_mean(0.25 + 2 * known, known, 0.5) == pytest.approx(1.25, abs=1e-12)
+    assert controlled_mean(known, np.ones(1000), 1.0) == np.mean(known)  # nothing is shared with a constant
