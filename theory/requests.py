@@ -15,9 +15,11 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import theory
 from theory import models
+from theory.models.arguments import unaliased
 
 SUBJECTS = (
     "masked", "random_matrix", "potts", "glm", "topics", "nets",
@@ -101,6 +103,7 @@ def records_of(subject: str) -> list[type]:
 
 def alternatives(annotation: Any) -> list[Any]:
     """Return the kinds that an annotation allows, one or several."""
+    annotation = unaliased(annotation)
     union = get_origin(annotation) in (Union, types.UnionType)
     return [one for part in get_args(annotation) for one in alternatives(part)] if union else [annotation]
 
@@ -137,7 +140,7 @@ def _from_text(annotation: Any, known: Sequence[type]) -> bool:
 def _is_list(kind: Any) -> bool:
     """Tell whether this kind holds several numbers; of an ArrayLike only the parts that numpy alone has are left."""
     origin = get_origin(kind) or kind
-    return origin in LISTS or getattr(origin, "__module__", "").startswith("numpy._typing")
+    return kind is ArrayLike or origin in LISTS or getattr(origin, "__module__", "").startswith("numpy._typing")
 
 
 @dataclass(frozen=True)

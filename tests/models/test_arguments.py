@@ -4,14 +4,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import TypeAliasType
 
+from simulate.core import stream
 from theory import MaskedSSLError
-from theory.models import AR1, Covariance
+from theory.models import AR1, Covariance, arguments
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import Result, SolverResult
@@ -256,3 +258,44 @@ def test_arguments_are_checked_as_what_python_takes_them_for():
     for call in (lambda: by_place(1, 2, "x"), lambda: example(COVARIANCE, 1.0, 2.5)):
         with pytest.raises(TypeError, match="positional arguments"):  # `last` and `count` have no place
             call()
+
+
+Entry = TypeVar("Entry", bound=np.generic)
+Numbers = TypeAliasType("Numbers", Sequence[float] | float)
+Vector = TypeAliasType("Vector", np.ndarray[Any, np.dtype[Entry]], type_params=(Entry,))
+Whole = TypeAliasType("Whole", int)
+
+
+def test_named_types_are_checked_by_what_they_stand_for() -> None:
+    """numpy's own ArrayLike and NDArray are such names on Python 3.12 and later."""
+
+    @checked
+    def named(count: Whole | None = None, table: Vector[np.int64] | None = None, x: Numbers = 1.0) -> Any:
+        return count, table, x
+
+    count, table, x = named(3.0, [1, 2], 2)  # type: ignore[arg-type]
+    assert (type(count), table.dtype, x) == (int, np.int64, 2.0)
+    for wrong in ({"count": "three"}, {"table": [0.5]}, {"x": "text"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            named(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_union_with_a_named_array_like_stays_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = TypeAliasType("ArrayLike", Any)
+    monkeypatch.setattr(arguments, "ArrayLike", name)
+
+    @checked
+    def with_union(number: int | str, values: name | None = None) -> Any:  # type: ignore[valid-type]
+        return number, values
+
+    assert with_union(3) == (3, None)
+    number, values = with_union(np.int64(3), [1, 2])
+    assert type(number) is int
+    assert values.dtype == float
+    with pytest.raises(ValueError, match="values must be"):
+        with_union(3, ["one"])
+
+
+@pytest.mark.parametrize("given", [3, 3.0, np.int64(3), np.array(3)])
+def test_scalars_of_unions_with_text_stay_scalars(given: Any) -> None:
+    assert stream(0, given).random() == stream(0, 3).random()

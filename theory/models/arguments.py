@@ -76,8 +76,24 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
         return Any
 
 
+def unaliased(annotation: Any) -> Any:
+    """Returns what an annotation stands for where it is the name of a type (`type Name = ...`), else itself.
+
+    On Python 3.12 and later numpy names ArrayLike (from 2.4) and NDArray (from 2.5) in this way, and a name has no
+    members of its own. ArrayLike stays a name: it is told by its identity.
+    """
+    while annotation is not ArrayLike:
+        # A generic alias hands on the attributes of its origin, so the origin is asked first.
+        name, arguments = get_origin(annotation) or annotation, get_args(annotation)
+        if isinstance(name, type) or not hasattr(name, "__value__"):
+            break
+        annotation = name.__value__[arguments] if arguments else name.__value__
+    return annotation
+
+
 def _check(annotation: Any) -> Check | None:
     """Returns the check that an annotation asks for, or None where it lets everything pass."""
+    annotation = unaliased(annotation)
     # Any is a class in Python 3.11 and later, so it is told before classes; `self` of a method has no annotation.
     if annotation is Any or annotation is inspect.Parameter.empty:
         return None
@@ -135,10 +151,11 @@ def _with_arrays(alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
     """Returns the alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
 
     Python flattens unions: ArrayLike | None lists what ArrayLike is a union of, of which some, protocols, say nothing.
-    A number, a truth value and a text are among them, which an array of numbers does not need beside it.
+    A number, a truth value and a text are among them, which an array of numbers does not need beside it. Where
+    ArrayLike is a name (Python 3.12 and later, numpy 2.4 and later) it has no members, and stands as it is.
     """
     members = set(get_args(ArrayLike))
-    if not members <= set(alternatives):
+    if not members or not members <= set(alternatives):
         return alternatives
     return (ArrayLike, *(one for one in alternatives if one not in members))
 

@@ -1,0 +1,1 @@
+"""Holds the compiled kernels of Gibbs sampling for topics."""
