@@ -82,10 +82,33 @@ def test_copies_share_one_weight_and_distinct_sequences_have_one_each():
     assert sequence_weights(states, 0.5) == pytest.approx(1 / 30)
 
 
-def test_time_is_predicted_within_reason():
-    assert 0 < comparison_seconds(families(0, 400, 30, 4, 0.2)) < 5
-    few, many = (comparison_seconds(np.zeros((M, 100), np.uint8)) for M in (1000, 100_000))
-    assert many > 100 * few
+def a_clock_that_ticks_with_each_comparison(monkeypatch, *, pairs_per_second, tick):
+    """Replace the clock of the processor by one that counts the pairs that are compared, in whole ticks (seconds)."""
+    seconds = 0.0
+    compare = weights.similarity
+
+    def counted(states):
+        nonlocal seconds
+        seconds += len(states) * (len(states) - 1) / 2 / pairs_per_second
+        return compare(states)
+
+    monkeypatch.setattr(weights, "similarity", counted)
+    monkeypatch.setattr(weights.time, "process_time", lambda: seconds // tick * tick)
+
+
+@pytest.mark.parametrize("M", [400, 20_000])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_time_that_is_predicted_grows_with_the_number_of_pairs(monkeypatch, M, n_threads):
+    a_clock_that_ticks_with_each_comparison(monkeypatch, pairs_per_second=2e6, tick=1e-6)
+    predicted = comparison_seconds(np.zeros((M, 20), np.uint8), n_threads=n_threads)
+    threads = n_threads if M > weights.PROBE else 1
+    assert predicted == pytest.approx(M * (M - 1) / 2 / 2e6 / threads, rel=1e-3)
+
+
+def test_a_coarse_clock_predicts_a_time_above_zero(monkeypatch):
+    a_clock_that_ticks_with_each_comparison(monkeypatch, pairs_per_second=2e6, tick=0.01)
+    assert comparison_seconds(np.zeros((60, 20), np.uint8)) == pytest.approx(60 * 59 / 2 / 2e6, rel=0.3)
+    assert comparison_seconds(np.zeros((400, 20), np.uint8)) == pytest.approx(400 * 399 / 2 / 2e6, rel=0.3)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ MOST_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than
 SMALLEST_BLOCK = 100  # rows of a block on average, beside which the rest of a block's work is nothing
 ROWS = 4096  # sequences whose bits are packed at a time: their arrays stay in the cache
 PROBE = 4000  # sequences on which the time of a pair is measured
+MEASURED_SECONDS = 0.05  # of work, at least: a few ticks of the coarsest clocks of processors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,10 +106,13 @@ def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
     checked = checked_samples("states", states, MOST_COLORS)
     probe = checked[np.linspace(0, len(checked) - 1, min(PROBE, len(checked))).astype(int)]
     similarity(probe[:2])  # compiles the kernel, whose time is not to be measured
-    start = time.process_time()
-    similarity(probe)
+    start, spent, runs = time.process_time(), 0.0, 0
+    while spent < MEASURED_SECONDS:
+        similarity(probe)
+        runs += 1
+        spent = time.process_time() - start
     share = len(checked) * (len(checked) - 1) / max(1, len(probe) * (len(probe) - 1))
-    return (time.process_time() - start) * max(1.0, share / n_threads)
+    return spent / runs * max(1.0, share / n_threads)
 
 
 def _bit_planes(states: States) -> NDArray[np.uint64]:

@@ -9,8 +9,5 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
-    """Compiles `function`. What it calls must be in its own file, because the cache sees no changes elsewhere.
-
-    The only exception is `eight.add_eight`, which is no function of Python.
-    """
+    """Compiles `function`, whose divisions by zero give infinity or NaN as numpy's do."""
     return cached_njit(error_model="numpy")(function)

@@ -4,7 +4,6 @@ The innermost loop, which adds four rows of couplings to the logits of a chain, 
 LLVM (`add_eight`), because numba makes a plain loop test at every call whether the rows overlap. Per site and chain it
 took 0.92 ns for L = 52, C = 21 and 0.57 ns for L = 100, C = 5; plain numba took 2.2 and 1.5 ns, with `fastmath` too.
 `llvmlite.ir` is no stable interface. It was tested, against numpy, with numba 0.68.1 and llvmlite 0.50.0.
-The cache of the kernels that call it sees no change of this file: after one, `make clean` has them compiled anew.
 """
 
 from typing import Any
