@@ -4,6 +4,9 @@ Only kernels import this file, and theory imports its kernels inside the functio
 a second to load.
 """
 
+# mypy: allow-untyped-calls
+# The classes of numba's cache have no types.
+
 import ast
 import hashlib
 import inspect
@@ -97,7 +100,7 @@ def _file_of(module: str) -> Path | None:
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
+class _KernelCache(FunctionCache):
     """What numba compiled of one kernel, in files that are known to be whole and to belong to today's sources."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -106,7 +109,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]  # numba has no types
         self._cache_file = _WholeFiles(self._cache_path, self._impl.filename_base, source)
 
 
-class _WholeFiles(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+class _WholeFiles(IndexDataCacheFile):
     """The index and the code of one kernel, each followed by a digest of itself and of the sources.
 
     A file that does not end with it is as good as none: it is cut off, damaged, of other sources, or of numba alone,
