@@ -6,16 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from figures.analyse.errors import OptionError
 from figures.analyse.options import parsed
 from figures.analyse.text import analyse_corpus, default_thresholds, report, value_embedding
 from figures.analyse.text.command import STEPS
+from figures.analyse.text.comparisons import DENSE_UP_TO
 from figures.core.table import read_csv
 from simulate.core import Estimate, stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
-from theory.models.topics import TopicModel
+from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=5, words_per_topic=8, topics_per_document=2)
 WORDS = [f"{letter}{'bcdfghjk'[i]}" for letter in "vwxyz" for i in range(8)]  # a topic has a first letter
@@ -138,6 +140,36 @@ def test_embedding_is_the_best_of_its_rank(monkeypatch):
     assert found.shape == (200, 5)
     assert found @ found.T == pytest.approx(best, abs=1e-6 * abs(best).max())
     assert value_embedding(np.diag([2.0, -1, 1]), 3, rng).shape == (3, 2)
+
+
+def few_documents(n, own, shared):
+    """Documents of words of their own, each once, but for a few words that all of them share."""
+    return np.hstack([np.ones((n, shared), int), np.kron(np.eye(n, dtype=int), np.ones(own, int))])
+
+
+def test_words_that_are_alike_do_not_keep_the_search_for_vectors_from_ending():
+    """Of the hundred largest eigenvalues some vanish, with hundreds of others: a search among them finds no end."""
+    counts = few_documents(12, own=60, shared=4)
+    matrix = fit_value_matrix(counts, Masking(), stream(0, "masks"), ridge=1e-4, draws=6).matrix[1:, 1:]
+    assert len(matrix) > DENSE_UP_TO
+    found = value_embedding(matrix, 100, stream(0, "embedding"))
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    best = vectors[:, -100:] * np.maximum(values[-100:], 0) @ vectors[:, -100:].T
+    assert found @ found.T == pytest.approx(best, abs=1e-12)
+
+
+def test_the_search_for_vectors_has_a_bound(monkeypatch):
+    seen = []
+
+    def search(*_, maxiter, **__):
+        seen.append(maxiter)
+        raise ArpackNoConvergence("no", np.zeros(0), np.zeros((0, 0)))
+
+    monkeypatch.setattr("figures.analyse.text.comparisons.eigsh", search)
+    monkeypatch.setattr("figures.analyse.text.comparisons.DENSE_UP_TO", 50)
+    plain = stream(0, "embedding").standard_normal((200, 3))
+    assert value_embedding(plain @ plain.T, 3, stream(0, "start")).shape == (200, 3)
+    assert seen == [20]
 
 
 @pytest.mark.parametrize(("n", "split", "expected"), [(60, False, 6), (60, True, 3), (12, False, 2), (200, False, 20)])

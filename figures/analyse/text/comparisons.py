@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from figures.analyse.text.record import RULES, VALUES, Comparison
 from simulate.core import stream
@@ -19,6 +19,7 @@ from simulate.topics.contrast import (
 from theory.models.arrays import Array
 
 DENSE_UP_TO = 600  # words: below, computing all eigenvectors is as fast as searching for some
+RESTARTS, WORDS_A_RESTART = 20, 150  # of the search at most, more for many words: no more than the direct way costs
 PLANTED = (0.75, 0.25)  # exact in binary, and so are their sums
 
 
@@ -26,7 +27,8 @@ def value_embedding(matrix: Array, dimension: int, rng: np.random.Generator) -> 
     """Vectors (words, at most `dimension`) whose products are the best positive part of that rank of (W + W')/2.
 
     Columns are the eigenvectors of the largest eigenvalues above zero, each times the square root of its eigenvalue.
-    `rng` starts the search for them in a large matrix.
+    `rng` starts the search for them in a large matrix. Where it does not end soon they are computed directly: in few
+    documents most words are alike, and more eigenvalues vanish than a search can tell apart.
     """
     symmetric = (matrix + matrix.T) / 2
     n = len(symmetric)
@@ -34,7 +36,11 @@ def value_embedding(matrix: Array, dimension: int, rng: np.random.Generator) -> 
         values, vectors = linalg.eigh(symmetric)
         values, vectors = values[-dimension:], vectors[:, -dimension:]
     else:
-        values, vectors = eigsh(symmetric, k=dimension, which="LA", v0=rng.standard_normal(n))
+        start, most = rng.standard_normal(n), max(RESTARTS, n // WORDS_A_RESTART)
+        try:
+            values, vectors = eigsh(symmetric, k=dimension, which="LA", v0=start, maxiter=most)
+        except ArpackError:
+            values, vectors = linalg.eigh(symmetric, subset_by_index=(n - dimension, n - 1))
     positive = values > 0
     return np.asarray(vectors[:, positive] * np.sqrt(values[positive]))
 

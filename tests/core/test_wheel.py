@@ -1,0 +1,73 @@
+"""What pip installs is what the checkout holds: every file of theory and simulate, and every module can be imported."""
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("theory", "simulate")
+BUILDER = (70, 1)  # the first setuptools that makes wheels without another package
+IMPORT_ALL = """
+import importlib, pathlib, sys
+site = pathlib.Path(sys.argv[1])
+names = [".".join(path.relative_to(site).with_suffix("").parts) for path in sorted(site.rglob("*.py"))]
+for name in names:
+    module = importlib.import_module(name.removesuffix(".__init__")) if not name.endswith("__main__") else None
+    if module is not None and site not in pathlib.Path(module.__file__).parents:
+        sys.exit(f"{name} comes from {module.__file__}")
+print(len(names))
+"""
+
+
+def files_of_checkout(*folders):
+    """Tracked files, and new ones that git does not ignore, by their paths from the root."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *folders]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    return {name for name in names if name and (ROOT / name).is_file()}
+
+
+def run(*command, cwd, **variables):
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+    done = subprocess.run(command, cwd=cwd, env=outside | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, made by the setuptools that is here, in a copy, so that nothing is left in the checkout."""
+    version = importlib.metadata.version("setuptools")
+    assert tuple(map(int, version.split(".")[:2])) >= BUILDER, f"setuptools {version}: pip install -e '.[dev]'"
+    copy = tmp_path_factory.mktemp("copy")
+    for name in files_of_checkout(*PACKAGES, "setup.py", "setup.cfg", "README.md", "LICENSE"):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copy / name)
+    made = copy / "wheels"
+    pip = (sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check")
+    run(*pip, "--no-index", "--no-deps", "--no-build-isolation", "--use-pep517", "-w", str(made), str(copy), cwd=copy)
+    (file,) = made.glob("*.whl")
+    return file
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_file_of_the_packages_and_no_other(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == files_of_checkout(*PACKAGES)
+
+
+@pytest.mark.slow
+def test_every_module_can_be_imported_where_the_wheel_is_installed(wheel, tmp_path):
+    site = tmp_path / "site"
+    pip = (sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile")
+    run(*pip, "--no-index", "--no-deps", "--target", str(site), str(wheel), cwd=tmp_path)
+    imported = run(sys.executable, "-c", IMPORT_ALL, str(site), cwd=tmp_path, PYTHONPATH=str(site))
+    assert int(imported) == len([name for name in files_of_checkout(*PACKAGES) if name.endswith(".py")])
+    asked = run(sys.executable, "-m", "theory", "--help", cwd=tmp_path, PYTHONPATH=str(site))
+    assert "usage" in asked.lower()
