@@ -1,10 +1,12 @@
 """Says how many rows and columns a table has, from as little of its file as will do."""
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from figures.analyse.errors import DataError
 from figures.analyse.memory import MOST_CELLS
 from figures.analyse.reading.matrix.arrays import array_shape, is_mapped
 from figures.analyse.reading.matrix.parquet import parquet_columns
@@ -59,7 +61,10 @@ def table_shape(
         chosen = selected(path, numbered(width), columns, skip_columns)
         return _of_numbers(rows, width, len(chosen), bytes_of_one, is_mapped(path), "the header of the array says")
     file = text_file(path)
-    layout = find_layout(file, header, numeric=True, decimal=decimal)
+    try:
+        layout = find_layout(file, header, numeric=True, decimal=decimal)
+    except csv.Error as error:
+        raise DataError(path, f"cannot be read as a table ({error})") from None
     chosen = selected(path, layout.names, columns, skip_columns)
     lines = file.head.split("\n")[layout.first_row - 1 :]
     filled = [line for line in lines if line.strip(EMPTY)]

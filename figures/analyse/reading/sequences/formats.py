@@ -71,9 +71,9 @@ def rows_above_names(file: TextFile) -> int | None:
 
     Each of its rows has two cells, the names are all different, and the sequences (nearly all) equally long.
     """
-    layout = find_layout(file, "no")
-    lines = [line for line in file.head.split("\n")[layout.first_row - 1 :] if line.strip()]
     try:
+        layout = find_layout(file, "no")
+        lines = [line for line in file.head.split("\n")[layout.first_row - 1 :] if line.strip()]
         rows = [[cell.strip() for cell in split(line, layout.delimiter)] for line in lines]
     except csv.Error:
         return None

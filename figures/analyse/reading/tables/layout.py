@@ -156,7 +156,7 @@ def _delimiter(sample: Cells, decimal: str, numeric: bool) -> str | None:
     several: dict[str, int] = {}
     blanks = 0
     for delimiter in DELIMITERS if decimal == "." else ["\t", ";", "|", None, ","]:
-        widths = [len(split(line, delimiter)) for line in sample]
+        widths = [_width(line, delimiter) for line in sample]
         if min(widths) > 1 and len(set(widths)) == 1:
             return delimiter
         if delimiter is None:
@@ -167,10 +167,21 @@ def _delimiter(sample: Cells, decimal: str, numeric: bool) -> str | None:
     return None if numeric and not several[best] and 2 * blanks > len(sample) else best
 
 
+def _width(line: str, delimiter: str | None) -> int:
+    """Return how many cells a line has; one where a cell is longer than cells may be, as delimiters part nothing so."""
+    if delimiter is not None and delimiter not in line:
+        return 1
+    try:
+        return len(split(line, delimiter))
+    except csv.Error:
+        return 1
+
+
 def _commented(lines: Cells, delimiter: str | None, width: int, comments: str) -> tuple[str, ...]:
     """Return the names from a line like `# a,b,c` above the numbers, else numbers."""
     for line in reversed(lines):
-        cells = split(line.lstrip(f"{comments} "), delimiter) if line.strip() else []
-        if len(cells) == width and not any(map(is_number, cells)):
+        plain = line.lstrip(f"{comments} ")
+        cells = split(plain, delimiter) if line.strip() and _width(plain, delimiter) == width else []
+        if cells and not any(map(is_number, cells)):
             return named(cells)
     return numbered(width)
