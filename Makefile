@@ -7,7 +7,42 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+PROBE := import sys; v = sys.version_info; v >= (3, 11) or sys.exit("is version %d.%d" % v[:2]); import venv, ensurepip
+# Puts the first of some Pythons that can serve into `found`, else says why each cannot. Those that pyenv has installed
+# count too: its command python3.13 runs only where that version is chosen, and else ends with "command not found".
+FIND_PYTHON := serves() { \
+    if reason=$$("$$1" -c '$(PROBE)' 2>&1); then found=$$1; return 0; fi; \
+    reason=$${reason%%$$'\n\n'*}; tried+="$${tried:+; }$$1: $${reason\#\#*$$'\n'}"; return 1; \
+  }; \
+  find_python() { \
+    found= tried=; local name path; \
+    for name; do \
+      if serves "$$name"; then return 0; fi; \
+      for path in "$${PYENV_ROOT:-$${HOME:-}/.pyenv}/versions/$${name\#python}"{,.[0-9],.[0-9][0-9]}/bin/python3; do \
+        if [ "$$name" = "$${name\#*/}" ] && [ -x "$$path" ] && serves "$$path"; then return 0; fi; \
+      done; \
+    done; \
+    echo "need Python >= 3.11 with its venv module (Debian: apt install python3-venv); choose one by PYTHON=. Tried $$tried"; \
+    return 1; \
+  }; \
+  version() { "$$1" --version 2>/dev/null | cut -d' ' -f2 | cut -d. -f1,2; }
+
+# PYTHON= is what .venv/ is made with where that is not made yet. Where it has another version, an environment of its own
+# is used, so that nothing is lost, and the next make without PYTHON= finds what it had.
 VENV := .venv
+override PYTHON := $(PYTHON)
+ifneq ($(PYTHON),)
+  override PYTHON := $(shell $(FIND_PYTHON); if find_python "$(PYTHON)"; then echo "$$found"; fi)
+  ifeq ($(firstword $(PYTHON)),need)
+    $(error $(PYTHON))
+  endif
+  VERSION := $(shell $(FIND_PYTHON); version "$(PYTHON)")
+  HERE := $(shell $(FIND_PYTHON); if [ -e .venv/.installed ]; then version .venv/bin/python || true; fi)
+  ifneq ($(or $(HERE),$(VERSION)),$(VERSION))
+    VENV := .venv-$(VERSION)
+    ASIDE := , since .venv/ has Python $(HERE)
+  endif
+endif
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 OUT := figures/output
@@ -29,7 +64,7 @@ override DATA := $(value DATA)
 export DATA
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help figures tables gallery docs analyse test test-oldest verify bench lint clean FORCE
+.PHONY: help figures tables gallery docs analyse test test-fast test-wheel test-pythons test-oldest verify bench lint clean FORCE
 
 help:
 	@echo "make figures                    make every figure (PDF, PNG), caption (MD) and table (CSV) in $(OUT)/; it goes on where ^C stopped it"
@@ -40,12 +75,15 @@ help:
 	@echo "make gallery                    draw small PNGs of all figures in figures/gallery/, and write the page that shows them"
 	@echo "make docs                       build the documentation, for a browser without a network: docs/_build/html/index.html"
 	@echo "make test                       run the test suite;  make verify: run the slow checks too;  make bench: print the table of timings"
+	@echo "make test-pythons               run it on the oldest Python that setup.cfg names and this machine has, and make test-fast on each newer one"
+	@echo "make test-fast                  run a fast part of it: imports, examples, a file of each room;  make test-wheel: what pip installs"
 	@echo "make test-oldest                run the suite with the lowest versions that setup.cfg allows, in $(OLDEST)/"
 	@echo "make lint                       run ruff and mypy;   make clean: remove results and caches, keep $(VENV)/"
 	@echo "Variables: QUALITY=draft|default|paper sets the number of replicates; JOBS=2 the number of processes; BACKEND=dask SCHEDULER=tcp://host:8786 a Dask cluster;"
 	@echo "EXTRAS=\"nets text\" installs what some figures need (nets: trained encoders, text: Reuters); formats is for alignments of other programs, tables for Parquet files,"
 	@echo "dask for a cluster, and \"nets samplers\" for what make bench compares (JAX, torch);"
-	@echo "ALIGNMENTS=FOLDER is where the families RF00162.fasta and DHFR.a2m are, which two figures show; PYTHON=python3.12 is the Python that $(VENV)/ is made with."
+	@echo "ALIGNMENTS=FOLDER is where the families RF00162.fasta and DHFR.a2m are, which two figures show; PYTHON=python3.12 is the Python to use,"
+	@echo "in .venv/ or, where that has another one, in .venv-3.12/."
 
 # Python says what is out of date, from what each experiment imports: one call for all of them.
 figures: $(STAMP) $(EXTRAS:%=$(VENV)/.extra-%)
@@ -79,6 +117,42 @@ FORCE:
 test: $(STAMP)
 	@$(PY) -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks
 
+# What a change of Python, NumPy or SciPy breaks, in a minute or two.
+FAST := tests/test_architecture.py tests/test_docstrings.py tests/test_import.py tests/analyse/test_reading_tables.py \
+  tests/core/test_sweep.py tests/cumulants/test_simulation.py tests/docs/test_parts.py \
+  tests/feedforward/test_transfer_simulation.py tests/glm/test_simulation_theory.py \
+  tests/masked/test_theory_against_simulation.py tests/models/test_arguments.py tests/nets/test_theory_and_simulation.py \
+  tests/numerics/test_fixed_point.py tests/perceptron/test_stochastic_simulation.py tests/potts/test_sample.py \
+  tests/random_matrix/test_spectral_laws.py tests/topics/test_simulate_lda.py tests/trees/test_theory_and_simulation.py
+VERSIONS := import platform, numpy, scipy, numba; \
+  print("Python", platform.python_version(), *(f"{each.__name__} {each.__version__}" for each in (numpy, scipy, numba)))
+
+test-fast: test-wheel
+	@$(PY) -m pytest -q -n auto --dist worksteal $(FAST)
+
+test-wheel: $(STAMP)
+	@$(PY) -c '$(VERSIONS)'
+	@$(PY) -m pytest -q tests/core/test_wheel.py -m "slow or not slow"
+
+# First what is not there is said, so that the last line is that of the tests.
+CLAIMED := $(shell sed -n 's/.*Programming Language :: Python :: \(3\.[0-9]*\)$$/\1/p' setup.cfg)
+test-pythons:
+	@$(FIND_PYTHON); there=(); \
+	for wanted in $(CLAIMED); do \
+	  if find_python "python$$wanted" > /dev/null || { find_python python3 > /dev/null && [ "$$(version python3)" = "$$wanted" ]; }; then \
+	    there+=("$$found"); \
+	  else \
+	    echo "Python $$wanted is not on this machine: it is not tested"; \
+	  fi; \
+	done; \
+	if [ $${#there[@]} = 0 ]; then find_python $(CLAIMED:%=python%) >&2; fi; \
+	goals="test-wheel test"; \
+	for python in "$${there[@]}"; do \
+	  echo "make $$goals PYTHON=$$python"; \
+	  $(MAKE) --no-print-directory $$goals PYTHON="$$python"; \
+	  goals=test-fast; \
+	done
+
 # The lowest versions that setup.cfg allows, each requirement `name>=version` taken as `name==version`.
 OLDEST := .venv-oldest
 LOWEST := import configparser; c = configparser.ConfigParser(); c.read("setup.cfg"); \
@@ -92,9 +166,9 @@ QUIET := -W ignore::DeprecationWarning -W ignore::FutureWarning
 test-oldest: $(OLDEST)/.installed
 	@$(OLDEST)/bin/python -m pytest -q -n auto --dist worksteal --ignore tests/benchmarks $(QUIET)
 
-$(OLDEST)/.installed: setup.cfg setup.py | $(STAMP)
-	@rm -rf $(OLDEST) && $(or $(PYTHON),python3.11) -m venv $(OLDEST)
-	@$(PY) -c '$(LOWEST)' > $(OLDEST)/lowest.txt
+$(OLDEST)/.installed: setup.cfg setup.py
+	@$(FIND_PYTHON); find_python "$(or $(PYTHON),python3.11)" >&2; rm -rf $(OLDEST) && "$$found" -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -c '$(LOWEST)' > $(OLDEST)/lowest.txt
 	@echo "installing the lowest versions into $(OLDEST)/; once, a minute or two"
 	@$(OLDEST)/bin/python -m pip install -qq --disable-pip-version-check -c $(OLDEST)/lowest.txt -e '.[figures,dev]'
 	@touch $@
@@ -112,25 +186,17 @@ lint: $(STAMP)
 
 clean:
 	rm -rf $(OUT) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks build dist
-	find . -path "./$(VENV)*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+	find . -path "./.venv*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
 PIP := $(PY) -m pip install -qq --disable-pip-version-check
-PROBE := import sys; v = sys.version_info; v >= (3, 11) or sys.exit("is version %d.%d" % v[:2]); import venv, ensurepip
-
 # The stamp is written last: without it the environment is half made, and is made again.
 $(STAMP): setup.cfg setup.py
 	@if ! { [ -e $@ ] && $(PY) -c "" 2>/dev/null; }; then \
-	  found= tried=; \
-	  for python in $(if $(PYTHON),"$(PYTHON)",python3 python3.13 python3.12 python3.11); do \
-	    if reason=$$("$$python" -c '$(PROBE)' 2>&1); then found=$$python; break; fi; \
-	    tried+=$$'\n'"  $$python: $${reason##*$$'\n'}"; \
-	  done; \
-	  if [ -z "$$found" ]; then \
-	    echo "need Python >= 3.11 with its venv module (Debian: apt install python3-venv); choose one by PYTHON=. Tried:$$tried" >&2; exit 1; \
-	  fi; \
+	  $(FIND_PYTHON); \
+	  find_python $(if $(PYTHON),"$(PYTHON)",python3 python3.13 python3.12 python3.11) >&2; \
 	  rm -rf $(VENV) && "$$found" -m venv $(VENV); \
 	fi
-	@echo "installing into $(VENV)/ ($$($(PY) --version)); once, a minute or two"
+	@echo "installing into $(VENV)/ ($$($(PY) --version)$(ASIDE)); once, a minute or two"
 	@$(PIP) -e '.[figures,dev]'
 	@touch $@
 

@@ -176,6 +176,29 @@ def test_rules_allow_what_they_should(name, source):
     assert broken_rules(name, source) == []
 
 
+def no_packages(root: Path) -> list[str]:
+    """Folders of Python files below `root` that lack an __init__.py: they are imported from here, but not installed."""
+    folders = {path.parent for path in root.rglob("*.py") if "output" not in path.parts}
+    between = {above for folder in folders for above in folder.parents if root in (above, *above.parents)}
+    return sorted(str(folder) for folder in folders | between if not (folder / "__init__.py").exists())
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_every_folder_of_code_is_a_package(wing):
+    assert no_packages(ROOT / wing) == []
+
+
+def test_a_folder_that_is_no_package_is_noticed(tmp_path):
+    inner = tmp_path / "wing" / "subject" / "kernels"
+    inner.mkdir(parents=True)
+    for folder in (tmp_path / "wing", inner):
+        (folder / "__init__.py").touch()
+    assert no_packages(tmp_path / "wing") == [str(inner.parent)]
+    (inner.parent / "__init__.py").touch()
+    (inner / "__init__.py").rename(inner / "sweeps.py")
+    assert no_packages(tmp_path / "wing") == [str(inner)]
+
+
 def test_importing_theory_loads_nothing_heavy():
     rooms = sorted(path.parent.name for path in (ROOT / "theory").glob("*/__init__.py"))
     program = f"""

@@ -1,11 +1,15 @@
 """Importing `theory` loads no subject before it is used, and yet all names are there."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import figures
+import simulate
 import theory
 from theory.models.errors import MaskedSSLError
 
@@ -56,3 +60,13 @@ def test_a_name_that_is_not_there():
         theory.maskd  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'maskd'"):
         from theory import maskd  # noqa: F401
+
+
+@pytest.mark.parametrize("wing", [theory, simulate, figures], ids=lambda wing: wing.__name__)
+def test_every_module_can_be_imported(wing):
+    found = [each.name for each in pkgutil.walk_packages(wing.__path__, f"{wing.__name__}.")]
+    modules = [importlib.import_module(name) for name in found if not name.endswith("__main__")]
+    files = [path for path in (ROOT / wing.__name__).rglob("*.py") if "output" not in path.parts]
+    assert (
+        len(modules) == len([path for path in files if path.name != "__main__.py"]) - 1
+    )  # the wing itself is not listed

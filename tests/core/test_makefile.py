@@ -64,6 +64,9 @@ def test_help_is_the_default(checkout):
         "gallery",
         "docs",
         "test",
+        "test-fast",
+        "test-wheel",
+        "test-pythons",
         "test-oldest",
         "verify",
         "bench",
@@ -187,10 +190,19 @@ def test_every_extra_that_no_target_installs_can_be_asked_for():
     assert all(extra in explained for extra in wanted)
 
 
-def test_ci_only_calls_make_test():
+def test_ci_only_calls_make():
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
-    assert lines == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
+    assert lines == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test-pythons"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_fast_part_has_a_file_of_every_room():
+    fast = re.search(r"^FAST := ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert fast is not None
+    files = [Path(name) for name in fast[1].replace("\\", "").split()]
+    assert all((ROOT / file).is_file() for file in files)
+    rooms = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")} - {"benchmarks"}
+    assert {file.parent.name for file in files} - {"tests"} == rooms
 
 
 @pytest.fixture
@@ -213,7 +225,7 @@ def test_no_python_is_new_enough(bare):
     interpreter(bare, "python3.11", "echo \"ModuleNotFoundError: No module named 'ensurepip'\" >&2; exit 1")
     for name in ("python3.12", "python3.13"):
         interpreter(bare, name, "exit 127")
-    result = make(bare, ".venv/.installed", PATH=f"{bare}/bin:/usr/bin:/bin")
+    result = make(bare, ".venv/.installed", PATH=f"{bare}/bin:/usr/bin:/bin", PYENV_ROOT=str(bare / "none"))
     assert result.returncode != 0
     assert "need Python >= 3.11 with its venv module" in result.stderr
     assert "python3: is version 3.9" in result.stderr
@@ -221,12 +233,25 @@ def test_no_python_is_new_enough(bare):
     assert not (bare / ".venv").exists()
 
 
-VENV = """
+# Stands for a Python: it makes environments with itself in them, and writes down what it installs and tests.
+FAKE = """
 case "$*" in
-  *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  *"-m venv"*) for folder; do :; done; mkdir -p "$folder/bin" && cp "$0" "$folder/bin/python" ;;
   *"-m pip"*) echo "$*" >> pip.log; [ ! -e broken ] ;;
-  *--version*) echo Python 3.12.0 ;;
+  *"-m pytest"*) echo "VERSION: ${*#*pytest -q }" >> pytest.log; echo "1 passed" ;;
+  *--version*) echo Python VERSION ;;
 esac
+"""
+VENV = FAKE.replace("VERSION", "3.12.0")
+SHIM = """
+echo 'pyenv: python3.13: command not found
+
+The `python3.13` command exists in these Python versions:
+  3.13.0
+
+Note: See tips on allowing both
+      python versions to be found at the same time.' >&2
+exit 127
 """
 
 
@@ -252,3 +277,92 @@ def test_the_environment_is_made_once_and_a_half_made_one_again(bare):
     make(bare, ".venv/.installed")
     assert (bare / "pip.log").read_text().count("\n") == calls + 1
     assert (bare / ".venv" / "kept").exists()
+
+
+def machine(bare, *versions, of_pyenv=()):
+    """A machine that has Pythons of these `versions` on its PATH, and others that only pyenv knows."""
+    for version in versions:
+        interpreter(bare, f"python{version.rpartition('.')[0]}", FAKE.replace("VERSION", version))
+    for version in of_pyenv:
+        interpreter(bare, f"python{version.rpartition('.')[0]}", SHIM)
+        path = bare / "pyenv" / "versions" / version / "bin" / "python3"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{FAKE.replace('VERSION', version)}\n")
+        path.chmod(0o755)
+    for minor in (11, 12, 13):
+        if not (bare / "bin" / f"python3.{minor}").exists():  # hides one that this machine has
+            interpreter(bare, f"python3.{minor}", "exit 127")
+    if not (bare / "bin" / "python3").exists():
+        interpreter(bare, "python3", "exit 127")
+    return {"PATH": f"{bare}/bin:/usr/bin:/bin", "PYENV_ROOT": str(bare / "pyenv")}
+
+
+def test_a_python_that_only_pyenv_has_is_found_by_its_name(bare):
+    there = machine(bare, "3.11.7", of_pyenv=["3.13.0"])
+    result = make(bare, "test", "PYTHON=python3.13", **there)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "installing into .venv/ (Python 3.13.0); once, a minute or two\n1 passed\n"
+    assert (bare / "pytest.log").read_text().startswith("3.13.0: ")
+
+
+def test_without_a_python_that_serves_all_that_was_tried_is_said(bare):
+    there = machine(bare, "3.11.7", of_pyenv=["3.13.0"])
+    broken = bare / "pyenv" / "versions" / "3.13.0" / "bin" / "python3"
+    broken.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'ensurepip'\" >&2; exit 1\n")
+    result = make(bare, "test", "PYTHON=python3.13", **there)
+    assert result.returncode != 0
+    assert "Tried python3.13: pyenv: python3.13: command not found; " in result.stderr
+    assert f"{broken}: ModuleNotFoundError: No module named 'ensurepip'" in result.stderr
+    assert not (bare / ".venv").exists()
+
+
+@pytest.mark.parametrize("target", ["test", "figures"])
+def test_another_python_than_that_of_the_environment_has_one_of_its_own(bare, target):
+    there = machine(bare, "3.11.7", "3.12.1")
+    assert make(bare, ".venv/.installed", "PYTHON=python3.11", **there).returncode == 0
+    for said in ("installing into .venv-3.12/ (Python 3.12.1, since .venv/ has Python 3.11); once", ""):
+        result = make(bare, target, "PYTHON=python3.12", **there)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.count("installing") == bool(said)
+        assert said in result.stdout
+    assert make(bare, target, **there).stdout.count("installing") == 0  # with what was there before
+    assert make(bare, target, "PYTHON=python3.11", **there).stdout.count("installing") == 0
+    if target == "test":
+        versions = [line.partition(":")[0] for line in (bare / "pytest.log").read_text().splitlines()]
+        assert versions == ["3.12.1", "3.12.1", "3.11.7", "3.11.7"]
+
+
+def test_the_suite_runs_on_the_oldest_python_and_a_fast_part_on_newer_ones(bare):
+    result = make(bare, "test-pythons", **machine(bare, "3.11.7", of_pyenv=["3.13.0"]))
+    assert result.returncode == 0, result.stderr
+    ran = [line.split(": ", 1) for line in (bare / "pytest.log").read_text().splitlines()]
+    assert [version for version, _ in ran] == ["3.11.7", "3.11.7", "3.13.0", "3.13.0"]
+    wheel, suite, wheel_again, fast = (options for _, options in ran)
+    assert wheel == wheel_again == "tests/core/test_wheel.py -m slow or not slow"
+    assert suite == "-n auto --dist worksteal --ignore tests/benchmarks"
+    assert "tests/test_docstrings.py" in fast
+    assert result.stdout.startswith("Python 3.12 is not on this machine: it is not tested\n")
+    assert result.stdout.endswith("1 passed\n")
+
+
+def test_the_last_line_is_that_of_the_tests_where_there_is_one_python(bare):
+    there = machine(bare)
+    interpreter(bare, "python3", FAKE.replace("VERSION", "3.11.2"))
+    result = make(bare, "test-pythons", **there)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith("1 passed\n")
+    assert (bare / "pytest.log").read_text().count("\n") == 2
+
+
+def test_where_tests_fail_on_one_python_all_fail(bare):
+    there = machine(bare, "3.11.7", "3.12.1")
+    failing = FAKE.replace("VERSION", "3.12.1").replace('echo "1 passed"', "exit 1")
+    interpreter(bare, "python3.12", failing)
+    assert make(bare, "test-pythons", **there).returncode != 0
+    assert (bare / "pytest.log").read_text().count("3.11.7: ") == 2
+
+
+def test_no_python_at_all_fails_and_names_what_was_tried(bare):
+    result = make(bare, "test-pythons", **machine(bare))
+    assert result.returncode != 0
+    assert re.search("Tried python3.11: .*; python3.12: .*; python3.13: ", result.stderr)
