@@ -1,16 +1,19 @@
 """The replica-symmetric saddle point of a problem with labels +-1 or real ones."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.glm.channel import channel, losses_and_errors, squared_slopes
+from theory.glm.bias_balance import balanced_bias
+from theory.glm.channel import all_jumps, channel, losses_and_errors, squared_slopes
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.prior import prior, weight_responses
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
@@ -18,7 +21,17 @@ from theory.glm.separability import problem_threshold
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
-from theory.numerics import Counted, Solution, first_solved, follow, newton, require_stable, search, verified
+from theory.numerics import (
+    Counted,
+    Solution,
+    first_solved,
+    follow,
+    newton,
+    refuse_unstable,
+    require_stable,
+    search,
+    verified,
+)
 from theory.numerics.search import Found
 
 if TYPE_CHECKING:
@@ -28,7 +41,16 @@ RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
 AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
-ADVICE = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
+KINK_EVALUATIONS = 100  # of the equations, once kinks are sought too
+RESOLVED = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
+ROUNDING = 1e-13
+UNRESOLVED = (
+    "either `slope` is not the derivative of the loss's force, or its kinks are not all declared (`kinks` of a "
+    "ConvexMargin, `breakpoints` of another loss), or its prox is not exact"
+)
+UNDETERMINED = "all samples exert the same force, whatever the bias is: take a smaller lam, or bias=False"
+MARGINS = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
+ADVICE = "take a less extreme alpha or lam, or a larger tol or max_iter"
 
 
 def solve_problem(
@@ -55,14 +77,82 @@ def solve_problem(
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
+    solution = _polished(update, x, residual, tol)
+    if solution.converged and _gap_of_routes(update, solution.value) > RESOLVED:
+        assert isinstance(update.loss, OwnLoss)
+        update.loss = update.loss.with_kinks()
+        x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
+        solution = _polished(update, x, residual, tol)
+    advice = SEPARABLE if isinstance(update.loss, HardMargin) else _advice(problem)
+    name = f"saddle point of {_described(problem)}"
+    point = _observables(update, verified(solution, name, check, advice))
+    if point.converged:
+        point = _verified_routes(update, point, name, check)
+    if point.converged:
+        point = _with_a_bias(point, name, tol, check)
+    if check and point.jumps:
+        _refuse_jumps(point, name, tol)
+    return require_stable(point, point.replicon, name, tol, check)
+
+
+def _polished(update: "_Equations", x: Array, residual: float, tol: float) -> Solution[Overlaps]:
     solution = _judged(update, x, tol)
     if not solution.converged and residual < 1e3 * tol:
         # The residual is small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
-    advice = SEPARABLE if isinstance(update.loss, HardMargin) else ADVICE
-    name = f"saddle point of {_described(problem)}"
-    point = _observables(update, verified(solution, name, check, advice))
-    return require_stable(point, point.replicon, name, tol, check)
+    return solution
+
+
+def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
+    """Return by how much the averages of an own loss differ on panels of half the width, and by parts.
+
+    It is relative, and zero for a built-in loss. A slope that is not that of the prox would lead to the solution of
+    other equations, and kinks that are not known to one of a wrong quadrature.
+    """
+    if not isinstance(update.loss, OwnLoss):
+        return 0.0
+    fixed = replace(update.problem, bias=False)
+    first, second = (channel(fixed, loss, at, update.bias) for loss in (update.loss, update.loss.other_route()))
+    # A response by parts has the rounding of forces, divided by the width of the field.
+    rounding = ROUNDING * np.sqrt(update.problem.alpha * second.qhat / at.q)
+    responses = np.maximum(abs(first.Vhat - second.Vhat) - rounding, 0.0)
+    return max(
+        float(np.max(responses)) / max(float(np.max(abs(second.Vhat))), 1e-300),
+        float(np.max(abs(first.qhat - second.qhat))) / max(float(np.max(second.qhat)), 1e-300),
+        float(np.max(abs(first.rhat - second.rhat), initial=0.0)) / max(float(np.sqrt(np.max(second.qhat))), 1e-300),
+    )
+
+
+def _verified_routes(update: "_Equations", point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
+    """Refuse averages that differ between two routes, or with check=False say that the point has not converged."""
+    gap = _gap_of_routes(update, point.overlaps)
+    if gap <= RESOLVED:
+        return point
+    failed = Solution(point, "unverified", gap, RESOLVED, point.iterations or 0)
+    verified(failed, f"averages of the loss {update.loss.name!r} at the {name}", check, UNRESOLVED)
+    return replace(point, converged=False, residual=gap)
+
+
+def _with_a_bias(point: SaddlePoint, name: str, tol: float, check: bool) -> SaddlePoint:
+    """Refuse a point whose bias nothing decides, not even rare forces."""
+    if not np.isneginf(point.bias_share).any():
+        return point
+    failed = Solution(point, "unverified", np.inf, tol, point.iterations or 0)
+    verified(failed, f"bias of the {name}", check, UNDETERMINED)
+    return replace(point, converged=False)
+
+
+def _refuse_jumps(point: SaddlePoint, name: str, tol: float) -> None:
+    jump = max(point.jumps, key=lambda jump: jump.above - jump.below)
+    refuse_unstable(
+        point,
+        point.replicon,
+        f"{name}: the loss is not convex at V = {jump.response:.6g}, where its proximal operator jumps at "
+        f"t = {jump.t:.6g} from {jump.below:.6g} to {jump.above:.6g}",
+        tol,
+        "the training has many far minima, and the losses and errors of this point are not theirs: take a larger lam "
+        "or fewer samples, or with check=False the point itself, whose `energy_bound` is a lower bound of the energy",
+    )
 
 
 def _threshold(problem: GeneralizedLinearModel) -> float:
@@ -102,7 +192,7 @@ class _Equations(Counted):
 
     def __init__(self, problem: GeneralizedLinearModel) -> None:
         super().__init__(self._packed, self._in_range)
-        self.problem, self.loss, self.coordinates = problem, loss_of(problem.loss), Coordinates(problem)
+        self.problem, self.loss, self.coordinates = problem, examined(loss_of(problem.loss)), Coordinates(problem)
         self.bias = np.zeros(problem.n_learners)
 
     def conjugates(self, at: Overlaps) -> Conjugates:
@@ -136,6 +226,11 @@ def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
     residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     return Solution(at, status, residual, tol, update.evaluations)
+
+
+def _advice(problem: GeneralizedLinearModel) -> str:
+    """Return the advice for a search that failed: a hard margin is the limit of logistic and hinge loss only."""
+    return MARGINS if loss_of(problem.loss).name in ("logistic", "hinge") else ADVICE
 
 
 def _described(problem: GeneralizedLinearModel) -> str:
@@ -172,14 +267,31 @@ def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equati
     return follow(path, at)
 
 
+def _with_rare_forces(update: _Equations, at: Overlaps, found: Conjugates) -> tuple[Conjugates, Array]:
+    """Return the conjugates at the biases that rare forces decide, and the share of these forces for each learner."""
+    problem = update.problem
+    shares = np.full(problem.n_learners, np.nan)
+    if not problem.bias or not np.isfinite(found.bias).all():
+        return found, shares
+    bias = found.bias.copy()
+    for learner in range(problem.n_learners):
+        if own := [cluster for cluster in problem.clusters if cluster.learner == learner]:
+            bias[learner], shares[learner] = balanced_bias(own, update.loss, at, float(bias[learner]))
+    if np.array_equal(bias, found.bias):
+        return found, shares
+    return channel(replace(problem, bias=False), update.loss, at, bias), shares
+
+
 def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoint:
     problem, at = update.problem, solution.value
-    found = update.conjugates(at)
+    found, bias_share = _with_rare_forces(update, at, update.conjugates(at))
     _, norms = prior(problem, found.Vhat, found.qhat, found.rhat)
     losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
     shares = np.array([cluster.probability for cluster in problem.clusters])
     train = float(shares @ losses)
     growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
+    jumps = all_jumps(problem, update.loss, at, found.bias)
+    replicon = 1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan
     return SaddlePoint(
         problem=problem,
         V=at.V,
@@ -195,7 +307,9 @@ def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoin
         cluster_errors=errors,
         squared_norm=np.diag(norms),
         energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
-        replicon=1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan,
+        replicon=-np.inf if jumps else replicon,
+        jumps=jumps,
+        bias_share=bias_share,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,
