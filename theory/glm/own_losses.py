@@ -149,7 +149,8 @@ def shape_of(loss: Loss, V: float, low: float, high: float) -> Shape:
     peaks = fast & (rises >= np.append(0.0, rises[:-1])) & (rises >= np.append(rises[1:], 0.0))
     jumps: list[Jump] = []
     bends: list[tuple[float, float]] = []
-    a, b, xa, xb, peak = (part[fast] for part in (grid[:-1], grid[1:], x[:-1], x[1:], peaks))
+    a, b, xa, xb = np.stack((grid[:-1], grid[1:], x[:-1], x[1:]))[:, fast]
+    peak = peaks[fast]
     for _ in range(60):
         middle = (a + b) / 2
         xm = loss.prox(middle, V)
@@ -160,14 +161,14 @@ def shape_of(loss: Loss, V: float, low: float, high: float) -> Shape:
         peak = peak & ~even
         a, xa = np.where(left, a, middle), np.where(left, xa, xm)
         b, xb = np.where(left, middle, b), np.where(left, xm, xb)
-        narrow = (b - a) / NARROWEST <= 1 + abs(a)
-        large = (xb - xa) / SMALLEST > 1 + abs(xa)
+        narrow = b - a <= NARROWEST * (1 + abs(a))
+        large = xb - xa > SMALLEST * (1 + abs(xa))
         found = np.stack(((a + b) / 2, xa, xb), axis=1)[narrow & large]
-        jumps += [Jump(*row, V) for row in found.tolist()]
+        jumps += [Jump(t, below, above, V) for t, below, above in found.tolist()]
         kept = ~narrow & (large | peak)
         if not kept.any():
             break
-        a, b, xa, xb, peak = (part[kept] for part in (a, b, xa, xb, peak))
+        (a, b, xa, xb), peak = np.stack((a, b, xa, xb))[:, kept], peak[kept]
     bends += [(jump.t, NEAR_JUMP * min(1.0, jump.above - jump.below)) for jump in jumps]
     return Shape(tuple(sorted(jumps)), tuple(bends), True)
 
