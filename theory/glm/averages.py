@@ -14,7 +14,7 @@ import numpy as np
 from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
-from theory.glm.own_losses import Jump, Shape, halvings_of, shape_between
+from theory.glm.own_losses import Shape, halvings_of, shape_between
 from theory.glm.quadrature import RANGE, normal_nodes
 from theory.models.arrays import Array
 from theory.models.glm import Cluster
@@ -68,17 +68,19 @@ def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     return Averages(*(plus + minus).tolist())
 
 
-def jumps(cluster: Cluster, loss: Loss, field: Field) -> tuple[Jump, ...]:
-    """Return the jumps of the prox among the samples of a cluster; only a loss that is not convex has any."""
+def shapes(cluster: Cluster, loss: Loss, field: Field) -> list[Shape]:
+    """Return the shapes of the prox among the samples of a cluster, one for each label that has a weight."""
     if cluster.labels == "linear":
-        residual, (center, spread) = residual_form(loss), residual_law(cluster, field)
-        return shape_between(residual, cluster.loss_weights[0] * field.V, *_reach(center, float(np.sqrt(spread)))).jumps
+        center, spread = residual_law(cluster, field)
+        reach = _reach(center, float(np.sqrt(spread)))
+        return [shape_between(residual_form(loss), cluster.loss_weights[0] * field.V, *reach)]
     law = LabelLaw(cluster, field.q, field.teacher)
-    found: list[Jump] = []
-    for y, kappa in zip((1, -1), cluster.loss_weights, strict=True):
-        if kappa and law.occurs(y):
-            found += _shape(field, loss, y, kappa).jumps
-    return tuple(found)
+    labels = zip((1, -1), cluster.loss_weights, strict=True)
+    return [_shape(field, loss, y, kappa) for y, kappa in labels if kappa and law.occurs(y)]
+
+
+def _jumps(cluster: Cluster, loss: Loss, field: Field) -> bool:
+    return any(shape.jumps for shape in shapes(cluster, loss, field))
 
 
 def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
@@ -86,7 +88,7 @@ def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
 
     It is infinite where the force jumps.
     """
-    if jumps(cluster, loss, field):
+    if _jumps(cluster, loss, field):
         return np.inf
     if cluster.labels == "linear":
         kappa, (e, weights) = cluster.loss_weights[0], _residual(cluster, loss, field)[0]
@@ -192,7 +194,7 @@ def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     prox = residual_loss.prox(e, response)
     pull = -kappa * residual_loss.force(e, prox, response)  # of the sample on h: grows with the residual
     slope = residual_loss.slope(e, prox, response)
-    if slope is None or jumps(cluster, loss, field):
+    if slope is None or _jumps(cluster, loss, field):
         rise = float(weights @ ((e - center) * pull)) / spread
     else:
         rise = -kappa * float(weights @ slope)

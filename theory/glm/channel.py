@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.glm.averages import Averages, Field, cluster_averages, jumps, loss_and_error, squared_slope
+from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, shapes, squared_slope
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.own_losses import Jump
+from theory.glm.own_losses import Shape
 from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel
 
@@ -52,12 +52,10 @@ def squared_slopes(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bia
     return total
 
 
-def all_jumps(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> tuple[Jump, ...]:
-    """Return the jumps of the proximal operator among the samples of all clusters, each once."""
+def all_shapes(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> list[Shape]:
+    """Return the shapes of the proximal operator among the samples of all clusters."""
     fields = [(cluster, Field.of(cluster, x, float(bias[cluster.learner]))) for cluster in problem.clusters]
-    found = [jump for cluster, field in fields for jump in jumps(cluster, loss, field)]
-    rounded = {(round(jump.t, 6), round(jump.response, 9)): jump for jump in found}
-    return tuple(sorted(rounded.values()))
+    return [shape for cluster, field in fields for shape in shapes(cluster, loss, field)]
 
 
 def _balanced(

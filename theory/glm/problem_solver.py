@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.glm.bias_balance import balanced_bias
-from theory.glm.channel import all_jumps, channel, losses_and_errors, squared_slopes
+from theory.glm.channel import all_shapes, channel, losses_and_errors, squared_slopes
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.own_losses import OwnLoss, examined
+from theory.glm.own_losses import Jump, OwnLoss, examined
 from theory.glm.prior import prior, weight_responses
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
@@ -33,6 +33,7 @@ from theory.numerics import (
     verified,
 )
 from theory.numerics.search import Found
+from theory.numerics.steps import relative_gap
 
 if TYPE_CHECKING:
     from theory.numerics.solution import Status
@@ -41,6 +42,9 @@ RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
 AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
+END_EVALUATIONS = 300  # of the equations, from each of the other ends
+ROUGH, SAME_BASIN = 1e-4, 1e-2  # a residual, and how near to a known point a search with it has found the same one
+DISTINCT = 1e-6  # relative difference of V between two saddle points
 KINK_EVALUATIONS = 100  # of the equations, once kinks are sought too
 RESOLVED = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
 ROUNDING = 1e-13
@@ -64,11 +68,13 @@ def solve_problem(
     """Solve the saddle-point equations of one problem and verify the point that is returned.
 
     The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
-    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
-    acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError where all fail, and ReplicaSymmetryError where
-    the point is unstable; with check=False the best point is returned. ValueError for a hard margin above the
-    separability threshold.
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps,
+    Anderson acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried,
+    which begins only before `max_iter` evaluations of the equations. With a loss that is not convex at the point
+    that was found, the search is made from small and large weights and from those of a teacher too, and the point
+    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts.
+    ConvergenceError where all fail, and ReplicaSymmetryError where the point is unstable; with check=False the best
+    point is returned. ValueError for a hard margin above the separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
@@ -83,6 +89,7 @@ def solve_problem(
         update.loss = update.loss.with_kinks()
         x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
         solution = _polished(update, x, residual, tol)
+    solution = _least(update, solution, tol)
     advice = SEPARABLE if isinstance(update.loss, HardMargin) else _advice(problem)
     name = f"saddle point of {_described(problem)}"
     point = _observables(update, verified(solution, name, check, advice))
@@ -101,6 +108,32 @@ def _polished(update: "_Equations", x: Array, residual: float, tol: float) -> So
         # The residual is small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
     return solution
+
+
+def _least(update: "_Equations", solution: Solution[Overlaps], tol: float) -> Solution[Overlaps]:
+    """Return the solution of least energy of all that are found from other ends, if the loss is not convex at this one.
+
+    The saddle point of a convex loss is the only one.
+    """
+    at = solution.value
+    if not (
+        solution.converged and any(shape.steep for shape in all_shapes(update.problem, update.loss, at, update.bias))
+    ):
+        return solution
+    found = [solution]
+    for end in _ends(update.problem):
+        x, residual = search(update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+        other = _polished(update, x, residual, tol)
+        if other.converged and all(relative_gap(other.value.V, one.value.V) > DISTINCT for one in found):
+            found.append(other)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: _observables(update, one).energy)
+
+
+def _ends(problem: GeneralizedLinearModel) -> list[Array]:
+    """Return starts, in `Coordinates`: with small weights, with large ones, and with those near a teacher's."""
+    C, A = problem.modes.n_covariances, problem.modes.n_signals
+    ends = ((0.01, 0.01, 0.01), (100.0, 100.0, 0.01), (0.05, 1.0, 2.0))
+    return [np.concatenate((np.full(C, np.log(V)), np.full(C, np.log(q)), np.full(A, u))) for V, q, u in ends]
 
 
 def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
@@ -179,6 +212,9 @@ def _attempts(
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
+    if isinstance(update.loss, OwnLoss) and not update.loss.convex:
+        for end in _ends(problem):
+            yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
     budget = LONGEST * max_iter
     # The ridge of a hard margin only scales V: no other ridge is easier.
     if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
@@ -226,6 +262,13 @@ def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
     residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     return Solution(at, status, residual, tol, update.evaluations)
+
+
+def _jumps(update: "_Equations", at: Overlaps, bias: Array) -> tuple[Jump, ...]:
+    """Return the jumps of the proximal operator, each once: clusters of one response share them."""
+    shapes = all_shapes(update.problem, update.loss, at, bias)
+    found = {(round(jump.t, 6), round(jump.response, 9)): jump for shape in shapes for jump in shape.jumps}
+    return tuple(sorted(found.values()))
 
 
 def _advice(problem: GeneralizedLinearModel) -> str:
@@ -290,7 +333,7 @@ def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoin
     shares = np.array([cluster.probability for cluster in problem.clusters])
     train = float(shares @ losses)
     growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
-    jumps = all_jumps(problem, update.loss, at, found.bias)
+    jumps = _jumps(update, at, found.bias)
     replicon = 1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan
     return SaddlePoint(
         problem=problem,
