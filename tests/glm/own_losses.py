@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, log_ndtr
+from scipy.special import expit
 
 
 def bend(x):
@@ -119,8 +119,3 @@ def averages_over_prox(V, q):
         f = force(x)
         totals += [w @ (expit(-x) + V * f**2 / 2), w @ f**2, w @ (f * t) / q]
     return totals
-
-
-def log_mills(a):
-    """log of the standard normal tail beyond a."""
-    return log_ndtr(-a)

@@ -51,7 +51,7 @@ class OwnLoss:
 
     `by_parts` hides the slope, so that responses are integrated by parts, and `halvings` halves all panels: the same
     averages by other means, with which a solution is verified. With `kinks_sought` kinks that are not declared are
-    sought too.
+    sought too: their places have rounding errors that a slope would show, and its integral by parts does not.
     """
 
     loss: Loss
@@ -98,6 +98,8 @@ class OwnLoss:
     def shape(self, V: float, low: float, high: float) -> Shape:
         """Return the shape of the prox between the arguments `low` and `high`; the last few are remembered."""
         key = (V, low, high)
+        if not np.isfinite(key).all():
+            return Shape()
         if key not in self._shapes:
             if len(self._shapes) > 8:
                 self._shapes.clear()
@@ -109,8 +111,8 @@ class OwnLoss:
         return self._shapes[key]
 
     def with_kinks(self) -> "OwnLoss":
-        """Return the same loss with a search for kinks that it does not declare."""
-        return replace(self, kinks_sought=True, _shapes={})
+        """Return the same loss with a search for kinks that it does not declare, and without its slope."""
+        return replace(self, by_parts=True, kinks_sought=True, _shapes={})
 
     def other_route(self) -> "OwnLoss":
         """Return the same loss to be averaged on panels of half the width, and without its slope."""

@@ -49,8 +49,8 @@ KINK_EVALUATIONS = 100  # of the equations, once kinks are sought too
 RESOLVED = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
 ROUNDING = 1e-13
 UNRESOLVED = (
-    "either `slope` is not the derivative of the loss's force, or its kinks are not all declared (`kinks` of a "
-    "ConvexMargin, `breakpoints` of another loss), or its prox is not exact"
+    "either the kinks of the loss are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss) and "
+    "lie too near to each other to be found, or its prox is not exact"
 )
 UNDETERMINED = "all samples exert the same force, whatever the bias is: take a smaller lam, or bias=False"
 MARGINS = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
@@ -72,9 +72,10 @@ def solve_problem(
     Anderson acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried,
     which begins only before `max_iter` evaluations of the equations. With a loss that is not convex at the point
     that was found, the search is made from small and large weights and from those of a teacher too, and the point
-    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts.
-    ConvergenceError where all fail, and ReplicaSymmetryError where the point is unstable; with check=False the best
-    point is returned. ValueError for a hard margin above the separability threshold.
+    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts:
+    where these differ, kinks are sought and its slope is ignored. ConvergenceError where all fail, and
+    ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError for a
+    hard margin above the separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
@@ -82,11 +83,11 @@ def solve_problem(
     update = _Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
+    if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= RESOLVED:
+        update.seek_kinks()
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
     solution = _polished(update, x, residual, tol)
-    if solution.converged and _gap_of_routes(update, solution.value) > RESOLVED:
-        assert isinstance(update.loss, OwnLoss)
-        update.loss = update.loss.with_kinks()
+    if solution.converged and not _gap_of_routes(update, solution.value) <= RESOLVED and update.seek_kinks():
         x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
         solution = _polished(update, x, residual, tol)
     solution = _least(update, solution, tol)
@@ -145,7 +146,8 @@ def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
     if not isinstance(update.loss, OwnLoss):
         return 0.0
     fixed = replace(update.problem, bias=False)
-    first, second = (channel(fixed, loss, at, update.bias) for loss in (update.loss, update.loss.other_route()))
+    with np.errstate(all="ignore"):
+        first, second = (channel(fixed, loss, at, update.bias) for loss in (update.loss, update.loss.other_route()))
     # A response by parts has the rounding of forces, divided by the width of the field.
     rounding = ROUNDING * np.sqrt(update.problem.alpha * second.qhat / at.q)
     responses = np.maximum(abs(first.Vhat - second.Vhat) - rounding, 0.0)
@@ -230,6 +232,13 @@ class _Equations(Counted):
         super().__init__(self._packed, self._in_range)
         self.problem, self.loss, self.coordinates = problem, examined(loss_of(problem.loss)), Coordinates(problem)
         self.bias = np.zeros(problem.n_learners)
+
+    def seek_kinks(self) -> bool:
+        """Seek kinks that an own loss does not declare from now on, and ignore its slope; tell whether this is new."""
+        if not isinstance(self.loss, OwnLoss) or self.loss.kinks_sought:
+            return False
+        self.loss = self.loss.with_kinks()
+        return True
 
     def conjugates(self, at: Overlaps) -> Conjugates:
         found = channel(self.problem, self.loss, at, self.bias)
