@@ -9,14 +9,11 @@ import numpy as np
 from theory.feedforward.narrow_kernels import Pair
 from theory.models.arrays import Array
 from theory.models.feedforward.narrow import activation_values
-from theory.numerics import ConvergenceError, Solution, panelled_legendre
+from theory.numerics import ConvergenceError, Solution
+from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule
 
 Function = Callable[[Array], Array]
-RANGE = 12.5  # the normal law has no weight beyond it, unless a function grows as fast as the law falls
-HALVINGS = 48  # of a panel, towards a kink or a jump
 LENGTHS = (64, 512, 4096)  # numbers of coefficients that are tried, the longest only where the variance is one
-MOST_PANELS = 20_000  # that wait to be halved
-ORDER = 16
 TOLERANCE = 1e-9  # of coefficients relative to the size of the function, n nodes against 2 n
 NEGLIGIBLE = 1e-13  # share of the power that rounding errors leave out
 
@@ -121,7 +118,7 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     def function(z: Array) -> Array:
         return activation_values(activation, width * z)
 
-    edges = _panels(function)
+    edges = normal_panels(function)
     for length in lengths:
         fine = _refined(edges, 6.0 / math.sqrt(length))
         z, f, weights = _nodes(function, fine, 2 * ORDER)
@@ -144,46 +141,6 @@ def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...]
     return Expansion(coefficients, mean, power, remainder, growth, residual, len(z))
 
 
-def _panels(function: Function) -> Array:
-    """Returns edges of panels on which Gauss-Legendre nodes integrate f and f^2 against the normal law.
-
-    Panels are halved as long as their halves say something else, which leads to kinks and jumps wherever they are.
-    """
-    edges = np.linspace(-RANGE, RANGE, 51)
-    a, b = edges[:-1], edges[1:]
-    settled, scale = [edges], 0.0
-    for _ in range(HALVINGS):
-        middle = (a + b) / 2
-        whole = _moments(function, a, b)
-        halves = _moments(function, a, middle) + _moments(function, middle, b)
-        scale = max(scale, float(halves[:, 1].sum()))
-        size = np.array([math.sqrt(scale), scale])
-        differs = (abs(whole - halves) > 1e-15 * size).any(axis=1)
-        settled.append(middle[differs])
-        a, b = np.concatenate([a[differs], middle[differs]]), np.concatenate([middle[differs], b[differs]])
-        if not a.size:
-            break
-        if len(a) > MOST_PANELS:
-            raise ValueError(
-                "activation must be a function in double precision that does not vary everywhere at the smallest "
-                f"scales, got one that {MOST_PANELS} panels do not resolve (random, or of single precision?)"
-            )
-    ends = _moments(function, edges[[0, -2]], edges[[1, -1]])[:, 1]
-    if not ends.max() <= 1e-13 * scale:
-        raise ValueError("activation must grow more slowly than exp(h^2/4), got one whose square has no mean")
-    return np.unique(np.concatenate(settled))
-
-
-def _moments(function: Function, a: Array, b: Array) -> Array:
-    """The integrals of f and f^2 against the normal law on panels [a, b], (panels, 2)."""
-    x, w = panelled_legendre(np.array([-1.0, 1.0]), ORDER)
-    z = (a + b)[:, None] / 2 + (b - a)[:, None] / 2 * x
-    f = function(z.ravel()).reshape(z.shape)
-    density = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) * ((b - a)[:, None] / 2) * w
-    with np.errstate(over="ignore"):
-        return np.stack([(f * density).sum(axis=1), (f * f * density).sum(axis=1)], axis=1)
-
-
 def _refined(edges: Array, widest: float) -> Array:
     """Divides panels that are wider than `widest`, so that polynomials of high degree are resolved too."""
     parts = np.maximum(1, np.ceil(np.diff(edges) / widest)).astype(int)
@@ -192,8 +149,8 @@ def _refined(edges: Array, widest: float) -> Array:
 
 
 def _nodes(function: Function, edges: Array, order: int) -> tuple[Array, Array, Array]:
-    z, weights = panelled_legendre(edges, order)
-    return z, function(z), weights * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    z, weights = normal_rule(edges, order)
+    return z, function(z), weights
 
 
 def _coefficients(z: Array, weighted: Array, length: int) -> Array:

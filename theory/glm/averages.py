@@ -14,7 +14,8 @@ import numpy as np
 from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
-from theory.glm.quadrature import normal_nodes
+from theory.glm.own_losses import Shape, halvings_of, shape_between
+from theory.glm.quadrature import RANGE, normal_nodes
 from theory.models.arrays import Array
 from theory.models.glm import Cluster
 
@@ -67,8 +68,28 @@ def cluster_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     return Averages(*(plus + minus).tolist())
 
 
+def shapes(cluster: Cluster, loss: Loss, field: Field) -> list[Shape]:
+    """Return the shapes of the prox among the samples of a cluster, one for each label that has a weight."""
+    if cluster.labels == "linear":
+        center, spread = residual_law(cluster, field)
+        reach = _reach(center, float(np.sqrt(spread)))
+        return [shape_between(residual_form(loss), cluster.loss_weights[0] * field.V, *reach)]
+    law = LabelLaw(cluster, field.q, field.teacher)
+    labels = zip((1, -1), cluster.loss_weights, strict=True)
+    return [_shape(field, loss, y, kappa) for y, kappa in labels if kappa and law.occurs(y)]
+
+
+def _jumps(cluster: Cluster, loss: Loss, field: Field) -> bool:
+    return any(shape.jumps for shape in shapes(cluster, loss, field))
+
+
 def squared_slope(cluster: Cluster, loss: Loss, field: Field) -> float:
-    """Return E (df/dh)^2 over the samples of a cluster: the square of the response of a force to its field."""
+    """Return E (df/dh)^2 over the samples of a cluster: the square of the response of a force to its field.
+
+    It is infinite where the force jumps.
+    """
+    if _jumps(cluster, loss, field):
+        return np.inf
     if cluster.labels == "linear":
         kappa, (e, weights) = cluster.loss_weights[0], _residual(cluster, loss, field)[0]
         return kappa**2 * float(weights @ _slope(residual_form(loss), e, kappa * field.V) ** 2)
@@ -136,7 +157,7 @@ def _label_averages(cluster: Cluster, loss: Loss, field: Field, y: int, kappa: f
     slope = loss.slope(y * h, prox, response)
     teacher = float(weights @ (shift * f)) if shift is not None else 0.0
     weights = weights * chance
-    if slope is None:  # integrated by parts
+    if slope is None or _shape(field, loss, y, kappa).jumps:  # integrated by parts: a slope lacks what a jump adds
         falls = -(weights @ (z * f)) / np.sqrt(field.q) + field.teacher / field.q * teacher
     else:
         falls = -kappa * (weights @ slope)
@@ -151,8 +172,19 @@ def _nodes(
     bends = [((h - field.mean) / s, 0.0) for h in jumps] + law.bends()
     if kappa:
         bends += _in_z(loss.breakpoints(kappa * field.V), y, field.mean, s)
-    z, weights = normal_nodes(bends)
+        shape = _shape(field, loss, y, kappa)
+        bends += _in_z([*((jump.t, 0.0) for jump in shape.jumps), *shape.bends], y, field.mean, s)
+    z, weights = normal_nodes(bends, halvings=halvings_of(loss))
     return z, field.mean + s * z, weights
+
+
+def _shape(field: Field, loss: Loss, y: int, kappa: float) -> Shape:
+    """Return the shape of the prox over all margins t = y h of the samples with the label y."""
+    return shape_between(loss, kappa * field.V, *_reach(y * field.mean, float(np.sqrt(field.q))))
+
+
+def _reach(center: float, size: float) -> tuple[float, float]:
+    return center - RANGE * size, center + RANGE * size
 
 
 def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
@@ -162,19 +194,28 @@ def _residual_averages(cluster: Cluster, loss: Loss, field: Field) -> Averages:
     prox = residual_loss.prox(e, response)
     pull = -kappa * residual_loss.force(e, prox, response)  # of the sample on h: grows with the residual
     slope = residual_loss.slope(e, prox, response)
-    rise = -kappa * float(weights @ slope) if slope is not None else float(weights @ ((e - center) * pull)) / spread
+    if slope is None or _jumps(cluster, loss, field):
+        rise = float(weights @ ((e - center) * pull)) / spread
+    else:
+        rise = -kappa * float(weights @ slope)
     return Averages(response=rise, square=float(weights @ pull**2), force=float(weights @ pull), teacher=rise)
 
 
 def _residual(cluster: Cluster, loss: Loss, field: Field) -> tuple[tuple[Array, Array], tuple[float, float]]:
     """Return the nodes and weights of the residual y - h, and its mean and variance."""
-    center = cluster.teacher_mean - field.mean
-    total = cluster.teacher_variance + cluster.noise + field.q
-    spread = max(total - 2 * field.teacher, 1e-16 * total)
+    center, spread = residual_law(cluster, field)
     size = float(np.sqrt(spread))
-    bends = residual_form(loss).breakpoints(cluster.loss_weights[0] * field.V)
-    z, weights = normal_nodes(_in_z(bends, 1.0, center, size))
+    residual_loss, response = residual_form(loss), cluster.loss_weights[0] * field.V
+    shape = shape_between(residual_loss, response, *_reach(center, size))
+    bends = [*residual_loss.breakpoints(response), *((jump.t, 0.0) for jump in shape.jumps), *shape.bends]
+    z, weights = normal_nodes(_in_z(bends, 1.0, center, size), halvings=halvings_of(loss))
     return (center + size * z, weights), (center, spread)
+
+
+def residual_law(cluster: Cluster, field: Field) -> tuple[float, float]:
+    """Return the mean and the variance of the residual y - h of linear labels."""
+    total = cluster.teacher_variance + cluster.noise + field.q
+    return cluster.teacher_mean - field.mean, max(total - 2 * field.teacher, 1e-16 * total)
 
 
 def _in_z(breakpoints: list[tuple[float, float]], y: float, mean: float, s: float) -> Iterator[tuple[float, float]]:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, squared_slope
+from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, shapes, squared_slope
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.own_losses import Shape
 from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel
 
@@ -49,6 +50,12 @@ def squared_slopes(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bia
         square = squared_slope(cluster, loss, Field.of(cluster, x, float(bias[cluster.learner])))
         total[cluster.covariance] += problem.alpha * cluster.probability * square
     return total
+
+
+def all_shapes(problem: GeneralizedLinearModel, loss: Loss, x: Overlaps, bias: Array) -> list[Shape]:
+    """Return the shapes of the proximal operator among the samples of all clusters."""
+    fields = [(cluster, Field.of(cluster, x, float(bias[cluster.learner]))) for cluster in problem.clusters]
+    return [shape for cluster, field in fields for shape in shapes(cluster, loss, field)]
 
 
 def _balanced(

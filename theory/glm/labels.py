@@ -1,7 +1,7 @@
 """The law of a label y = +-1 given the student's field h = mean + sqrt(q) z, with z standard normal."""
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from theory.models.arrays import Array
 from theory.models.glm import Cluster
@@ -39,3 +39,16 @@ class LabelLaw:
             return np.full_like(z, 1.0 if self.cluster.labels == "cluster" else 0.5), None
         argument = (self.cluster.teacher_mean + self.tilt * z) / self.width
         return ndtr(y * argument), y * DENSITY / self.width * np.exp(-0.5 * argument**2)
+
+    def log_probability(self, y: int, z: Array) -> Array:
+        """Return log P(y | z) at z (points,), also where the probability has no floating-point number."""
+        if self.cluster.labels != "sign":
+            return np.full_like(z, 0.0 if self.cluster.labels == "cluster" else -np.log(2))
+        return np.asarray(log_ndtr(y * (self.cluster.teacher_mean + self.tilt * z) / self.width))
+
+    def share(self, y: int) -> float:
+        """Return the share of the cluster's samples that have a label which can arise."""
+        if self.cluster.labels != "sign":
+            return 1.0 if self.cluster.labels == "cluster" else 0.5
+        total = self.cluster.teacher_variance + self.cluster.noise
+        return float(ndtr(y * self.cluster.teacher_mean / np.sqrt(total)))

@@ -1,16 +1,19 @@
 """The replica-symmetric saddle point of a problem with labels +-1 or real ones."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.glm.channel import channel, losses_and_errors, squared_slopes
+from theory.glm.bias_balance import balanced_bias
+from theory.glm.channel import all_shapes, channel, losses_and_errors, squared_slopes
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
 from theory.glm.losses import HardMargin, loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
+from theory.glm.own_losses import Jump, OwnLoss, examined
 from theory.glm.prior import prior, weight_responses
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
@@ -18,8 +21,19 @@ from theory.glm.separability import problem_threshold
 from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
-from theory.numerics import Counted, Solution, first_solved, follow, newton, require_stable, search, verified
+from theory.numerics import (
+    Counted,
+    Solution,
+    first_solved,
+    follow,
+    newton,
+    refuse_unstable,
+    require_stable,
+    search,
+    verified,
+)
 from theory.numerics.search import Found
+from theory.numerics.steps import relative_gap
 
 if TYPE_CHECKING:
     from theory.numerics.solution import Status
@@ -28,7 +42,19 @@ RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
 AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
-ADVICE = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
+END_EVALUATIONS = 300  # of the equations, from each of the other ends
+ROUGH, SAME_BASIN = 1e-4, 1e-2  # a residual, and how near to a known point a search with it has found the same one
+DISTINCT = 1e-6  # relative difference of V between two saddle points
+KINK_EVALUATIONS = 100  # of the equations, once kinks are sought too
+RESOLVED = 1e-7  # largest relative difference of averages that a loss of one's own has on two routes
+ROUNDING = 1e-13
+UNRESOLVED = (
+    "either the kinks of the loss are not all declared (`kinks` of a ConvexMargin, `breakpoints` of another loss) and "
+    "lie too near to each other to be found, or its prox is not exact"
+)
+UNDETERMINED = "all samples exert the same force, whatever the bias is: take a smaller lam, or bias=False"
+MARGINS = "near lam -> 0 on separable data use hard_margin; otherwise take a less extreme alpha or lam"
+ADVICE = "take a less extreme alpha or lam, or a larger tol or max_iter"
 
 
 def solve_problem(
@@ -42,11 +68,14 @@ def solve_problem(
     """Solve the saddle-point equations of one problem and verify the point that is returned.
 
     The residual in (log V, log q, r) is within `tol`, and all inequalities hold. The search begins at `start` (a
-    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps, Anderson
-    acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried, which begins
-    only before `max_iter` evaluations of the equations. ConvergenceError where all fail, and ReplicaSymmetryError where
-    the point is unstable; with check=False the best point is returned. ValueError for a hard margin above the
-    separability threshold.
+    neighboring problem's point), else at the closed form of ridge regression or a cold start: damped steps,
+    Anderson acceleration and Newton from the best point. Failing these, continuation in lam and in alpha is tried,
+    which begins only before `max_iter` evaluations of the equations. With a loss that is not convex at the point
+    that was found, the search is made from small and large weights and from those of a teacher too, and the point
+    of least energy is returned. The averages of a loss of one's own are verified on finer panels and by parts:
+    where these differ, kinks are sought and its slope is ignored. ConvergenceError where all fail, and
+    ReplicaSymmetryError where the point is unstable; with check=False the best point is returned. ValueError for a
+    hard margin above the separability threshold.
     """
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
@@ -54,15 +83,111 @@ def solve_problem(
     update = _Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
+    if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= RESOLVED:
+        update.seek_kinks()
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
+    solution = _polished(update, x, residual, tol)
+    if solution.converged and not _gap_of_routes(update, solution.value) <= RESOLVED and update.seek_kinks():
+        x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
+        solution = _polished(update, x, residual, tol)
+    solution = _least(update, solution, tol)
+    advice = SEPARABLE if isinstance(update.loss, HardMargin) else _advice(problem)
+    name = f"saddle point of {_described(problem)}"
+    point = _observables(update, verified(solution, name, check, advice))
+    if point.converged:
+        point = _verified_routes(update, point, name, check)
+    if point.converged:
+        point = _with_a_bias(point, name, tol, check)
+    if check and point.jumps:
+        _refuse_jumps(point, name, tol)
+    return require_stable(point, point.replicon, name, tol, check)
+
+
+def _polished(update: "_Equations", x: Array, residual: float, tol: float) -> Solution[Overlaps]:
     solution = _judged(update, x, tol)
     if not solution.converged and residual < 1e3 * tol:
         # The residual is small in the coordinates of the search, but not yet in the overlaps.
         solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
-    advice = SEPARABLE if isinstance(update.loss, HardMargin) else ADVICE
-    name = f"saddle point of {_described(problem)}"
-    point = _observables(update, verified(solution, name, check, advice))
-    return require_stable(point, point.replicon, name, tol, check)
+    return solution
+
+
+def _least(update: "_Equations", solution: Solution[Overlaps], tol: float) -> Solution[Overlaps]:
+    """Return the solution of least energy of all that are found from other ends, if the loss is not convex at this one.
+
+    The saddle point of a convex loss is the only one.
+    """
+    at = solution.value
+    if not (
+        solution.converged and any(shape.steep for shape in all_shapes(update.problem, update.loss, at, update.bias))
+    ):
+        return solution
+    found = [solution]
+    for end in _ends(update.problem):
+        x, residual = search(update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+        other = _polished(update, x, residual, tol)
+        if other.converged and all(relative_gap(other.value.V, one.value.V) > DISTINCT for one in found):
+            found.append(other)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: _observables(update, one).energy)
+
+
+def _ends(problem: GeneralizedLinearModel) -> list[Array]:
+    """Return starts, in `Coordinates`: with small weights, with large ones, and with those near a teacher's."""
+    C, A = problem.modes.n_covariances, problem.modes.n_signals
+    ends = ((0.01, 0.01, 0.01), (100.0, 100.0, 0.01), (0.05, 1.0, 2.0))
+    return [np.concatenate((np.full(C, np.log(V)), np.full(C, np.log(q)), np.full(A, u))) for V, q, u in ends]
+
+
+def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
+    """Return by how much the averages of an own loss differ on panels of half the width, and by parts.
+
+    It is relative, and zero for a built-in loss. A slope that is not that of the prox would lead to the solution of
+    other equations, and kinks that are not known to one of a wrong quadrature.
+    """
+    if not isinstance(update.loss, OwnLoss):
+        return 0.0
+    fixed = replace(update.problem, bias=False)
+    with np.errstate(all="ignore"):
+        first, second = (channel(fixed, loss, at, update.bias) for loss in (update.loss, update.loss.other_route()))
+    # A response by parts has the rounding of forces, divided by the width of the field.
+    rounding = ROUNDING * np.sqrt(update.problem.alpha * second.qhat / at.q)
+    responses = np.maximum(abs(first.Vhat - second.Vhat) - rounding, 0.0)
+    return max(
+        float(np.max(responses)) / max(float(np.max(abs(second.Vhat))), 1e-300),
+        float(np.max(abs(first.qhat - second.qhat))) / max(float(np.max(second.qhat)), 1e-300),
+        float(np.max(abs(first.rhat - second.rhat), initial=0.0)) / max(float(np.sqrt(np.max(second.qhat))), 1e-300),
+    )
+
+
+def _verified_routes(update: "_Equations", point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
+    """Refuse averages that differ between two routes, or with check=False say that the point has not converged."""
+    gap = _gap_of_routes(update, point.overlaps)
+    if gap <= RESOLVED:
+        return point
+    failed = Solution(point, "unverified", gap, RESOLVED, point.iterations or 0)
+    verified(failed, f"averages of the loss {update.loss.name!r} at the {name}", check, UNRESOLVED)
+    return replace(point, converged=False, residual=gap)
+
+
+def _with_a_bias(point: SaddlePoint, name: str, tol: float, check: bool) -> SaddlePoint:
+    """Refuse a point whose bias nothing decides, not even rare forces."""
+    if not np.isneginf(point.bias_share).any():
+        return point
+    failed = Solution(point, "unverified", np.inf, tol, point.iterations or 0)
+    verified(failed, f"bias of the {name}", check, UNDETERMINED)
+    return replace(point, converged=False)
+
+
+def _refuse_jumps(point: SaddlePoint, name: str, tol: float) -> None:
+    jump = max(point.jumps, key=lambda jump: jump.above - jump.below)
+    refuse_unstable(
+        point,
+        point.replicon,
+        f"{name}: the loss is not convex at V = {jump.response:.6g}, where its proximal operator jumps at "
+        f"t = {jump.t:.6g} from {jump.below:.6g} to {jump.above:.6g}",
+        tol,
+        "the training has many far minima, and the losses and errors of this point are not theirs: take a larger lam "
+        "or fewer samples, or with check=False the point itself, whose `energy_bound` is a lower bound of the energy",
+    )
 
 
 def _threshold(problem: GeneralizedLinearModel) -> float:
@@ -89,6 +214,9 @@ def _attempts(
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
+    if isinstance(update.loss, OwnLoss) and not update.loss.convex:
+        for end in _ends(problem):
+            yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
     budget = LONGEST * max_iter
     # The ridge of a hard margin only scales V: no other ridge is easier.
     if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
@@ -102,8 +230,15 @@ class _Equations(Counted):
 
     def __init__(self, problem: GeneralizedLinearModel) -> None:
         super().__init__(self._packed, self._in_range)
-        self.problem, self.loss, self.coordinates = problem, loss_of(problem.loss), Coordinates(problem)
+        self.problem, self.loss, self.coordinates = problem, examined(loss_of(problem.loss)), Coordinates(problem)
         self.bias = np.zeros(problem.n_learners)
+
+    def seek_kinks(self) -> bool:
+        """Seek kinks that an own loss does not declare from now on, and ignore its slope; tell whether this is new."""
+        if not isinstance(self.loss, OwnLoss) or self.loss.kinks_sought:
+            return False
+        self.loss = self.loss.with_kinks()
+        return True
 
     def conjugates(self, at: Overlaps) -> Conjugates:
         found = channel(self.problem, self.loss, at, self.bias)
@@ -136,6 +271,18 @@ def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
     residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
     status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
     return Solution(at, status, residual, tol, update.evaluations)
+
+
+def _jumps(update: "_Equations", at: Overlaps, bias: Array) -> tuple[Jump, ...]:
+    """Return the jumps of the proximal operator, each once: clusters of one response share them."""
+    shapes = all_shapes(update.problem, update.loss, at, bias)
+    found = {(round(jump.t, 6), round(jump.response, 9)): jump for shape in shapes for jump in shape.jumps}
+    return tuple(sorted(found.values()))
+
+
+def _advice(problem: GeneralizedLinearModel) -> str:
+    """Return the advice for a search that failed: a hard margin is the limit of logistic and hinge loss only."""
+    return MARGINS if loss_of(problem.loss).name in ("logistic", "hinge") else ADVICE
 
 
 def _described(problem: GeneralizedLinearModel) -> str:
@@ -172,14 +319,31 @@ def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equati
     return follow(path, at)
 
 
+def _with_rare_forces(update: _Equations, at: Overlaps, found: Conjugates) -> tuple[Conjugates, Array]:
+    """Return the conjugates at the biases that rare forces decide, and the share of these forces for each learner."""
+    problem = update.problem
+    shares = np.full(problem.n_learners, np.nan)
+    if not problem.bias or not np.isfinite(found.bias).all():
+        return found, shares
+    bias = found.bias.copy()
+    for learner in range(problem.n_learners):
+        if own := [cluster for cluster in problem.clusters if cluster.learner == learner]:
+            bias[learner], shares[learner] = balanced_bias(own, update.loss, at, float(bias[learner]))
+    if np.array_equal(bias, found.bias):
+        return found, shares
+    return channel(replace(problem, bias=False), update.loss, at, bias), shares
+
+
 def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoint:
     problem, at = update.problem, solution.value
-    found = update.conjugates(at)
+    found, bias_share = _with_rare_forces(update, at, update.conjugates(at))
     _, norms = prior(problem, found.Vhat, found.qhat, found.rhat)
     losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
     shares = np.array([cluster.probability for cluster in problem.clusters])
     train = float(shares @ losses)
     growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
+    jumps = _jumps(update, at, found.bias)
+    replicon = 1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan
     return SaddlePoint(
         problem=problem,
         V=at.V,
@@ -195,7 +359,9 @@ def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoin
         cluster_errors=errors,
         squared_norm=np.diag(norms),
         energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
-        replicon=1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan,
+        replicon=-np.inf if jumps else replicon,
+        jumps=jumps,
+        bias_share=bias_share,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

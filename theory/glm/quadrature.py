@@ -14,10 +14,11 @@ ORDER = 16
 BARE = np.linspace(-RANGE, RANGE, 1 + int(np.ceil(2 * RANGE / WIDEST)))
 
 
-def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER) -> tuple[Array, Array]:
+def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER, *, halvings: int = 0) -> tuple[Array, Array]:
     """Return Gauss-Legendre nodes on panels and weights that hold the density; a bend is (place, width), 0 a kink.
 
-    Around a bend of a finite width the panels grow geometrically from that width.
+    Around a bend of a finite width the panels grow geometrically from that width. All panels are then halved
+    `halvings` times.
     """
     edges = BARE.tolist()
     for place, width in bends:
@@ -25,6 +26,8 @@ def normal_nodes(bends: Iterable[tuple[float, float]], order: int = ORDER) -> tu
             edges += _graded(place, width)
     kept = np.array(sorted(edge for edge in edges if -RANGE <= edge <= RANGE))
     kept = kept[np.append(True, kept[1:] - kept[:-1] > 1e-12)]
+    for _ in range(halvings):
+        kept = np.sort(np.append(kept, (kept[1:] + kept[:-1]) / 2))
     z, weights = panelled_legendre(kept, order)
     return z, weights * np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
 

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from theory.glm.overlaps import Overlaps
+from theory.glm.own_losses import Jump
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.glm import GeneralizedLinearModel
@@ -12,6 +15,8 @@ from theory.numerics.stability import WithReplicon
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LEAST_SHARE = -12.0  # decimal logarithm of the share of forces below which double precision does not see them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +37,19 @@ class SaddlePoint(WithReplicon, SolverResult):
     this matrix: for one covariance 1 - alpha E (df/dh)^2 tr(Omega G)^2/p, one minus the parameter of de Almeida and
     Thouless. For convex losses it is positive: 0 <= -df/dh <= 1/V gives a_c <= Vhat_c/V_c, hence sum_d B_cd a_d V_d <=
     tr(Omega_c G (1 - ridge G))/p < V_c, and no eigenvalue reaches 1. A loss of one's own that is not convex can
-    make it negative; the prediction is then wrong, since the training has many far minima.
+    make it negative; the prediction is then wrong, since the training has many far minima. It is -infinity where the
+    proximal operator of the loss jumps among the samples: E (df/dh)^2 is infinite there, and a small difference delta
+    grows as the square root of delta. `jumps` lists these jumps, each with its argument t, the values below and above
+    it, and the response V (times the loss weight) to which it belongs. `train_loss`, `test_error` and overlaps of an
+    unstable point are solutions of the equations only, and not what a training reaches; of it `energy_bound` remains.
+
+    `bias_share` is the decimal logarithm, for each learner, of the share of all forces on a trained bias that decide on
+    it, those which differ from the force in the middle of their cluster: 0 where half of the samples or more do so, NaN
+    for a bias that is not trained. With hinge loss and a large ridge nearly all samples lie on one straight piece of
+    the loss, and where the labels balance only a tail of them decides. The bias is then that of the limit of infinitely
+    many samples, from the balance of both tails; n samples have it only where n is far above the inverse of that share
+    and both labels are equally frequent among them, otherwise any bias in an interval is as good: see
+    `bias_determined`.
 
     `residual` is that of the saddle-point equations in log V, log q, r; `iterations` counts
     evaluations of them.
@@ -53,6 +70,24 @@ class SaddlePoint(WithReplicon, SolverResult):
     squared_norm: Array
     energy: float
     replicon: float
+    jumps: tuple[Jump, ...]
+    bias_share: Array
+
+    @property
+    def energy_bound(self) -> float:
+        """A lower bound of the least energy of the training, per weight, as the number of weights grows.
+
+        By Gordon's inequality, which asks for no convex loss, it is the least over q of the greatest over V of
+        lam q/2 - q/(2 V) + alpha E min_x [l(x) + (x - h)^2/(2 V)], written here for isotropic inputs. The saddle point
+        is where this is stationary, and `energy` its value; where the point is stable it is the energy itself. NaN for
+        several covariances or learners, for which the inequality was not derived.
+        """
+        return self.energy if len(self.V) == 1 and self.problem.n_learners == 1 else float("nan")
+
+    @property
+    def bias_determined(self) -> bool:
+        """Whether more than one in 1e12 of the forces on each trained bias decides on it."""
+        return not bool(np.any(self.bias_share < LEAST_SHARE))
 
     @property
     def overlaps(self) -> Overlaps:

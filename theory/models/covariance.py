@@ -15,6 +15,9 @@ from theory.models.eigenmodes import eigenmodes
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
 
+OTHER_NODES = 4099  # at least so many nodes has the grid that verifies the means of a symbol
+OTHER_TOLERANCE = 1e-8  # of these means, relative
+
 
 class Covariance(ABC):
     """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
@@ -114,21 +117,35 @@ def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: floa
     """Compute the modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
 
     The number of nodes is doubled until the means of s and 1/s, and with them those of all s/(s + kappa), stand still,
-    or until all that moves them is rounding in the symbol. ValueError where the symbol is not positive and smooth.
+    or until all that moves them is rounding in the symbol, and agree with those of another grid of at least 4099
+    nodes, none of which is one of theirs: a narrow peak can lie between few nodes, and the means of steps can agree by
+    chance. A peak narrower than about 0.001 may be missed. ValueError where the symbol is not positive and smooth.
     """
     previous, change = np.zeros(3), np.inf
     for exponent in range(5, 21):
         angles = half_circle(2**exponent)
-        s = _values(symbol, angles, name)
-        if not (np.isfinite(s).all() and s.min() > 0):
-            raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
-        # Plain means of a step function can agree by chance from one level to the next; with a cosine they do not.
-        current = np.array([s.mean(), (1 / s).mean(), (s * np.cos(angles)).mean()])
+        s = _positive(symbol, angles, name)
+        current = _means(s, angles)
         before, change = change, float(np.max(abs(current - previous) / current[[0, 1, 0]]))
         if change <= tolerance or before / 2 < change <= 1e-9:
-            return spectrum.homogeneous(s, np.ones(len(s)))
+            others = half_circle(max(OTHER_NODES, int(1.618 * len(angles)) | 1))
+            apart = abs(_means(_positive(symbol, others, name), others) - current) / current[[0, 1, 0]]
+            if float(np.max(apart)) <= OTHER_TOLERANCE:
+                return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
+
+
+def _means(s: Array, angles: Array) -> Array:
+    # Plain means of a step function can agree by chance from one level to the next; with a cosine they do not.
+    return np.array([s.mean(), (1 / s).mean(), (s * np.cos(angles)).mean()])
+
+
+def _positive(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
+    s = _values(symbol, angles, name)
+    if not (np.isfinite(s).all() and s.min() > 0):
+        raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
+    return s
 
 
 def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 from scipy.optimize import minimize_scalar
 
 from theory.glm.fresh_loss import fresh_loss
@@ -12,6 +13,9 @@ from theory.models import checks
 from theory.models.arguments import checked
 from theory.models.glm import GaussianMixture
 from theory.models.results import Result
+
+WIDTH = 1e-4  # of the interval of log lam in which the minimum lies
+SCANNED = 2 / math.log(10)  # ridges, for each unit of log lam
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,9 +37,11 @@ def optimal_ridge(
 ) -> OptimalRidge:
     """Find the ridge lam within `bounds` at which the mean loss of a fresh sample is least.
 
-    The search is a bounded one in log lam, in which this loss has one minimum; the ridge of `model` has no part in it.
-    `tol` and `max_iter` are those of `solve` at each ridge. Raises ValueError for bounds that do not increase, and
-    ConvergenceError where the saddle point of one ridge is not solved.
+    The search is a bounded one in log lam, in which this loss mostly has one minimum. It can have several with
+    hinge loss and a trained bias, so that the whole interval is scanned too, at two ridges a decade, and searched
+    again where one of them is better; the ridge of `model` has no part in it. `tol` and `max_iter` are those of
+    `solve` at each ridge. Raises ValueError for bounds that do not increase, and ConvergenceError where the saddle
+    point of one ridge is not solved.
     """
     low, high = (checks.positive("bounds", bound) for bound in bounds)
     if not low < high:
@@ -49,7 +55,13 @@ def optimal_ridge(
         return fresh_loss(points[log_lam])
 
     ends = (math.log(low), math.log(high))
-    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-4})
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": WIDTH})
+    scan = np.linspace(*ends, 2 + math.ceil(SCANNED * (ends[1] - ends[0])))
+    losses = [loss(float(log_lam)) for log_lam in scan]
+    k = int(np.argmin(losses))
+    near = (float(scan[max(k - 1, 0)]), float(scan[min(k + 1, len(scan) - 1)]))
+    if losses[k] < found.fun and not near[0] <= float(found.x) <= near[1]:
+        found = minimize_scalar(loss, bounds=near, method="bounded", options={"xatol": WIDTH})
     at = float(found.x)
     near_end = min(at - ends[0], ends[1] - at) < 1e-3
     return OptimalRidge(
@@ -58,7 +70,7 @@ def optimal_ridge(
         point=points[at],
         at_bound=near_end,
         residual=points[at].residual,
-        iterations=int(found.nfev),
+        iterations=len(points),
     )
 
 
