@@ -181,7 +181,8 @@ class _System:
         more than a tenth at once.
         """
         x, time, residual, made = slow.value, 1.0, np.inf, 0
-        for made in range(FLOW_STEPS):
+        while made < FLOW_STEPS:
+            made += 1
             image = self.update(x)
             residual = relative_gap(image, x)
             if not residual > goal or time < 1e-6:

@@ -71,9 +71,9 @@ def zero_entropy_capacity(
     The load is scanned upward from few patterns, since far above alpha_0 the equations are ill-behaved; alpha_0 is then
     a root in the last step. There the entropy of solutions of every norm is scanned (see `solution_entropy`). If some
     of another norm are left, these are followed upward to where their entropy vanishes, until none are left: where a
-    level is small and the margin negative, that can be at a load many times as large. ConvergenceError where the equations were not solved or replica symmetry is unstable
-    (check=False returns an unstable alpha_0); ValueError for a negative margin if 0 is a level, since W = 0 then stores
-    any number of patterns.
+    level is small and the margin negative, that can be at a load many times as large. ConvergenceError where the
+    equations were not solved or replica symmetry is unstable (check=False returns an unstable alpha_0); ValueError for
+    a negative margin if 0 is a level, since W = 0 then stores any number of patterns.
 
     >>> found = zero_entropy_capacity([-1, 1])
     >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)

@@ -96,9 +96,9 @@ def likely_maxima(problem: Saddle) -> list[Array]:
 
 
 def log_mean_number(problem: Saddle, norm: float) -> float:
-    """Return a bound of the entropy of solutions of a given norm: the logarithm of their mean number, or little more.
+    """Return a bound of the entropy of solutions of a given norm: the logarithm of their mean number, or a little more.
 
-    The entropy of all weight vectors of norm Q is the minimum over t of log sum_w exp(t w^2) - t Q; any t gives a bound.
+    The entropy of all weight vectors of norm Q is the minimum over t of log sum_w exp(t w^2) - t Q; each t is a bound.
     """
     tilts = np.concatenate([-TILTS[::-1], [0.0], TILTS]) / np.ptp(problem.levels**2)
     free = logsumexp(np.multiply.outer(tilts, problem.levels**2 - norm), axis=1).min()
@@ -137,16 +137,15 @@ def _maxima(scan: _Scan) -> list[Array]:
         open_ = open_[~steady & np.isfinite(entropy)]
     found = []
     for k in np.flatnonzero(usable):
-        before, after = (usable[j] and rises[j] if 0 <= j < len(usable) else None for j in (k - 1, k + 1))
         ends = not (k + 1 < len(usable) and usable[k + 1])
-        begins = not (k and usable[k - 1])
-        if (rises[k] and ends) or (not rises[k] and (begins or before)):
+        falls_from = k == 0 or not usable[k - 1] or rises[k - 1]
+        if ends if rises[k] else falls_from:
             found.append(np.array([scan.norms[k], q[k]]))
     return found
 
 
 def _tilted(scan: _Scan, a: Array, linear: Array) -> tuple[Array, _Law]:
-    """Return the multipliers a with E<w^2> = Q, by Newton's method within the bracket known so far, and the averages."""
+    """Return the multipliers a with E<w^2> = Q, by Newton's method within a bracket, and the averages at them."""
     low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
     for _ in range(INNER):
         law = scan.law(a, linear)
