@@ -21,6 +21,7 @@ STRIDE = 25  # plain steps between two looks at their residual
 DEAD = 1e-9  # overlaps below which only the self-overlap moves, which then converges fast or not at all
 FLOW_STEPS = 300  # implicit steps along the flow of slow plain steps
 LARGEST_MOVE = 0.1  # of an order in one implicit step, relative; of Q - q five times as much
+RESOLVED = 2e-5  # of Q - q over 1 + Q, below which differences for a Jacobian would step over the edge Q = q
 LONGEST_TIME = 1e8  # of an implicit step, from where on it is Newton's
 NEAR = 1e-5  # residual at which Newton's method takes over from plain steps
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
@@ -185,7 +186,7 @@ class _System:
             made += 1
             image = self.update(x)
             residual = relative_gap(image, x)
-            if not residual > goal or time < 1e-6:
+            if not residual > goal or time < 1e-6 or x[0] - x[1] < RESOLVED * (1 + x[0]):
                 break
             try:
                 step = np.linalg.solve((1 + 1 / time) * np.eye(3) - differences(self.update, x), image - x)

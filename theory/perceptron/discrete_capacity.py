@@ -112,7 +112,7 @@ def zero_entropy_capacity(
     if lost is not None:
         raise lost
     if check and not found.stable:
-        refuse_broken(found, _problem(model), accuracy)
+        refuse_broken(found, _problem(model), accuracy, "other levels")
     return ZeroEntropyCapacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound, tuple(passed),
         residual=found.residual, iterations=iterations, converged=True,

@@ -250,7 +250,7 @@ def _solved(groups: _Groups, start: float, tol: float, max_iter: int, check: boo
     verified(solution, problem, check, "take an overlap farther from one, or fewer copies")
     found = _evaluated(finer, float(x[0]), solution)
     if check and not found.stable:
-        refuse_broken(found, problem, tol)
+        refuse_broken(found, problem, tol, "a model with a smaller alpha, or fewer copies")
     return found
 
 

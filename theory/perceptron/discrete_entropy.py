@@ -163,7 +163,7 @@ def dominant(
     if len(found) > 1:
         best = replace(best, other=found[1][0])
     if check and not best.stable:
-        refuse_broken(best, _problem(model), tol)
+        refuse_broken(best, _problem(model), tol, "a smaller alpha")
     return best, x
 
 
@@ -201,11 +201,11 @@ def same(x: Array, y: Array) -> bool:
     return bool(np.max(np.abs(x - y)) <= SAME * max(x[0], y[0]))
 
 
-def refuse_broken(found: Any, problem: str, tol: float) -> None:
-    """Raise the ReplicaSymmetryError of a result whose replicon is not positive."""
+def refuse_broken(found: Any, problem: str, tol: float, change: str) -> None:
+    """Raise the ReplicaSymmetryError of a result whose replicon is not positive; `change` says what to take instead."""
     advice = (
         f"replica symmetry is broken here (replicon {found.replicon:.4g} < 0), so that the true entropy is another "
-        "one: take a smaller alpha, or check=False for the unstable solution"
+        f"one: take {change}, or check=False for the unstable solution"
     )
     refuse_unstable(found, found.replicon, problem, tol, advice)
 
