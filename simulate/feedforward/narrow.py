@@ -1,5 +1,6 @@
 """Errors of students of narrow networks, measured on samples of their posterior."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -23,6 +24,7 @@ MOST_UNITS = 1_000_000
 DOUBLINGS = 3
 LEAST_ACCEPTANCE = 0.2
 BURN_IN = 0.5  # trajectories before recording, per recorded one
+SEPARATING = 0.05  # of the self-overlap: by so much, or by the scatter of N K weights, overlaps may still fall
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,9 +41,18 @@ class NarrowSample(SolverResult):
     nothing where units were exchanged or, with "quadratic", rotated. With K units it is of order 1/K for units that
     have not specialized, since the sum of all units is known.
 
+    `chain_overlap` is the mean product of weights of different chains at the same time, which is q of
+    `theory.feedforward.tempered_orders` where the units of all chains kept their order. `separation` is its mean over
+    the first half of what was recorded minus that over the second, in units of `self_overlap`.
+
     `acceptance` is that of the trajectories, `r_hat` the larger split R-hat of Gibbs risk and training error over all
-    chains, `n_samples` the trajectories recorded of each chain and `iterations` the evaluations of the gradient.
-    `converged` says whether R-hat was below its limit; `residual` is R-hat - 1.
+    chains, `n_samples` the trajectories recorded of each chain and `iterations` the evaluations of the gradient;
+    `residual` is R-hat - 1, and `start` where the chains began. `converged` says that R-hat was below its limit and the
+    acceptance was not small. That chains agree says that they are in equilibrium only if they began at different
+    points, at "random". From "teacher" all of them begin at one point, and R-hat shows only that none drifts: what is
+    asked in addition is that they no longer move away from each other, `separation` below 0.05 or 1/sqrt(N K). So
+    `converged` means there that the chains are stationary in the state of the teacher, and never that this state is the
+    one of largest weight. (The teacher of a Bayes-optimal student is itself one sample of the posterior.)
     """
 
     gibbs_risk: float
@@ -52,6 +63,9 @@ class NarrowSample(SolverResult):
     acceptance: float
     r_hat: float
     n_samples: int
+    chain_overlap: float
+    separation: float
+    start: Literal["teacher", "random"]
     gibbs_series: Array = field(repr=False)  # (chains, n_samples)
     train_series: Array = field(repr=False)
 
@@ -81,7 +95,8 @@ def sample_narrow(
     None. Chains start at the teacher, or at independent random weights: where two states coexist they stay in that of
     their start, as long as the system is large. Momenta have the mean curvature of the energy as their mass.
     `n_samples` trajectories are recorded after half as many; where R-hat of the Gibbs risk or of the training error is
-    not below `r_hat_limit` they are discarded, and twice as many are made, up to eight times as many.
+    not below `r_hat_limit`, or chains from the teacher still move apart, they are discarded, and twice as many are
+    made, up to eight times as many. What `converged` means with either start is said in `NarrowSample`.
 
     The theory is that of 1 << K << N. Errors deviate from it by several percent at K = 6 and N = 60, most where units
     have not specialized. "quadratic" units are the most sensitive: they rotate into each other, which lowers the number
@@ -110,7 +125,7 @@ def sample_narrow(
     chains = Chains(task, np.repeat(task.teacher[:, None, :], C, axis=1) if start == "teacher" else at_random, rng)
     chains.burn_in(max(20, int(BURN_IN * count)))
     for doubling in range(DOUBLINGS + 1):
-        found = _recorded(chains, count << doubling, limit)
+        found = _recorded(chains, count << doubling, limit, start)
         if found.converged:
             return found
     if check:
@@ -156,22 +171,29 @@ def _require_energy(model: NarrowNetwork, beta: float | None) -> None:
 
 def _not_mixed(found: NarrowSample, gradients: int) -> MixingError:
     diagnoses = {"Gibbs risk": diagnose(found.gibbs_series), "training error": diagnose(found.train_series)}
-    reason = f"R-hat {found.r_hat:.4g}, acceptance {found.acceptance:.2g}, after {gradients} gradients"
-    advice = "take more samples, or other parameters: near a transition chains may be on their way to another state"
+    reason = (
+        f"R-hat {found.r_hat:.4g}, acceptance {found.acceptance:.2g}, separation {found.separation:.2g}, after "
+        f"{gradients} gradients"
+    )
+    advice = "raise n_samples, or take another model: near a transition chains may be on their way to another state"
     return MixingError(reason, diagnoses, found.n_samples, advice, unit="trajectories")
 
 
-def _recorded(chains: Chains, count: int, limit: float) -> NarrowSample:
+def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher", "random"]) -> NarrowSample:
     task = chains.task
     C = chains.weights.shape[1]
     gibbs, train = np.empty((C, count)), np.empty((C, count))
     total, sizes, overlaps, accepted = np.zeros((len(task.test_outputs), C)), 0.0, 0.0, 0.0
+    between = np.empty(count)
     for t in range(count):
         accepted += float(chains.trajectory().mean())
         s = task.outputs(task.test_inputs, chains.weights)
         total += s
         gibbs[:, t], train[:, t] = _distance(task, s), chains.losses
-        sizes += float((chains.weights**2).mean())
+        size = float((chains.weights**2).mean())
+        sizes += size
+        # The square of the sum over chains holds all pairs, and the squares of each.
+        between[t] = (float((chains.weights.sum(axis=1) ** 2).mean()) - C * size) / (C * (C - 1))
         overlaps += float((chains.weights * task.teacher[:, None, :]).mean())
     means = total / count
     if task.signs:
@@ -181,12 +203,14 @@ def _recorded(chains: Chains, count: int, limit: float) -> NarrowSample:
         mean_risk = float(np.mean([np.mean(gaps[:, a] * gaps[:, b]) for a, b in combinations(range(C), 2)]))
     r_hat = max(diagnose(series).residual + 1 for series in (gibbs, train) if np.ptp(series) > 0 or series is gibbs)
     moved = accepted / count
+    separation = float(between[: count // 2].mean() - between[count // 2 :].mean()) / (sizes / count)
+    settled = start == "random" or separation < max(SEPARATING, 1 / math.sqrt(task.teacher.size))
     return NarrowSample(
         *(float(gibbs.mean()), mean_risk, float(train.mean()), sizes / count, overlaps / count, moved, r_hat, count),
-        *(gibbs, train),
+        *(float(between.mean()), separation, start, gibbs, train),
         residual=r_hat - 1,
         iterations=chains.gradients,
-        converged=bool(r_hat < limit and moved >= LEAST_ACCEPTANCE),
+        converged=bool(r_hat < limit and moved >= LEAST_ACCEPTANCE and settled),
     )
 
 

@@ -24,12 +24,13 @@ ADVICE = "raise n_sweeps or max_doublings, or take a smaller beta or squared_nor
 class StochasticWeightSample(SolverResult):
     """Averages over Markov chains of the means m of stochastic weights, all with the same patterns.
 
-    `loss` is L/N per weight, and `binarized_error` the fraction of the patterns that sign(m) misclassifies; both are
-    averages over `n_sweeps` sweeps of all chains. `overlap` is m.m'/N between the time averages of independent chains,
-    which is an unbiased estimate of the overlap of two samples. `self_overlap` is the overlap between both halves of a
-    chain, and is larger where chains have not forgotten their first half. `r_hat` is the split R-hat of the loss,
-    `residual` is R-hat - 1, and `acceptance` is the acceptance of small rotations. `means` (chains, N) are the last
-    states, and `patterns` (P, N) the patterns.
+    `loss` is L/N per weight, and `binarized_error` the fraction of the patterns that sign(m) misclassifies; both
+    are averages over the last `n_sweeps` sweeps of every chain, of which each fifth was recorded, and `iterations`
+    counts all sweeps that a chain made, with those of the annealing. `overlap` is m.m'/N between the time averages
+    of independent chains, which is an unbiased estimate of the overlap of two samples. `self_overlap` is the
+    overlap between both halves of a chain, and is larger where chains have not forgotten their first half. `r_hat`
+    is the split R-hat of the loss, `residual` is R-hat - 1, and `acceptance` is the acceptance of small rotations.
+    `means` (chains, N) are the last states, and `patterns` (P, N) the patterns.
     """
 
     model: StochasticPerceptron = field(repr=False)
@@ -85,7 +86,7 @@ def sample_stochastic_weights(
     )
     patterns = rng.standard_normal((N, P))
     means = np.sqrt(model.squared_norm) * rng.choice([-1.0, 1.0], (chains, N))
-    angles, anneal, width = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm)
+    angles, anneal, width, total = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm), sweeps
     for doubling in range(doublings + 1):
         recorded = _Records(chains, sweeps * 2**doubling // EVERY, N)
         for c in range(chains):
@@ -93,7 +94,7 @@ def sample_stochastic_weights(
             recorded.acceptances[c], angles[c] = run(
                 rng, means[c], patterns, width, model.beta, angles[c], anneal, EVERY, LOG_PHI, *arrays
             )
-        anneal = 0
+        anneal, total = 0, total + EVERY * recorded.losses.shape[1]
         evidence = diagnose(recorded.losses, EVERY)
         acceptance = float(recorded.acceptances.mean())
         overlap, own = recorded.overlaps()
@@ -101,7 +102,7 @@ def sample_stochastic_weights(
         mixed = evidence.r_hat < limit and remembered < MEMORY and acceptance >= LEAST_ACCEPTANCE
         if mixed:
             break
-    made = sweeps * 2**doubling
+    made = EVERY * recorded.losses.shape[1]
     if check and not mixed:
         reason = (
             f"R-hat of the loss must be below {limit:g}, what a chain remembers of its first half, {remembered:.2g}, "
@@ -120,7 +121,7 @@ def sample_stochastic_weights(
         means=means,
         patterns=patterns.T,
         residual=evidence.r_hat - 1,
-        iterations=sweeps * 2 ** (doubling + 1),
+        iterations=total,
         converged=mixed,
     )
 

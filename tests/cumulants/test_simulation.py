@@ -9,14 +9,17 @@ from scipy.stats import norm
 
 from simulate.core import Estimate, stream
 from simulate.cumulants import (
+    NormStatistics,
     draw_spike,
     enumerated_norm,
     known_spike_accuracy,
+    norm_statistic,
     norm_statistics,
     random_features_accuracy,
     sample_null,
     sample_spiked,
 )
+from simulate.cumulants.samples import draw_spikes
 from theory import cumulants
 from theory.models import AtomicLatent, SpikedCumulant
 
@@ -103,6 +106,62 @@ def test_skewness_of_the_statistic(agrees):
     model, n = SpikedCumulant(20, 10.0), 30
     measured, predicted = norm_statistics(model, n, 20_000, stream(0, "skewness")), cumulants.norm_test(model, n)
     agrees(Estimate.of((measured.null / predicted.deviation) ** 3), predicted.skewness, resolves=0.6)
+
+
+@pytest.mark.parametrize(("repeats", "numbers"), [(2, 2**16), (7, 3 * 5 * 4), (7, 1), (12, 3 * 5 * 4)])
+def test_norm_statistics_have_as_many_data_sets_of_as_many_samples_as_asked_for(monkeypatch, repeats, numbers):
+    """Also where they are drawn in blocks, of which the last one is shorter."""
+    model, sizes = SpikedCumulant(4, 2.0), []
+    original = norm_statistic.spiked_data_sets
+
+    def counted(model, spikes, n, rng):
+        sizes.append((len(spikes), n))
+        return original(model, spikes, n, rng)
+
+    monkeypatch.setattr(norm_statistic, "CHUNK", numbers)
+    monkeypatch.setattr(norm_statistic, "spiked_data_sets", counted)
+    found = norm_statistics(model, 5, repeats, stream(0, "counts", repeats, numbers))
+    assert found.n == 5
+    assert found.null.shape == found.spiked.shape == (repeats,)
+    assert len(np.unique(found.null)) == len(np.unique(found.spiked)) == repeats
+    assert sum(count for count, _ in sizes) == repeats
+    assert {n for _, n in sizes} == {5}
+    for estimate in (found.level(1.0), found.power(-1.0), found.standardized_mean()):
+        assert estimate.n == repeats
+
+
+def test_shares_and_means_of_given_statistics():
+    given = NormStatistics(3, null=np.array([-2.0, -1.0, 1.0, 2.0]), spiked=np.array([-3.0, -2.5, -0.5, 1.0, 0.0]))
+    assert given.level(-1.5).mean == 1 / 4
+    assert given.level(0.5).mean == 2 / 4
+    assert given.power(-1.5).mean == 2 / 5
+    assert given.level(-1.5).stderr == pytest.approx(math.sqrt(2 / 6 * (4 / 6) / 4))  # one hit and one miss more
+    assert given.power(-1.5).stderr == pytest.approx(math.sqrt(3 / 7 * (4 / 7) / 5))
+    # Route two for the ratio of a mean and a deviation: the scatter of many such ratios.
+    rng, R = stream(0, "ratios"), 400
+    ratios = [
+        NormStatistics(1, null=rng.exponential(size=R) - 1, spiked=rng.standard_normal(R) + 2).standardized_mean()
+        for _ in range(2000)
+    ]
+    assert np.mean([one.mean for one in ratios]) == pytest.approx(2, rel=0.02)
+    assert np.mean([one.stderr for one in ratios]) == pytest.approx(np.std([one.mean for one in ratios]), rel=0.06)
+
+
+def test_moments_of_the_samples_to_one_percent():
+    """Overlaps of spikes and moments along the spike, from so many draws that one percent is three errors or more."""
+    for prior, exact in (("signs", 13 / 125), ("sphere", 3 / 35)):
+        u = draw_spikes(SpikedCumulant(5, 1.0, prior), 1_600_000, stream(0, "many spikes", prior)).reshape(2, -1, 5)
+        found = Estimate.of(np.sum(u[0] * u[1], axis=1) ** 4)
+        assert found.stderr < 0.003 * exact
+        assert abs(found.z(exact)) < 4
+    model, rng = SpikedCumulant(2, 5.0, latent=SKEWED), stream(0, "many samples")
+    u = draw_spike(model, rng)
+    along = sample_spiked(model, u, 1_200_000, rng) @ u
+    for k, gaussian in ((2, 1), (3, 0), (4, 3)):
+        moment = gaussian + (model.latent_share ** (k / 2) * SKEWED.hermite_moment(k) if k > 2 else 0)
+        found = Estimate.of(along**k)
+        assert found.stderr < 0.003 * moment
+        assert abs(found.z(moment)) < 4
 
 
 def test_shares_have_error_bars_at_zero_and_one():

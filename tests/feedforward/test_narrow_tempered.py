@@ -117,6 +117,26 @@ def test_variations_of_the_replicated_action(name, alpha, noise, beta, lam):
     assert line.sum() == pytest.approx(found.replicon, abs=1e-3)
 
 
+def test_where_plain_steps_creep_implicit_ones_reach_the_same_state():
+    """Signs drift in their length: damped by a half the map needs 6097 steps to these values, at max_iter = 20000."""
+    model = NarrowNetwork(alpha=5.78486, activation="sign", noise=0.02698)
+    found = tempered_orders(model, 16.5537, 0.410121, max_iter=200)
+    assert found.self_overlap == pytest.approx(2.438304793, abs=1e-8)
+    assert found.overlap == pytest.approx(2.436250129, abs=1e-8)
+    assert found.teacher_overlap == pytest.approx(1.560558966, abs=1e-8)
+    assert found.train_error == pytest.approx(0.0401699836, abs=1e-9)
+    assert found.iterations < 800
+    slower = NarrowNetwork(alpha=3.99695, activation="sign", noise=0.0265322)
+    assert tempered_orders(slower, 37.55737, 1.31184, max_iter=200).self_overlap == pytest.approx(0.762287, abs=1e-5)
+
+
+def test_a_self_overlap_that_circles_is_damped_at_once():
+    model = NarrowNetwork(alpha=12.58126, activation="erf", noise=0.0193764)
+    found = tempered_orders(model, 72.025018, 2.0181824, start="random")
+    assert found.self_overlap == pytest.approx(1.085995, abs=1e-6)  # after 4181 steps of which all but 181 circled
+    assert found.iterations < 600
+
+
 def test_an_unstable_point_is_refused_and_can_be_seen():
     model = NarrowNetwork(alpha=1.5, activation="relu", noise=0.1)
     with pytest.raises(ConvergenceError, match="replicon -"):

@@ -8,6 +8,7 @@ import pytest
 
 from simulate import perceptron as simulated
 from simulate.core import Estimate, stream
+from simulate.perceptron import discrete_enumeration
 from tests.perceptron.discrete_reference import BINARY, TERNARY, ZERO_ONE, all_solutions
 from theory import perceptron
 from theory.models import DiscretePerceptron
@@ -175,3 +176,15 @@ def test_bad_input():
         simulated.extrapolate_sizes({10: Estimate(1.0, 0.1, 9)})
     with pytest.raises(ValueError, match="estimates must have positive errors"):
         simulated.extrapolate_sizes({10: Estimate(1.0, 0.0, 9), 20: Estimate(1.0, 0.1, 9)}, order=1)
+
+
+def test_a_set_of_solutions_knows_its_sizes_and_the_time_of_its_search(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr(discrete_enumeration.time, "perf_counter", lambda: next(clock))
+    patterns = stream(0, "sizes").standard_normal((3, 6))
+    found = simulated.enumerate_solutions(DiscretePerceptron(levels=TERNARY, alpha=0.5), patterns)
+    assert (found.n_weights, found.n_patterns, found.seconds) == (6, 3, 2.5)
+    assert found.configurations_per_second == 3**6 / 2.5
+    exact = all_solutions(TERNARY, patterns)
+    assert found.count == len(exact) == len(found.codes)
+    assert found.entropy == pytest.approx(math.log(len(exact)) / 6)

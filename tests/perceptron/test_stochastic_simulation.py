@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_ndtr
 
 from simulate.core import Estimate, replicate_values, stream
-from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
+from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights, stochastic_gibbs
 from simulate.perceptron.stochastic_descent import _fields, _gradient
 from simulate.perceptron.stochastic_kernel import LOG_PHI, log_phi, run
 from simulate.potts import MixingError
@@ -47,8 +47,8 @@ def test_three_weights_have_their_exact_distribution():
     first = np.tensordot(density, m, 2) / np.sum(density)
     rng = stream(0, "three weights")
     values, means = [], []
-    for _ in range(40):
-        losses, errors, states = np.empty(500), np.empty(500), np.empty((500, N))
+    for _ in range(60):
+        losses, errors, states = np.empty(4000), np.empty(4000), np.empty((4000, N))
         start = np.sqrt(Q) * rng.choice([-1.0, 1.0], N)
         run(rng, start, patterns, width, beta, 1.0, 100, 5, LOG_PHI, losses, errors, states)
         assert np.sum(states**2, axis=1) == pytest.approx(N * Q)
@@ -57,11 +57,76 @@ def test_three_weights_have_their_exact_distribution():
         assert errors[-1] == np.mean(np.sign(states[-1]) @ patterns < 0)
         values.append(losses.mean())
         means.append(states.mean(axis=0))
-    # Six standard errors: one false alarm in 1e7, with four numbers and 39 degrees of freedom.
-    assert abs(Estimate.of(values).z(exact)) < 6
-    assert Estimate.of(values).stderr < 0.01 * exact
+    # Five standard errors: one false alarm in 1e5; together they are less than one percent.
+    assert abs(Estimate.of(values).z(exact)) < 5
+    assert Estimate.of(values).stderr < 0.0025 * exact
     for k in range(N):
-        assert abs(Estimate.of(np.array(means)[:, k]).z(first[k])) < 6
+        assert abs(Estimate.of(np.array(means)[:, k]).z(first[k])) < 5
+
+
+def test_without_energy_all_small_rotations_are_accepted_and_the_sphere_is_uniform():
+    """At infinite temperature, with a cube that does not bind: E m_1^4 = 3 (N Q)^2/(N (N + 2)) on the sphere."""
+    N, Q = 4, 0.2
+    rng, values = stream(0, "no energy"), []
+    for _ in range(60):
+        losses, errors, states = np.empty(2000), np.empty(2000), np.empty((2000, N))
+        start = np.sqrt(Q) * rng.choice([-1.0, 1.0], N)
+        arrays = LOG_PHI, losses, errors, states
+        acceptance, _ = run(rng, start, np.ones((N, 1)), np.sqrt(1 - Q), 0.0, 0.3, 30, 5, *arrays)
+        assert acceptance == 1
+        values.append(np.mean(states**4))
+    few = np.empty(1), np.empty(1), np.empty((1, 40))
+    start = np.sqrt(0.05) * rng.choice([-1.0, 1.0], 40)
+    _, angle = run(rng, start, np.ones((40, 1)), np.sqrt(0.95), 0.0, 0.3, 30, 5, LOG_PHI, *few)
+    assert angle == pytest.approx(0.3 * np.exp(0.1 * 0.6 * 30))  # in thirty sweeps that accept more than the aim of 0.4
+    found, exact = Estimate.of(values), 3 * (N * Q) ** 2 / (N * (N + 2))
+    assert abs(found.z(exact)) < 5
+    assert found.stderr < 0.002 * exact
+
+
+@pytest.mark.parametrize(("n_sweeps", "recorded"), [(100, 20), (43, 8)])
+def test_every_count_of_a_sample_is_that_of_the_sweeps_made(monkeypatch, n_sweeps, recorded):
+    model, made = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=5), []
+
+    def counted(rng, m, patterns, width, beta, angle, anneal, every, table, losses, errors, means):
+        made.append((anneal, every, len(losses)))
+        found = run(rng, m, patterns, width, beta, angle, anneal, every, table, losses, errors, means)
+        kept.append((losses, errors, means, found[0]))
+        return found
+
+    monkeypatch.setattr(stochastic_gibbs, "run", counted)
+    for memory, doublings in ((1e9, 0), (-1e9, 2)):  # with the second one no chain is ever called mixed
+        monkeypatch.setattr(stochastic_gibbs, "MEMORY", memory)
+        made.clear()
+        kept = []
+        sample = sample_stochastic_weights(
+            model, 12, stream(0, "counted"), n_chains=3, n_sweeps=n_sweeps, r_hat_limit=9.0, max_doublings=doublings,
+            check=False,
+        )  # fmt: skip
+        runs = doublings + 1
+        assert made == [(n_sweeps * (k == 0), 5, n_sweeps * 2**k // 5) for k in range(runs) for _ in range(3)]
+        assert made[0][2] == recorded
+        assert sample.n_sweeps == 5 * made[-1][2]
+        assert sample.iterations == sum(anneal + every * count for anneal, every, count in made) / 3
+        losses, errors, means, acceptances = (np.array([one[k] for one in kept[-3:]]) for k in range(4))
+        assert sample.loss == losses.mean()
+        assert sample.binarized_error == errors.mean()
+        assert sample.acceptance == pytest.approx(acceptances.mean())
+        averages = means.mean(axis=1)
+        pairs = [averages[a] @ averages[b] / 12 for a, b in ((0, 1), (0, 2), (1, 2))]
+        assert sample.overlap == pytest.approx(np.mean(pairs))
+        half = means.shape[1] // 2
+        own = [one[:half].mean(axis=0) @ one[half:].mean(axis=0) / 12 for one in means]
+        assert sample.self_overlap == pytest.approx(np.mean(own))
+        assert sample.residual == sample.r_hat - 1
+
+
+def test_the_default_run_has_two_chains_of_a_thousand_sweeps():
+    model = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=5)
+    sample = sample_stochastic_weights(model, 10, stream(0, "defaults"), r_hat_limit=9.0, check=False, max_doublings=0)
+    assert sample.n_sweeps == 1000
+    assert sample.iterations == 2000
+    assert sample.means.shape == (2, 10)
 
 
 def test_the_table_of_the_kernel():
@@ -125,6 +190,22 @@ def test_descent_solves_few_patterns_and_fails_for_many():
     assert not many.solved
     assert many.epochs == 300
     assert many.errors == round(many.residual * 121) > 0
+
+
+def test_the_descent_starts_small_and_counts_its_epochs():
+    start = descend_stochastic_weights(0.001, 20_001, stream(0, "start"), learning_rate=1e-12, max_epochs=1)
+    assert np.std(start.means) == pytest.approx(0.1, rel=0.02)  # of theta, with errors of half a percent
+    assert start.epochs == start.iterations == 1
+    found = descend_stochastic_weights(0.4, 101, stream(0, "epochs"))
+    assert found.epochs == found.iterations
+    assert found.epochs % 10 == 0
+    again = descend_stochastic_weights(0.4, 101, stream(0, "epochs"), max_epochs=found.epochs)
+    np.testing.assert_array_equal(again.means, found.means)
+    for fewer in (found.epochs - 10, 7):  # tested every ten epochs and after the last one
+        before = descend_stochastic_weights(0.4, 101, stream(0, "epochs"), max_epochs=fewer)
+        assert before.epochs == fewer
+        assert not before.solved
+        assert before.squared_norm == pytest.approx(np.mean(before.means**2))
 
 
 def test_the_signs_of_a_solution_classify_every_pattern():

@@ -166,5 +166,6 @@ def _scale(loss: float) -> float:
 def _verified(values: tuple[float, ...], residual: float, iterations: int, check: bool) -> SignalFixedPoint:
     converged = residual <= TOLERANCE
     solution = Solution(values, "converged" if converged else "unverified", residual, TOLERANCE, iterations)
-    verified(solution, "stationary fields of a binary network", check, "change the variances, if only a little")
+    advice = "change mean_variance or bias_variance, if only a little"
+    verified(solution, "stationary fields of a binary network", check, advice)
     return SignalFixedPoint(*values, residual=residual, iterations=iterations, converged=converged)

@@ -1,6 +1,6 @@
 """A student of a narrow network that samples at another temperature or with another prior than the teacher's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,10 +12,17 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable, solve_fixed_point
+from theory.numerics.steps import differences, relative_gap
 
 STARTS = {"teacher": (1.0, 0.999, 0.999), "random": (1.0, 1e-3, 1e-3)}
 DAMPINGS = (0.5, 0.8, 0.95)
 NEWTON_STEPS = 50
+STRIDE = 25  # plain steps between two looks at their residual
+DEAD = 1e-9  # overlaps below which only the self-overlap moves, which then converges fast or not at all
+FLOW_STEPS = 300  # implicit steps along the flow of slow plain steps
+LARGEST_MOVE = 0.1  # of an order in one implicit step, relative; of Q - q five times as much
+RESOLVED = 2e-5  # of Q - q over 1 + Q, below which differences for a Jacobian would step over the edge Q = q
+LONGEST_TIME = 1e8  # of an implicit step, from where on it is Newton's
 NEAR = 1e-5  # residual at which Newton's method takes over from plain steps
 ADVICE = "take another start, a larger max_iter, or a less extreme beta and lam"
 KERNEL_ERROR = 1e-8  # relative, of the series of a user's function
@@ -88,21 +95,24 @@ def tempered_orders(
     system = _System(kernel_of(model.activation), model.alpha, model.noise, beta, lam)
     problem = f"tempered narrow network at alpha = {model.alpha:g}, beta = {beta:g}, lam = {lam:g}"
 
-    def solved(x: Array, damping: float, goal: float) -> Solution[Array]:
-        return solve_fixed_point(
-            system.update, x, admissible=system.admissible, method="plain" if damping else "newton",
-            damping=damping, tol=goal, max_iter=max_iter if damping else NEWTON_STEPS, problem=problem, check=False,
-        )  # fmt: skip
-
-    steps = 0
+    steps, tried = 0, []
     for damping in DAMPINGS:  # where there are many samples the self-overlap overshoots, unless it moves slowly
-        near = solved(np.array(STARTS[start]), damping, max(tol, NEAR))
+        near = system.damped(np.array(STARTS[start]), damping, max(tol, NEAR), max_iter)
         steps += near.iterations
+        tried.append(near)
         if near.converged:
             break
-    found = solved(near.value, 0.0, tol)
+    else:  # all of them were too slow, or turned in circles
+        near = system.flowed(min(tried, key=lambda one: (not np.isfinite(one.residual), one.residual)), tol)
+        steps += near.iterations
+    found = solve_fixed_point(
+        system.update, near.value, admissible=system.admissible, method="newton", tol=tol, max_iter=NEWTON_STEPS,
+        check=False,
+    )  # fmt: skip
     if not found.converged:  # Newton's method may leave the state, where two of them meet
-        found = solved(near.value, damping, tol)
+        found = system.damped(near.value, damping, tol, max_iter)
+    if not found.converged:
+        found = system.flowed(found, tol)
     if not system.admissible(found.value):
         raise ConvergenceError(problem, found, ADVICE)
     orders = system.measured(found, steps)
@@ -150,6 +160,46 @@ class _System:
         X = 1 / (self.lam - 2 * self.alpha * (G_Q + G_q))
         q_new = X * X * ((self.alpha * G_m) ** 2 - 2 * self.alpha * G_q)
         return np.array([X + q_new, q_new, X * self.alpha * G_m])
+
+    def damped(self, x: Array, damping: float, goal: float, max_iter: int) -> Solution[Array]:
+        """Makes plain steps until they converge, or circle in the self-overlap alone."""
+        made, residuals = 0, [np.inf, np.inf]
+        while True:
+            found = solve_fixed_point(
+                self.update, x, admissible=self.admissible, method="plain", damping=damping, tol=goal,
+                max_iter=min(STRIDE, max_iter - made), check=False,
+            )  # fmt: skip
+            x, made = found.value, made + found.iterations
+            circles = max(abs(x[1:])) < DEAD and found.residual > residuals[-2] / 2
+            if found.status != "max_iter" or made >= max_iter or circles:
+                return replace(found, iterations=made)
+            residuals.append(found.residual)
+
+    def flowed(self, slow: Solution[Array], goal: float) -> Solution[Array]:
+        """Follows the flow dx/dt = update(x) - x, whose small steps are those that were too slow, by implicit steps.
+
+        They grow where the orders change little, until they are Newton's, and lead to the same state: no order moves by
+        more than a tenth at once.
+        """
+        x, time, residual, made = slow.value, 1.0, np.inf, 0
+        while made < FLOW_STEPS:
+            made += 1
+            image = self.update(x)
+            residual = relative_gap(image, x)
+            if not residual > goal or time < 1e-6 or x[0] - x[1] < RESOLVED * (1 + x[0]):
+                break
+            try:
+                step = np.linalg.solve((1 + 1 / time) * np.eye(3) - differences(self.update, x), image - x)
+            except np.linalg.LinAlgError:
+                break
+            moves = np.abs(step) <= LARGEST_MOVE * np.abs(x)
+            gap = abs(step[0] - step[1]) <= 5 * LARGEST_MOVE * (x[0] - x[1])
+            if moves.all() and gap and self.admissible(x + step):
+                x, time = x + step, min(2 * time, LONGEST_TIME)
+            else:
+                time /= 4
+        good = bool(residual <= goal and self.admissible(x))
+        return Solution(x, "converged" if good else "max_iter", residual, goal, made)
 
     def kernel_error(self, x: Array) -> float:
         """A bound for the relative error of the kernels at these orders."""

@@ -9,11 +9,12 @@ T = TypeVar("T")
 S = TypeVar("S")
 Status = Literal["converged", "max_iter", "diverged", "inadmissible", "unverified"]
 
+# What to do where a solver has no advice of its own. No argument is named, since each caller has others.
 ADVICE: dict[str, str] = {
-    "max_iter": "raise max_iter, start closer (continue from a neighboring parameter), or use method='newton'",
-    "diverged": "the iterate left the range of floating point numbers: add damping or start closer to the solution",
+    "max_iter": "more steps are needed than were made: change the parameters, or go towards them from neighboring ones",
+    "diverged": "the iterate left the range of floating point numbers: change the parameters",
     "unverified": "the equations have no solution here that could be verified: change the parameters",
-    "inadmissible": "the only point found violates the model's inequalities: start elsewhere or use method='plain'",
+    "inadmissible": "the only point found violates the model's inequalities: change the parameters",
 }
 
 

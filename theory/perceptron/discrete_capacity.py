@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -14,15 +14,22 @@ from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, WithReplicon
 from theory.numerics.extremes import within_range
-from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_broken
+from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_broken, rivals, same
 from theory.perceptron.discrete_saddle import scale_of
 
 FIRST = 0.05  # the load at which the scan begins, over the scale of the problem
 LARGEST = 0.05  # step of the scan, over that scale
 SMALLEST = 1e-5  # step of the scan, over that scale, at which an unsolved point is an error
+BEYOND = 4.0  # times the distance to that scale, where it is passed, replaces it
 SHARE = 0.6  # share of the way to the zero of the tangent that one step of the scan goes
 NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
 MOST_STEPS = 200
+MOST_BRANCHES = 8  # of solutions of different norm, one after another
+LEFT = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
+OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
+LARGEST_FACTOR = 10.0  # of alpha in one step along a branch that is entered in its middle
+SMALLEST_STEP = 1e-5  # of log(alpha) along such a branch, at which an unsolved point is an error
+ADVICE = "take levels that are less close to each other, or a larger margin"
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
 SAME = 1e-14  # squares of levels as near as that, in units of the largest, are equal
 ROUGH = 1e-8  # accuracy of the order parameters in the scan: the error of the entropy is of second order in theirs
@@ -34,6 +41,10 @@ class ZeroEntropyCapacity(WithReplicon, SolverResult):
 
     `alpha` is alpha_0 in patterns per weight. `overlap`, `norm`, `slope` and `replicon` are those of `SolutionEntropy`
     at alpha_0, and `entropy` is what is left there by rounding. `first_moment_bound` is a rigorous bound from above.
+
+    Where the equations have several solutions (see `SolutionEntropy`), alpha_0 is the load up to which one of them has
+    a positive entropy, and `other_alphas` are smaller loads at which the entropy of another one was found to vanish:
+    above such a load there are no solutions of that norm, but there still are some of another.
     """
 
     alpha: float
@@ -43,6 +54,7 @@ class ZeroEntropyCapacity(WithReplicon, SolverResult):
     slope: float
     replicon: float
     first_moment_bound: float
+    other_alphas: tuple[float, ...] = field(default=(), repr=False)
 
 
 @checked
@@ -57,9 +69,11 @@ def zero_entropy_capacity(
     weights (Gardner).
 
     The load is scanned upward from few patterns, since far above alpha_0 the equations are ill-behaved; alpha_0 is then
-    a root in the last step. ConvergenceError where the equations were not solved or replica symmetry is unstable
-    (check=False returns an unstable alpha_0); ValueError for a negative margin if 0 is a level, since W = 0 then stores
-    any number of patterns.
+    a root in the last step. There the entropy of solutions of every norm is scanned (see `solution_entropy`). If some
+    of another norm are left, these are followed upward to where their entropy vanishes, until none are left: where a
+    level is small and the margin negative, that can be at a load many times as large. ConvergenceError where the
+    equations were not solved or replica symmetry is unstable (check=False returns an unstable alpha_0); ValueError for
+    a negative margin if 0 is a level, since W = 0 then stores any number of patterns.
 
     >>> found = zero_entropy_capacity([-1, 1])
     >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)
@@ -68,22 +82,40 @@ def zero_entropy_capacity(
     model = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     bound = first_moment_bound(levels, margin)
     accuracy = checks.positive("tol", tol)
-    path = _Path(model, accuracy)
-
     # Real weights as long as the largest level tell how far the scan may go in one step: many levels store no more.
     scale = min(bound, _real_capacity(model.margin / scale_of(np.asarray(model.levels))))
-    known = _bracket(lambda alpha: path.at(alpha, max(accuracy, ROUGH)), scale, _problem(model))
-
-    def entropy(alpha: float) -> float:
-        return known[alpha] if alpha in known else path.at(alpha, accuracy).entropy
-
-    root = brentq(entropy, min(known), max(known), xtol=1e-14 * max(known), rtol=1e-14)
-    found = path.at(root, accuracy)
+    path, passed, iterations, least = _Path(model, accuracy), [], 0, 0.0
+    for branch in range(MOST_BRANCHES):
+        lost: ConvergenceError | None = None
+        try:
+            known = _climb(path) if branch else _bracket(path, scale)
+            root = _zero(path, known)
+            found = path.at(root, path.tol)
+        except ConvergenceError as failed:
+            if not path.seen:
+                raise
+            # A branch may end while its entropy is positive; the entropy is concave, and vanishes before its tangent.
+            lost, (root, x) = failed, path.seen[-1]
+            found = path.at(root, path.rough)
+            least = max(least, root - found.entropy / found.slope)
+        iterations += path.iterations
+        others = [
+            pair for pair in rivals(replace(model, alpha=root), accuracy, 500)
+            if pair[0].entropy > LEFT and not (lost and same(pair[1], x))
+        ]  # fmt: skip
+        if not others:
+            break
+        passed += [] if lost else [root]
+        path = _Path(model, accuracy, (root, max(others, key=lambda pair: pair[0].entropy)[1]))
+    if lost is None and (others or root < least):
+        lost = ConvergenceError(_problem(model), Solution(root, "unverified", math.inf, accuracy, iterations), ADVICE)
+    if lost is not None:
+        raise lost
     if check and not found.stable:
-        refuse_broken(found, _problem(model), accuracy)
+        refuse_broken(found, _problem(model), accuracy, "other levels")
     return ZeroEntropyCapacity(
-        root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound,
-        residual=found.residual, iterations=path.iterations, converged=True,
+        root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound, tuple(passed),
+        residual=found.residual, iterations=iterations, converged=True,
     )  # fmt: skip
 
 
@@ -94,42 +126,55 @@ def _problem(model: DiscretePerceptron) -> str:
 class _Path:
     """The points found at ever larger loads, of which the last ones tell where to look for the next.
 
-    An unstable point is no reason to stop here: only that at the root is judged.
+    An unstable point is no reason to stop here: only that at the root is judged. A path that does not begin at load 0
+    begins at `first`, a load and its orders; it may cover many decades of the load, and small orders.
     """
 
-    def __init__(self, model: DiscretePerceptron, tol: float) -> None:
-        self.model, self.tol, self.iterations = model, tol, 0
-        self._seen: list[tuple[float, Array]] = []
+    def __init__(self, model: DiscretePerceptron, tol: float, first: tuple[float, Array] | None = None) -> None:
+        unit = 1.0 if first is None else float(first[1][0])
+        self.model, self.tol, self.rough, self.iterations = model, tol * unit, max(tol, ROUGH) * unit, 0
+        self.seen: list[tuple[float, Array]] = [] if first is None else [first]
+        self._place: Callable[[float], float] = float if first is None else math.log
 
     def at(self, alpha: float, accuracy: float) -> SolutionEntropy:
         """Solve one load to an accuracy of the orders; ConvergenceError where that is not reached."""
-        found, x = point(replace(self.model, alpha=alpha), self._guess(alpha), accuracy, 500, False)
+        found, solution = point(replace(self.model, alpha=alpha), self._guess(alpha), accuracy, 500)
         self.iterations += found.iterations or 0
         if not found.converged:
             failed = Solution(alpha, "unverified", found.residual, self.tol, self.iterations)
-            raise ConvergenceError(_problem(self.model), failed, "take levels that are less close to each other")
+            raise ConvergenceError(_problem(self.model), failed, ADVICE)
         if found.entropy > 0:  # ever nearer to the capacity, but from below
-            self._seen = [*(pair for pair in self._seen if pair[0] != alpha), (alpha, x)][-3:]
+            self.seen = [*(pair for pair in self.seen if pair[0] != alpha), (alpha, solution.value)][-3:]
         return found
 
     def _guess(self, alpha: float) -> Array | None:
         """Extrapolate the last orders to another load, or return the last ones where that leaves their range."""
-        if not self._seen:
+        if not self.seen:
             return None
-        loads, orders = zip(*self._seen, strict=True)
+        loads, orders = zip(*self.seen, strict=True)
+        at, places = self._place(alpha), [self._place(one) for one in loads]
         guess: Array = sum(
-            x * math.prod((alpha - b) / (a - b) for b in loads if b != a) for a, x in zip(loads, orders, strict=True)
+            x * math.prod((at - b) / (a - b) for b in places if b != a) for a, x in zip(places, orders, strict=True)
         )
         return guess if 0 <= guess[1] < guess[0] <= 1 else orders[-1]
 
 
-def _bracket(at: Callable[[float], SolutionEntropy], scale: float, problem: str) -> dict[float, float]:
+def _zero(path: _Path, known: dict[float, float]) -> float:
+    """Return the load at which the entropy vanishes, between two loads at which it is known."""
+
+    def entropy(alpha: float) -> float:
+        return known[alpha] if alpha in known else path.at(alpha, path.tol).entropy
+
+    return float(brentq(entropy, min(known), max(known), xtol=1e-14 * max(known), rtol=1e-14))
+
+
+def _bracket(path: _Path, scale: float) -> dict[float, float]:
     """Return loads with positive and with non-positive entropy, found from below, and these entropies."""
     low, step = 0.0, FIRST * scale
     below = math.inf
     for _ in range(MOST_STEPS):
         try:
-            found = at(low + step)
+            found = path.at(low + step, path.rough)
         except ConvergenceError:
             if step < SMALLEST * scale:
                 raise
@@ -140,8 +185,32 @@ def _bracket(at: Callable[[float], SolutionEntropy], scale: float, problem: str)
         low, below = low + step, found.entropy
         # The entropy is concave, so that its tangent vanishes beyond alpha_0: nearby, that is the other end.
         tangent = -found.entropy / found.slope
-        step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, LARGEST * scale)
-    raise ConvergenceError(problem, Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS))
+        # Only solutions of small norm, which a path may enter without a jump, go on far beyond the scale.
+        most = LARGEST * max(scale, BEYOND * (low - scale))
+        step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, most)
+    raise ConvergenceError(_problem(path.model), Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS), ADVICE)
+
+
+def _climb(path: _Path) -> dict[float, float]:
+    """Return what `_bracket` does for a path that begins at a positive load, in steps of its logarithm.
+
+    Solutions of small norm fade slowly: their entropy is nearly a straight line in log(alpha).
+    """
+    low = path.seen[0][0]
+    found, most = path.at(low, path.rough), math.log(LARGEST_FACTOR)
+    for _ in range(MOST_STEPS):
+        step = min(OVERSHOOT * found.entropy / max(-low * found.slope, 1e-300), most)
+        try:
+            ahead = path.at(low * math.exp(step), path.rough)
+        except ConvergenceError:
+            if step < SMALLEST_STEP:
+                raise
+            most = step / 2
+            continue
+        if ahead.entropy <= 0:
+            return {low: found.entropy, low * math.exp(step): ahead.entropy}
+        low, found, most = low * math.exp(step), ahead, min(2 * most, math.log(LARGEST_FACTOR))
+    raise ConvergenceError(_problem(path.model), Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS), ADVICE)
 
 
 @checked

@@ -15,7 +15,7 @@ from theory.models.results import SolverResult
 from theory.numerics import Solution, WithReplicon, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.numerics.steps import relative_gap
-from theory.perceptron.discrete_entropy import point, refuse_broken
+from theory.perceptron.discrete_entropy import dominant, refuse_broken
 from theory.perceptron.discrete_saddle import hazard
 from theory.perceptron.gaussian_average import gaussian_grid
 
@@ -88,7 +88,7 @@ def copy_entropy(
     if model.levels != (-high, high):
         raise ValueError(f"model must have binary levels (-a, a), got {checks.shown(model.levels)}")
     unit = DiscretePerceptron(levels=(-1.0, 1.0), alpha=model.alpha, margin=model.margin / high)
-    single, _ = point(unit, None, tol, 500, check)
+    single, _ = dominant(unit, None, tol, 500, check)
     if y == 1:
         return CopyEntropy(
             single.entropy, q1, (1 - q1) / 2, 1, single.overlap, single.overlap_conjugate, single.overlap_conjugate,
@@ -250,7 +250,7 @@ def _solved(groups: _Groups, start: float, tol: float, max_iter: int, check: boo
     verified(solution, problem, check, "take an overlap farther from one, or fewer copies")
     found = _evaluated(finer, float(x[0]), solution)
     if check and not found.stable:
-        refuse_broken(found, problem, tol)
+        refuse_broken(found, problem, tol, "a model with a smaller alpha, or fewer copies")
     return found
 
 

@@ -14,12 +14,15 @@ from theory.models.frames import table
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
 from theory.numerics.extremes import within_range
+from theory.perceptron.discrete_norms import likely_maxima, log_mean_number
 from theory.perceptron.discrete_saddle import Saddle, scale_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
+ROUNDING = 1e-9  # of an entropy
+SAME = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +36,10 @@ class SolutionEntropy(WithReplicon, SolverResult):
     `replicon` is 1 - alpha E[f''^2] E[var(w)^2], one minus the parameter of de Almeida and Thouless, where f(h) =
     log H((margin - h)/sqrt(Q - q)), so that f'' = -(R^2 - u R)/(Q - q), and var(w) is the variance of one weight in its
     random field. The solution is locally stable where it is positive.
+
+    The equations can have several solutions, of long and of short weight vectors, where some levels are much smaller
+    than others. This is the one of the largest entropy, and `other` is the one of the next largest, which describes
+    solutions of another norm that are fewer by a factor exponential in N; None where there is no other.
     """
 
     entropy: float
@@ -42,6 +49,7 @@ class SolutionEntropy(WithReplicon, SolverResult):
     norm_conjugate: float
     overlap_conjugate: float
     replicon: float
+    other: "SolutionEntropy | None" = field(default=None, repr=False)
 
     @property
     def has_solutions(self) -> bool:
@@ -53,7 +61,8 @@ class SolutionEntropy(WithReplicon, SolverResult):
 class EntropyCurve(SolverResult):
     """The entropy of solutions at several loads; all arrays (n,) are in the order in which the loads were given.
 
-    The fields are those of `SolutionEntropy`. `residual` is the largest residual of all loads.
+    The fields are those of `SolutionEntropy`, and `others` those of its `other`, one for each load. `residual` is the
+    largest residual of all loads.
     """
 
     alphas: Array
@@ -62,6 +71,7 @@ class EntropyCurve(SolverResult):
     norms: Array = field(repr=False)
     overlaps: Array = field(repr=False)
     replicons: Array
+    others: "tuple[SolutionEntropy | None, ...]" = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each load; needs pandas."""
@@ -84,6 +94,11 @@ def solution_entropy(
 
     over Q, q, Qhat and qhat: qhat = alpha E R^2/(Q - q), Qhat = alpha E[R u]/(Q - q), Q = E<w^2>, q = E<w>^2.
 
+    Where several solutions of these equations are found that of the largest entropy is returned, with the next one as
+    its `other`: the length of weight vectors is free, and those made of a few large levels compete with those made of
+    small ones, which have a negative margin in common, or an alphabet of their own. The search starts from weights
+    without patterns, and from every maximum of the entropy of solutions of a given norm Q, on a grid of norms.
+
     The entropy falls with alpha, and where it vanishes the solutions vanish (`zero_entropy_capacity`): a negative value
     says that there are typically none. ConvergenceError where the equations were not solved to `tol` within `max_iter`
     steps, and where their solution is unstable (`replicon` < 0), so that its entropy is not the true one; check=False
@@ -93,7 +108,8 @@ def solution_entropy(
     >>> round(found.entropy, 12), round(found.overlap, 9), round(found.replicon, 6)
     (0.396455051105, 0.255842938, 0.823006)
     """
-    return point(model, None, checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter")), check)[0]
+    tol, most = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
+    return dominant(model, None, tol, most, check)[0]
 
 
 @checked
@@ -116,7 +132,7 @@ def entropy_curve(
     points: list[SolutionEntropy | None] = [None] * len(loads)
     start: Array | None = None
     for k in np.argsort(loads):
-        points[k], start = point(
+        points[k], start = dominant(
             replace(problem, alpha=float(loads[k])), start, checks.positive("tol", tol), 500, check
         )  # fmt: skip
 
@@ -125,29 +141,71 @@ def entropy_curve(
 
     return EntropyCurve(
         loads, column("entropy"), column("slope"), column("norm"), column("overlap"), column("replicon"),
+        tuple(one.other for one in points if one is not None),
         residual=float(column("residual").max()), iterations=int(column("iterations").sum()),
         converged=bool(column("converged").all()),
     )  # fmt: skip
 
 
-def point(
+def dominant(
     model: DiscretePerceptron, start: Array | None, tol: float, max_iter: int, check: bool
 ) -> tuple[SolutionEntropy, Array]:
-    """Solve one load from a guess of (Q, q) in units of the largest level; the second value is a guess for others."""
+    """Solve one load for the solution of the largest entropy; the second value is a guess for others, as in `point`."""
+    first, solution = point(model, start, tol, max_iter)
+    found = [(first, solution.value)] if first.converged else []
+    found += [pair for pair in rivals(model, tol, max_iter) if not any(same(pair[1], x) for _, x in found)]
+    if not found:
+        if check:
+            raise ConvergenceError(_problem(model), solution, UNSOLVED)
+        return first, solution.value
+    found.sort(key=lambda pair: -pair[0].entropy)
+    best, x = found[0]
+    if len(found) > 1:
+        best = replace(best, other=found[1][0])
+    if check and not best.stable:
+        refuse_broken(best, _problem(model), tol, "a smaller alpha")
+    return best, x
+
+
+def point(
+    model: DiscretePerceptron, start: Array | None, tol: float, max_iter: int
+) -> tuple[SolutionEntropy, Solution[Array]]:
+    """Solve one load from one guess of (Q, q) in units of the largest level, which the second value is as well.
+
+    Nothing is raised: `converged` and `stable` say what was found.
+    """
     equations, solution = Saddle.of(model).solved(start, tol, max_iter)
-    if check and not solution.converged:
-        raise ConvergenceError(_problem(model), solution, UNSOLVED)
-    found = _evaluated(model, equations, solution)
-    if check and not found.stable:
-        refuse_broken(found, _problem(model), tol)
-    return found, solution.value
+    return _evaluated(model, equations, solution), solution
 
 
-def refuse_broken(found: Any, problem: str, tol: float) -> None:
-    """Raise the ReplicaSymmetryError of a result whose replicon is not positive."""
+def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[SolutionEntropy, Array]]:
+    """Return the solutions near the maxima of the entropy at given norms, each once, with their (Q, q).
+
+    Their accuracy is relative to their norm, which may be small. A point whose entropy is above that of the mean number
+    of solutions is not the typical one, and is left out.
+    """
+    found: list[tuple[SolutionEntropy, Array]] = []
+    equations = Saddle.of(model)
+    for guess in likely_maxima(equations):
+        one, solution = point(model, guess, tol * float(guess[0]), max_iter)
+        y = solution.value
+        if not one.converged or any(same(y, x) for _, x in found):
+            continue
+        if one.entropy <= log_mean_number(equations, float(y[0])) + ROUNDING:
+            found.append((one, y))
+    return found
+
+
+def same(x: Array, y: Array) -> bool:
+    """Tell whether two (Q, q) are those of one solution."""
+    return bool(np.max(np.abs(x - y)) <= SAME * max(x[0], y[0]))
+
+
+def refuse_broken(found: Any, problem: str, tol: float, change: str) -> None:
+    """Raise the ReplicaSymmetryError of a result whose replicon is not positive; `change` says what to take instead."""
     advice = (
         f"replica symmetry is broken here (replicon {found.replicon:.4g} < 0), so that the true entropy is another "
-        "one: take a smaller alpha, or check=False for the unstable solution"
+        f"one: take {change}, or check=False for the unstable solution"
     )
     refuse_unstable(found, found.replicon, problem, tol, advice)
 

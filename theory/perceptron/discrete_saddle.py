@@ -168,14 +168,15 @@ class Saddle:
     def _first(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:
         """Return the first solution of several methods; the last failure where there is none.
 
-        Plain iterations, which take long, are left to a start from nowhere.
+        Plain iterations, which take long, are left to a start from nowhere on the first grid.
         """
         ways: list[tuple[Literal["anderson", "newton", "plain"], float, int]] = [
             ("anderson", 0.0, 60),
             ("newton", 0.0, 15),
         ]
         if start is None:
-            ways = [("anderson", 0.0, 100), ("newton", 0.0, 15), ("plain", 0.2, max_iter)]
+            ways = [("anderson", 0.0, 100), ("newton", 0.0, 15)]
+            ways += [("plain", 0.2, max_iter)] if self.step == STEP else []
         for method, damping, most in ways:
             found = solve_fixed_point(
                 self.update, self.start() if start is None else start, admissible=self.admissible, method=method,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ADVICE = "take a squared_norm farther from 0 and 1, a smaller beta, or a larger tol"
 LOST = 1e-25  # of the squared norm: a smaller overlap is the square of means that are lost in rounding
-UNSEEN = "alpha and beta are so small that the overlap is lost in rounding: take larger ones"
+UNSEEN = "alpha and beta are so small that q is lost in rounding: take larger ones"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,160 @@
+"""The entropy of solutions of a given length: where its maxima along the length tell of further saddle points."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, logit, logsumexp
+
+from theory.models.arrays import Array
+from theory.perceptron.discrete_saddle import Saddle, hazard
+from theory.perceptron.gaussian_average import gaussian_grid, half_gaussian_grid
+
+STEP, REACH = 0.1, 8.0  # of the grid of z: the scan only tells where to start
+PER_DECADE = 3  # norms per decade of their distance to the smallest square of a level
+SMALLEST_EXCESS = 1e-7  # of a norm over the smallest square, in units of the range of squares
+OF_GAP = 1e-2  # ... and over the distance of the two smallest squares
+SAME_SQUARE = 1e-14
+ROUNDS, INNER = 100, 40  # of the iterations of the overlaps, and of the multipliers of the norms
+DAMPING = 0.3
+TILTS = np.geomspace(1e-3, 1e16, 191)  # of the law exp(t w^2) of a weight, over the range of squares
+STEADY = 1e-3  # change of an overlap in one round, relative to the norm, after which it is known well enough
+
+
+@dataclass(frozen=True)
+class _Law:
+    """Averages over one weight, (n,) norms: E<w>^2, E log of the normalization, and how far E<w^2> is from its goal."""
+
+    overlap: Array
+    log_partition: Array
+    gap: Array  # of the logit of E<w^2> in the range of squares
+    slope: Array  # of that logit with a
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """The equations of a saddle point at many fixed norms Q at once: arrays are (n,) norms.
+
+    `goals` are the logits of the places of the norms in the range of squares of the levels.
+    """
+
+    problem: Saddle
+    norms: Array
+    goals: Array
+
+    def at(self, chosen: Array) -> "_Scan":
+        """Return the same for some of the norms."""
+        return _Scan(self.problem, self.norms[chosen], self.goals[chosen])
+
+    def law(self, a: Array, linear: Array) -> _Law:
+        """Return the averages over one weight at the multipliers a of the norm and at qhat = `linear`."""
+        w = self.problem.levels
+        symmetric = np.array_equal(np.sort(w), np.sort(-w))  # then all averages are even in z
+        z, weights = half_gaussian_grid(STEP, REACH) if symmetric else gaussian_grid(STEP, REACH)
+        squares = w**2
+        law = np.multiply.outer(w, np.multiply.outer(np.sqrt(linear), z)) + np.multiply.outer(squares, a)[:, :, None]
+        top = law.max(axis=0)
+        np.exp(law - top, out=law)
+        low, high = squares.min(), squares.max()
+        sums = np.stack([np.ones_like(w), w, squares - low, high - squares, (squares - low) ** 2])
+        total, first, below, above, fourth = np.tensordot(sums, law, axes=1)
+        below, above, fourth = below / total, above / total, fourth / total
+        lower, upper = below @ weights, above @ weights
+        return _Law(
+            (first / total) ** 2 @ weights,
+            (top + np.log(total)) @ weights,
+            self.goals - (np.log(lower) - np.log(upper)),
+            ((fourth - below**2) @ weights) * (1 / lower + 1 / upper),
+        )
+
+    def output(self, q: Array) -> tuple[Array, Array, Array]:
+        """Return a = (Qhat - qhat)/2, qhat and alpha E log H(u), as the patterns demand them at (Q, q)."""
+        z, weights = gaussian_grid(STEP, REACH)
+        variance = (self.norms - q)[:, None]
+        u = (self.problem.margin - np.sqrt(q)[:, None] * z) / np.sqrt(variance)
+        ratio = hazard(u)
+        linear = self.problem.alpha * (ratio**2 / variance) @ weights
+        square = self.problem.alpha * (ratio * u / variance) @ weights
+        return (square - linear) / 2, linear, self.problem.alpha * log_ndtr(-u) @ weights
+
+
+def likely_maxima(problem: Saddle) -> list[Array]:
+    """Return a guess of (Q, q) near every maximum of the entropy of solutions of norm Q, from small to large norm.
+
+    On a grid of norms from the smallest to the largest square of a level the overlap is solved for, with the multiplier
+    a = (Qhat - qhat)/2 that the norm needs. At a saddle point the patterns demand the same a; the entropy has a maximum
+    there if they demand more of it at smaller norms and less at larger ones. Left out are norms for which the mean
+    number of solutions is below one, and points whose entropy is above the logarithm of that mean, which it cannot be.
+    """
+    squares = problem.levels**2
+    low, size = float(squares.min()), float(np.ptp(squares))
+    if size <= SAME_SQUARE:
+        return []
+    shares = _shares(squares)
+    with np.errstate(all="ignore"):  # where there are no solutions nothing is finite
+        return _maxima(_Scan(problem, low + size * shares, np.asarray(logit(shares))))
+
+
+def log_mean_number(problem: Saddle, norm: float) -> float:
+    """Return a bound of the entropy of solutions of a given norm: the logarithm of their mean number, or a little more.
+
+    The entropy of all weight vectors of norm Q is the minimum over t of log sum_w exp(t w^2) - t Q; each t is a bound.
+    """
+    tilts = np.concatenate([-TILTS[::-1], [0.0], TILTS]) / np.ptp(problem.levels**2)
+    free = logsumexp(np.multiply.outer(tilts, problem.levels**2 - norm), axis=1).min()
+    return float(free + problem.alpha * log_ndtr(-problem.margin / math.sqrt(norm)))
+
+
+def _shares(squares: Array) -> Array:
+    """Return places of norms between the smallest and the largest square, with all scales of the squares."""
+    gaps = np.diff(np.unique(squares)) / np.ptp(squares)
+    lowest = min(SMALLEST_EXCESS, OF_GAP * float(gaps[gaps > SAME_SQUARE].min(initial=1.0)))
+    rising = np.geomspace(lowest, 0.5, math.ceil(PER_DECADE * -math.log10(2 * lowest)) + 1)
+    return np.concatenate([rising, 1 - rising[::-1][1 : 2 * PER_DECADE]])
+
+
+def _maxima(scan: _Scan) -> list[Array]:
+    problem = scan.problem
+    a, q = np.zeros_like(scan.norms), np.zeros_like(scan.norms)
+    a, free = _tilted(scan, a, q)
+    bound = free.log_partition - a * scan.norms + problem.alpha * log_ndtr(-problem.margin / np.sqrt(scan.norms))
+    q = np.minimum(free.overlap, 0.9 * scan.norms)
+    rises, usable = np.zeros(len(q), dtype=bool), np.zeros(len(q), dtype=bool)
+    open_ = np.flatnonzero(bound > 0)
+    for _ in range(ROUNDS):
+        if not open_.size:
+            break
+        here, norms = scan.at(open_), scan.norms[open_]
+        demanded, linear, success = here.output(q[open_])
+        a[open_], law = _tilted(here, a[open_], linear)
+        change = law.overlap - q[open_]
+        steady = (np.abs(change) <= STEADY * norms) & (np.abs(law.gap) <= STEADY)
+        entropy = -a[open_] * norms - linear * (norms - q[open_]) / 2 + law.log_partition + success
+        resolved = q[open_] < norms - 6 * STEP**2 * q[open_]
+        rises[open_] = demanded > a[open_]
+        usable[open_] = steady & resolved & (entropy <= bound[open_] + 1e-3)
+        q[open_] = np.clip(q[open_] + (1 - DAMPING) * change, 0.0, norms * (1 - 1e-9))
+        open_ = open_[~steady & np.isfinite(entropy)]
+    found = []
+    for k in np.flatnonzero(usable):
+        ends = not (k + 1 < len(usable) and usable[k + 1])
+        falls_from = k == 0 or not usable[k - 1] or rises[k - 1]
+        if ends if rises[k] else falls_from:
+            found.append(np.array([scan.norms[k], q[k]]))
+    return found
+
+
+def _tilted(scan: _Scan, a: Array, linear: Array) -> tuple[Array, _Law]:
+    """Return the multipliers a with E<w^2> = Q, by Newton's method within a bracket, and the averages at them."""
+    low, high = np.full_like(a, -np.inf), np.full_like(a, np.inf)
+    for _ in range(INNER):
+        law = scan.law(a, linear)
+        if not (np.abs(law.gap) > STEADY).any():
+            break
+        low, high = np.where(law.gap > 0, a, low), np.where(law.gap < 0, a, high)
+        reach = 10 + np.abs(a)
+        new = a + np.clip(law.gap / np.maximum(law.slope, 1e-300), -reach, reach)
+        inside = (new > low) & (new < high)
+        middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, a + np.sign(law.gap) * reach)
+        a = np.where(np.abs(law.gap) <= STEADY, a, np.where(inside, new, middle))
+    return a, law
