@@ -61,8 +61,11 @@ class AR1(Covariance):
         return np.asarray(1 / eigh_tridiagonal(*self._precision(), eigvals_only=True)[::-1])
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         gap = 1 - abs(self.correlation)
-        return one_pole_circle(gap * (2 - gap), gap * gap, self.correlation)
+        return one_pole_circle(gap * (2 - gap), gap * gap, self.correlation, times)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,10 @@ class Toeplitz(Covariance):
         return np.asarray(toeplitz(dct(values, type=2)[: self.size] / (2 * count)))
 
     def _limit(self) -> Spectrum:
-        return adaptive_circle(self.symbol, "symbol")
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
+        return adaptive_circle(self.symbol, "symbol", times=times)
 
 
 @dataclass(frozen=True)
@@ -135,4 +141,7 @@ class TridiagonalPrecision(Covariance):
         return eigenvalues[order], sines[:, order]
 
     def _limit(self) -> Spectrum:
-        return one_pole_circle(1.0, self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal)
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
+        return one_pole_circle(1.0, self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal, times)
