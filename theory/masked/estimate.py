@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
+from theory.masked.signs import require_non_negative
 from theory.models import Covariance, CovarianceOperator, MaskedRidge, Spectrum, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -45,6 +46,9 @@ class EstimatedRidgeSolution(SolverResult):
     lanczos_gap: float
     coordinates: Drawn = field(repr=False)  # those that were drawn, (coordinates,)
     test_error: Array = field(repr=False)  # of the coordinates drawn
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "effective_ridge_stderr", "df1_stderr", "df2_stderr", "mean_test_error_stderr", "mean_train_error_stderr", "test_error")
 
 
 @checked
@@ -97,7 +101,8 @@ def estimate(
             quadratures = [_Quadrature(*rule, probes) for rule in (lanczos.gauss(), lanczos.radau())]
             _refuse_indefinite(quadratures[0].nodes)
             gauss, radau = (_numbers(model, one, drawn) for one in quadratures)
-            gap = float(max(abs(radau[[0, 3]] / gauss[[0, 3]] - 1)))
+            one, other = gauss[[0, 3]], radau[[0, 3]]
+            gap = float(max(abs(np.divide(other, one, out=np.full(2, np.inf), where=one > 0) - 1)))
             if gap <= tol:
                 return _with_errors(model, quadratures[0], drawn, gauss, gap, steps)
     failed = Solution(gauss, "max_iter", gap, tol, max_steps)
@@ -120,9 +125,10 @@ class _Quadrature:
     def errors(self, kappa: float) -> Array:
         """Compute (R Sigma R)_kk / R_kk^2 of the coordinates drawn."""
         s, weights = np.maximum(self.nodes[self.probes :], 0.0), self.weights[self.probes :]
-        t = kappa / (s + kappa)
+        t, p = kappa / (s + kappa), s / (s + kappa)
         own = (weights * t).sum(axis=1)
-        return np.asarray(kappa * (weights * t * (1 - t)).sum(axis=1) / own / own)
+        # p is no difference of t from 1, which a large ridge leaves nothing of; two ratios, since kappa t can underflow.
+        return np.asarray((weights * t * p).sum(axis=1) / own * (kappa / own))
 
 
 def _numbers(model: MaskedRidge, quadrature: _Quadrature, drawn: Drawn, left_out: int | None = None) -> Array:
@@ -155,12 +161,14 @@ def _with_errors(
 ) -> EstimatedRidgeSolution:
     m = quadrature.probes
     each = np.array([_numbers(model, quadrature, drawn, i)[:5] for i in range(m)])
-    variances = (m - 1) / m * ((each - each.mean(axis=0)) ** 2).sum(axis=0)  # of the jackknife
+    # Of the jackknife, relative to the numbers, whose squares would overflow at large ridges.
+    each = np.divide(each, found[:5], out=np.ones_like(each), where=found[:5] > 0)
+    variances = (m - 1) / m * ((each - each.mean(axis=0)) ** 2).sum(axis=0)
     errors = quadrature.errors(float(found[0]))
     mean, stderr = _regressed(model.covariance, errors, drawn)
-    variances[3:] += (found[3:5] * stderr / mean) ** 2
+    variances[3:] += (stderr / mean) ** 2
     values = dict(zip(NAMES, map(float, found[:5]), strict=True))
-    stderrs = {f"{name}_stderr": float(np.sqrt(value)) for name, value in zip(NAMES, variances, strict=True)}
+    stderrs = dict(zip((f"{name}_stderr" for name in NAMES), map(float, found[:5] * np.sqrt(variances)), strict=True))
     return EstimatedRidgeSolution(
         covariance=model.covariance,
         alpha=model.alpha,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.masked.errors import SampleFactors
+from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, checks
 from theory.models.arguments import checked
@@ -40,6 +41,9 @@ class LearningCurve(SolverResult):
     mean_train_error: Array = field(repr=False)
     mean_gcv_error: Array = field(repr=False)
     _factors: SampleFactors = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "mean_gcv_error")
 
     @cached_property
     def test_error(self) -> Array:

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 
 from theory.masked.errors import SampleFactors
 from theory.masked.ridgeless import ridgeless
+from theory.masked.signs import require_non_negative
 from theory.masked.solution import masked_regression
 from theory.models import Covariance, MaskedRegression, Spectrum
 from theory.models.arguments import checked
@@ -42,6 +43,9 @@ class OptimalRidge(SolverResult):
     effective_ridge: float
     mean_test_error: float
     bracket: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "lam", "effective_ridge", "mean_test_error")
 
 
 @overload

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.masked.errors import conditional_variances
+from theory.masked.signs import require_non_negative
 from theory.models import MaskedRidge, Spectrum
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -45,6 +46,9 @@ class ReplicaSolution(WithReplicon, SolverResult):
     squared_norm: float  # |w|^2
     effective_ridge: float
     replicon: float
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "q", "V", "test_error", "train_error", "squared_norm", "effective_ridge")
 
 
 @dataclass(frozen=True, eq=False)

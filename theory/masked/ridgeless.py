@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 
 from theory.masked.errors import conditional_variances, variance_factor
+from theory.masked.signs import require_non_negative
 from theory.masked.solution import MaskedRidgeSolution, masked_regression, per_coordinate
 from theory.models import Covariance, LargeCovariance, MaskedRegression, checks
 from theory.models.arguments import checked
@@ -92,6 +93,9 @@ class PeakHeight(Result):
     effective_ridge: float
     test_error: Array = field(repr=False)
     mean_test_error: float
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "test_error", "mean_test_error")
 
 
 @checked

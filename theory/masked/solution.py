@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.masked.signs import require_non_negative
 from theory.models import Covariance, MaskedRegression
 from theory.models.arrays import Array
 from theory.models.frames import table
@@ -35,6 +36,9 @@ class MaskedRidgeSolution(SolverResult):
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
     gcv_error: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "df1", "df2", "test_error", "train_error", "gcv_error")
 
     @property
     def leave_one_out_error(self) -> Array:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.masked.errors import variance_factor
+from theory.masked.signs import require_non_negative
 from theory.models import TeacherStudent
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
@@ -26,6 +27,9 @@ class TeacherStudentSolution(SolverResult):
     df1: float
     df2: float
 
+    def __post_init__(self) -> None:
+        require_non_negative(self, "test_error", "risk", "train_error", "effective_ridge", "df1", "df2")
+
 
 @checked
 def teacher_student(model: TeacherStudent) -> TeacherStudentSolution:
@@ -46,10 +50,11 @@ def teacher_student(model: TeacherStudent) -> TeacherStudentSolution:
     at = ridge_moments(spectrum, ridge.value)
     kappa = float(ridge.value[0])
     bias = model.signal_power * kappa * float(spectrum.mean(p * t)[0])
-    error = (model.noise + bias) * float(variance_factor(at, alpha)[0])
+    factor = float(variance_factor(at, alpha)[0])
+    error = (model.noise + bias) * factor
     return TeacherStudentSolution(
         test_error=error,
-        risk=error - model.noise,
+        risk=(bias + model.noise * float(at.df2[0]) / model.alpha) * factor,  # error - noise, without cancellation
         train_error=error * (model.lam / kappa) ** 2,
         effective_ridge=kappa,
         df1=float(at.df1[0]),

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from theory.models import checks, spectrum
 from theory.models.arrays import Array
 from theory.models.eigenmodes import eigenmodes
 from theory.models.spectrum import Spectrum
-from theory.numerics.quadrature import graded_edges, half_circle, panelled_legendre
+from theory.numerics.quadrature import divided, graded_edges, half_circle, panelled_legendre
 
 OTHER_NODES = 4099  # at least so many nodes has the grid that verifies the means of a symbol
 OTHER_TOLERANCE = 1e-8  # of these means, relative
@@ -36,6 +36,10 @@ class Covariance(ABC):
 
     def _limit(self) -> Spectrum:
         raise ValueError(f"{type(self).__name__} has no limit d -> infinity")
+
+    def _finer_limit(self, times: int) -> Spectrum | None:
+        """Compute the modes of the limit on `times` as many nodes; None for a family that has no finer quadrature."""
+        return None
 
     def _spectrum(self) -> Spectrum:
         return spectrum.dense(self.eigenvalues, self.eigenvectors)
@@ -113,24 +117,26 @@ def set_checked(record: Any, **checked: Any) -> None:
         object.__setattr__(record, name, value)
 
 
-def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13) -> Spectrum:
+def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13, times: int = 1) -> Spectrum:
     """Compute the modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
 
     The number of nodes is doubled until the means of s and 1/s, and with them those of all s/(s + kappa), stand still,
     or until all that moves them is rounding in the symbol, and agree with those of another grid of at least 4099
     nodes, none of which is one of theirs: a narrow peak can lie between few nodes, and the means of steps can agree by
-    chance. A peak narrower than about 0.001 may be missed. ValueError where the symbol is not positive and smooth.
+    chance. A peak narrower than about 0.001 may be missed. `times` as many nodes are then taken. ValueError where the
+    symbol is not positive and smooth.
     """
     previous, change = np.zeros(3), np.inf
     for exponent in range(5, 21):
         angles = half_circle(2**exponent)
-        s = _positive(symbol, angles, name)
+        s = _values(symbol, angles, name)
         current = _means(s, angles)
         before, change = change, float(np.max(abs(current - previous) / current[[0, 1, 0]]))
         if change <= tolerance or before / 2 < change <= 1e-9:
             others = half_circle(max(OTHER_NODES, int(1.618 * len(angles)) | 1))
-            apart = abs(_means(_positive(symbol, others, name), others) - current) / current[[0, 1, 0]]
+            apart = abs(_means(_values(symbol, others, name), others) - current) / current[[0, 1, 0]]
             if float(np.max(apart)) <= OTHER_TOLERANCE:
+                s = s if times == 1 else _values(symbol, half_circle(times * len(s)), name)
                 return spectrum.homogeneous(s, np.ones(len(s)))
         previous = current
     raise ValueError(f"{name} is not smooth enough for a quadrature on 2**20 nodes; give a smooth one")
@@ -141,13 +147,6 @@ def _means(s: Array, angles: Array) -> Array:
     return np.array([s.mean(), (1 / s).mean(), (s * np.cos(angles)).mean()])
 
 
-def _positive(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
-    s = _values(symbol, angles, name)
-    if not (np.isfinite(s).all() and s.min() > 0):
-        raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {s.min()}")
-    return s
-
-
 def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array:
     try:
         values = symbol(angles)
@@ -156,6 +155,8 @@ def _values(symbol: Callable[[Array], Array], angles: Array, name: str) -> Array
     found = checks.real_array(name, values)
     if found.shape != angles.shape:
         raise ValueError(f"{name} must map an array of angles to as many numbers, got shape {found.shape}")
+    if not (np.isfinite(found).all() and found.min() > 0):
+        raise ValueError(f"{name} must be finite and positive at every angle, got a minimum of {found.min()}")
     return found
 
 
@@ -165,17 +166,23 @@ def raised_cosine(least: float, amplitude: float, angle: Array) -> Array:
     return np.asarray(least + 4 * abs(amplitude) * half * half)
 
 
-def one_pole_circle(scale: float, least: float, amplitude: float) -> Spectrum:
+def one_pole_circle(scale: float, least: float, amplitude: float, times: int = 1) -> Spectrum:
     """Compute the modes of the symbol scale/(least + 4 |amplitude| sin^2(angle/2)) for d -> infinity, least > 0.
 
     Its pole and those of all s/(s + kappa) lie on the imaginary axis, none nearer than sqrt(least/|amplitude|): where
-    this is small, near a unit root, panels that shrink towards it replace the equidistant nodes.
+    this is small, near a unit root, panels that shrink towards it replace the equidistant nodes. The nodes are `times`
+    as many as the means of smooth functions need.
     """
     width = math.sqrt(least) / math.sqrt(abs(amplitude)) if amplitude else math.inf
     if width > 0.05:
-        return adaptive_circle(lambda angle: scale / raised_cosine(least, -abs(amplitude), angle), "the symbol")
-    angles, weights = panelled_legendre(graded_edges(0, math.pi, width / 2))
-    return spectrum.homogeneous(scale / raised_cosine(least, -abs(amplitude), angles), weights)
+        symbol = partial(_one_pole, scale, least, amplitude)
+        return adaptive_circle(symbol, "the symbol", times=times)
+    angles, weights = panelled_legendre(divided(graded_edges(0, math.pi, width / 2), times))
+    return spectrum.homogeneous(_one_pole(scale, least, amplitude, angles), weights)
+
+
+def _one_pole(scale: float, least: float, amplitude: float, angle: Array) -> Array:
+    return np.asarray(scale / raised_cosine(least, -abs(amplitude), angle))
 
 
 def repetitions(what: str, size: int, d: int | float) -> int:

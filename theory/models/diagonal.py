@@ -186,10 +186,13 @@ class PowerLaw(_Axes):
         return super()._spectrum() if self.rotation is None else Covariance._spectrum(self)
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         # Resolvents of u^-exponent are analytic in log u within pi/exponent of the real line: panels that are equally
         # long in log u resolve all of them. They end where u, or what it contributes to the mean, is negligible.
         reach = min(600 / max(self.exponent, 1), 40 / max(1 - self.exponent, 0.1))
-        panels = int(np.ceil(reach * max(1.0, self.exponent)))
+        panels = times * int(np.ceil(reach * max(1.0, self.exponent)))
         nodes, weights = panelled_legendre(np.linspace(-reach, 0, panels + 1))
         weights = weights * np.exp(nodes)
         weights[0] += np.exp(-reach)

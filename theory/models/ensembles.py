@@ -53,9 +53,12 @@ class GOEPrecision(Covariance):
         return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         radius = 2 * math.sqrt(self.variance)
         rate = math.acosh(self.nu / radius)  # the quadrature error falls as exp(-2 rate count)
-        angles = half_circle(min(40 + math.ceil(20 / rate), 20_000))
+        angles = half_circle(times * min(40 + math.ceil(20 / rate), 20_000))
         return homogeneous(1 / (self.nu + radius * np.cos(angles)), np.sin(angles) ** 2)
 
 
@@ -86,11 +89,14 @@ class Wishart(Covariance):
         return factor @ factor.T / samples
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         # With s = 1 + c + 2 sqrt(c) cos(angle), c = d/m, the Marchenko-Pastur law has the density (2/pi) sin^2 / s in
         # the angle: smooth, so that a midpoint rule converges geometrically.
         ratio = 1 / self.aspect
         gap = max(abs(math.log(ratio)) / 2, 1e-3)
-        angles = half_circle(40 + math.ceil(20 / gap))
+        angles = half_circle(times * (40 + math.ceil(20 / gap)))
         s = 1 + ratio + 2 * math.sqrt(ratio) * np.cos(angles)
         weights = 2 * np.sin(angles) ** 2 / s / len(angles)
         if ratio <= 1:

@@ -11,7 +11,7 @@ from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.covariance import Covariance, one_pole_circle, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
-from theory.numerics.quadrature import graded_edges, panelled_legendre
+from theory.numerics.quadrature import divided, graded_edges, panelled_legendre
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,16 @@ class GaussianFreeField(Covariance):
         return homogeneous(1 / (self.mass**2 + steps), weights)
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         if self.dimension == 1:
-            return one_pole_circle(1.0, self.mass**2, 1.0)
+            return one_pole_circle(1.0, self.mass**2, 1.0, times)
         # Panels shrink towards the logarithm of the density in the middle of the band, and towards its lower end, near
         # which 1/(mass^2 + e) has its pole at e = -mass^2.
         inner = graded_edges(0, 2, 1e-16, ratio=3)
         outer = graded_edges(4, 2, min(self.mass**2, 1) / 2)[::-1]
-        distance, weights = panelled_legendre(np.append(inner, outer[1:]))
+        distance, weights = panelled_legendre(divided(np.append(inner, outer[1:]), times))
         weights = weights * ellipkm1((distance / 4) ** 2)
         energies = np.concatenate([4 - distance, 4 + distance])
         return homogeneous(1 / (self.mass**2 + energies), np.tile(weights, 2))

@@ -15,6 +15,8 @@ from theory.models.covariance import Covariance, adaptive_circle, one_pole_circl
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle
 
+ILL_CONDITIONED = 1e6  # bound of a condition number from which a largest eigenvalue is not read off the inverse
+
 
 @dataclass(frozen=True)
 class AR1(Covariance):
@@ -53,16 +55,31 @@ class AR1(Covariance):
         if self.size == 1:
             return np.ones(1), np.ones((1, 1))
         precisions, eigenvectors = eigh_tridiagonal(*self._precision())
-        return 1 / precisions[::-1], eigenvectors[:, ::-1]
+        return self._inverted(precisions), eigenvectors[:, ::-1]
+
+    def _inverted(self, precisions: Array) -> Array:
+        """Invert ascending eigenvalues of the inverse; the largest of them are exact to rounding of their own size.
+
+        Near a unit root the least one, 1/lambda_1, is lost in that rounding, or of the wrong sign, while lambda_1 is
+        nearly the trace d: it is then what the other ones leave of d.
+        """
+        if precisions[-1] * self.size < ILL_CONDITIONED:
+            return np.asarray(1 / precisions[::-1])
+        others = 1 / precisions[:0:-1]
+        largest = self.size - others.sum()
+        return np.append(others, largest if largest > self.size / 2 else 1 / precisions[0])
 
     def _rough_eigenvalues(self) -> Array:
         if self.size == 1:
             return np.ones(1)
-        return np.asarray(1 / eigh_tridiagonal(*self._precision(), eigvals_only=True)[::-1])
+        return self._inverted(eigh_tridiagonal(*self._precision(), eigvals_only=True))
 
     def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
         gap = 1 - abs(self.correlation)
-        return one_pole_circle(gap * (2 - gap), gap * gap, self.correlation)
+        return one_pole_circle(gap * (2 - gap), gap * gap, self.correlation, times)
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,10 @@ class Toeplitz(Covariance):
         return np.asarray(toeplitz(dct(values, type=2)[: self.size] / (2 * count)))
 
     def _limit(self) -> Spectrum:
-        return adaptive_circle(self.symbol, "symbol")
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
+        return adaptive_circle(self.symbol, "symbol", times=times)
 
 
 @dataclass(frozen=True)
@@ -135,4 +155,7 @@ class TridiagonalPrecision(Covariance):
         return eigenvalues[order], sines[:, order]
 
     def _limit(self) -> Spectrum:
-        return one_pole_circle(1.0, self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal)
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
+        return one_pole_circle(1.0, self.diagonal - 2 * abs(self.off_diagonal), self.off_diagonal, times)

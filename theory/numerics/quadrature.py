@@ -31,6 +31,12 @@ def graded_edges(start: float, stop: float, smallest: float, ratio: float = 2.0)
     return np.asarray(start + np.sign(stop - start) * distances)
 
 
+def divided(edges: Array, times: int) -> Array:
+    """Cut every panel into `times` panels of equal length."""
+    pieces = np.arange(times * (len(edges) - 1) + 1) / times
+    return np.interp(pieces, np.arange(len(edges)), edges)
+
+
 def half_circle(count: int) -> Array:
     """Return the midpoints (j + 1/2) pi/count of (0, pi), which average even periodic functions geometrically fast."""
     return (np.arange(count) + 0.5) * np.pi / count

@@ -11,6 +11,7 @@ from theory.models.blocks import in_blocks
 from theory.numerics.extremes import within_range
 
 BUDGET = 2_000_000  # entries of temporaries
+ROUNDING = 1e-13  # of sums over coordinates, relative to their terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,18 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
     large = of(p * (p - t) * share) - ratio**2
     small = 2 * of(t * t * share) - unresolved - unresolved**2
     spread = d * spectrum.mean(p * t) + np.where(ratio < unresolved, large, small)
-    return RidgeMoments(df1 / (d - 1), df2 / (d - 1), left / (d - 1), spread / (d - 1))
+    wholes = (spectrum.mean(one) for one in (p, p * p, t, p * t))
+    pairs = zip((df1, df2, left, spread), wholes, strict=True)
+    return RidgeMoments(*(_positive_part(one, d * whole) / (d - 1) for one, whole in pairs))
+
+
+def _positive_part(trace: Array, whole: Array) -> Array:
+    """Return traces of minors with 0 for what is below it by rounding of the traces of the whole, and kept otherwise.
+
+    A trace of a minor is the difference of that of the whole and of one coordinate's share, and may be so small beside
+    them that rounding decides its sign.
+    """
+    return np.where((trace < 0) & (trace > -ROUNDING * whole), 0.0, trace)
 
 
 class CoordinateDiagonal:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from theory.masked.masks.equations import solved_points
 from theory.masked.masks.population import population
 from theory.masked.masks.random_masks import mean_over_coordinates
+from theory.masked.signs import require_non_negative
 from theory.models import Covariance, RandomMasks, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -35,6 +36,9 @@ class MaskCurve(SolverResult):
     n_masks: int | None
     mean_test_error: Array = field(repr=False)
     mean_train_error: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "mean_test_error", "mean_train_error")
 
     def to_frame(self) -> "pd.DataFrame":
         """Tabulate a row for each point: mask_rate, alpha, mean_test_error, mean_train_error."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
+from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, RandomMasks
 from theory.models.arguments import checked
@@ -38,6 +39,9 @@ class RandomMasksSolution(SolverResult):
     diagonal_ridge: float  # mask_odds W/S; S = 1/K and W = 1 for infinitely many masks
     test_error: Array = field(repr=False)
     train_error: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "diagonal_ridge", "test_error", "train_error")
 
     @property
     def rows_per_coordinate(self) -> float:

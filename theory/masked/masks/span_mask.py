@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
+from theory.masked.signs import require_non_negative
 from theory.models import Covariance, SpanMask, SpanWindows, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
@@ -37,6 +38,9 @@ class SpanMaskSolution(SolverResult):
     effective_ridge: float
     error_matrix: Array = field(repr=False)  # (b, b), test covariance of the residuals
     train_error: Array = field(repr=False)  # (b,)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "effective_ridge", "test_error", "train_error")
 
     @property
     def test_error(self) -> Array:
@@ -77,6 +81,9 @@ class SpanWindowsSolution(SolverResult):
     length: int
     step: int
     test_error: Array = field(repr=False)  # (windows,), means over the coordinates of a window
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "test_error")
 
     @property
     def mean_test_error(self) -> float:

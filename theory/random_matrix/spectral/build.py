@@ -1,7 +1,7 @@
 """The law of an ensemble, built in three steps: the edges, the bulks between them, and the checks of both."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +9,10 @@ import numpy as np
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Interval, semicircle
-from theory.random_matrix.spectral.edges import exact_edges
+from theory.random_matrix.spectral.edges import ExactEdges, exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
-from theory.random_matrix.spectral.equation import solve
 from theory.random_matrix.spectral.law import SpectralLaw
+from theory.random_matrix.spectral.quadrature import STILL, distance, gaps_of_spectrum, moved, shown_between
 from theory.random_matrix.spectral.real_branch import ADVICE as TOO_FAR
 from theory.random_matrix.spectral.resolve import GapFoundError, Resolved, Span, resolve
 from theory.random_matrix.spectral.search import bulks
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
 FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure
 UNRESOLVED = 1e-12  # relative width in nu below which rounding of nu is all that a bulk holds
+MOST_NODES = 16384  # that a limit is refined to
+MOST_SEARCHED = 2048  # likewise where bulks have to be searched
+MANY_NODES = 1024  # beyond which it is given up where many of them still have a bulk of their own
 ATTEMPTS = 3  # at a search that missed a gap
 NARROW = 3e-5  # relative width below which a bulk has the shape of its one eigenvalue alone, to about that accuracy
 # The largest alpha at which bulks that have to be searched are wide enough for the roots in them to be certified.
@@ -31,19 +34,69 @@ MOST_SAMPLES, MOST_AT_UNLIKE_RIDGES = 1e10, 1e9
 FEWEST_SAMPLES = 1e-10  # the least alpha at which rows of different scale leave bulks whose mass rounding does not hide
 
 
-def law_of(ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False) -> SpectralLaw:
+Finer = Callable[[int], Ensemble | None]  # the ensemble on so many times the nodes
+
+
+def law_of(
+    ensemble: Ensemble, variable: Variable | None = None, *, limit: bool = False, finer: Finer | None = None
+) -> SpectralLaw:
     """Compute the law of an ensemble and verify it; ConvergenceError where its mass or the mean of S is not met.
 
-    `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law.
+    `limit` says that many atoms are the nodes of a quadrature: ValueError where they are told apart by the law. Where
+    `finer` has the ensemble on more nodes, as many are taken as the law needs not to change when they are doubled.
     """
-    one_offset = ensemble.common_offset is not None or np.ptp(ensemble.offset) <= 1e-13 * abs(ensemble.offset).max()
     many, alpha = limit and ensemble.size > FEW, ensemble.alpha
-    ensemble = _with_equal_rows(commuting(ensemble)) if one_offset else ensemble
-    if isinstance(ensemble, CommutingEnsemble) and one_offset and ensemble.rows.alike:
-        if many and len(exact_edges(ensemble).bulks) != 1:
+    ensemble, is_exact = _reduced(ensemble)
+    if isinstance(ensemble, CommutingEnsemble) and is_exact:
+        ensemble, found = _exact_limit(ensemble, finer, alpha) if many else (ensemble, _exact(ensemble))
+    else:
+        ensemble, found = _searched_limit(ensemble, finer) if many else (ensemble, _searched(ensemble, False))
+    return _checked(ensemble, found, variable or Eigenvalue())
+
+
+def _reduced(ensemble: Ensemble) -> tuple[Ensemble, bool]:
+    """Reduce an ensemble of one offset to its eigenvalues, and say whether its edges have a closed form."""
+    if ensemble.common_offset is None and np.ptp(ensemble.offset) > 1e-13 * abs(ensemble.offset).max():
+        return ensemble, False
+    reduced = _with_equal_rows(commuting(ensemble))
+    return reduced, reduced.rows.alike
+
+
+def _exact_limit(
+    ensemble: CommutingEnsemble, finer: Finer | None, alpha: float
+) -> tuple[CommutingEnsemble, Resolved]:
+    """Double the nodes of a limit until the law stands still; ValueError where more than MOST_NODES would be needed."""
+    edges, times = exact_edges(ensemble), 2
+    while (twice := finer(times) if finer else None) is not None:
+        other, _ = _reduced(twice)
+        assert isinstance(other, CommutingEnsemble)
+        beside = exact_edges(other)
+        # Densities that show the nodes are dear to resolve: first some of their points are compared.
+        if moved(ensemble, edges, other, beside) <= STILL:
+            found = _exact(ensemble)
+            if (change := distance(found, other)) <= STILL:
+                return ensemble, replace(found, residual=max(found.residual, change))
+        if other.size > MOST_NODES or (other.size > MANY_NODES and len(beside.bulks) > other.size / 8):
             raise _quadrature_shows(alpha)
-        return _checked(ensemble, _exact(ensemble), variable or Eigenvalue())
-    return _checked(ensemble, _searched(ensemble, many), variable or Eigenvalue())
+        ensemble, edges, times = other, beside, 2 * times
+    atoms = ensemble.distinct
+    kept = atoms.sigma > 0
+    if not gaps_of_spectrum(atoms.sigma[kept], atoms.weights[kept], edges.first[1:] - 1).all():
+        raise _quadrature_shows(alpha)
+    return ensemble, _exact(ensemble)
+
+
+def _searched_limit(ensemble: Ensemble, finer: Finer | None) -> tuple[Ensemble, Resolved]:
+    """Do the same for bulks that have to be searched, as far as MOST_SEARCHED nodes."""
+    found, times = _searched(ensemble, True), 2
+    while (twice := finer(times) if finer else None) is not None:
+        other, _ = _reduced(twice)
+        if (change := distance(found, other)) <= STILL or other.size > MOST_SEARCHED:
+            if change > TOLERANCE:
+                raise _quadrature_shows(ensemble.alpha)
+            return ensemble, replace(found, residual=max(found.residual, change))
+        ensemble, found, times = other, _searched(other, True), 2 * times
+    return ensemble, found
 
 
 def _with_equal_rows(ensemble: CommutingEnsemble) -> CommutingEnsemble:
@@ -92,14 +145,6 @@ def _quadrature_shows(alpha: float) -> ValueError:
     )
 
 
-def _tells_levels_apart(ensemble: Ensemble, spans: list[Span]) -> bool:
-    """Whether between two of the bulks some levels of the population lie below and others above."""
-    ends = [(one.interval.high + other.interval.low) / 2 for one, other in pairwise(spans)]
-    equation = ensemble.at(np.array(ends), traced=False)
-    below = (solve(equation).h.real[:, None] + equation.a < 0).sum(axis=1)
-    return bool(((below > 0) & (below < equation.a.shape[1])).any())
-
-
 def commuting(ensemble: Ensemble) -> CommutingEnsemble:
     """Reduce an ensemble of one offset, in which everything commutes, to its eigenvalues."""
     if isinstance(ensemble, CommutingEnsemble):
@@ -129,7 +174,7 @@ def _searched(ensemble: Ensemble, is_quadrature: bool) -> Resolved:
     for _ in range(ATTEMPTS):
         spans = bulks(ensemble, extra)
         narrow = [span.interval.high - span.interval.low < UNRESOLVED * span.interval.high for span in spans]
-        if is_quadrature and len(spans) > 1 and _tells_levels_apart(ensemble, spans):
+        if is_quadrature and len(spans) > 1 and shown_between(ensemble, spans):
             raise _quadrature_shows(ensemble.alpha)
         if not all(narrow):
             _refuse_extreme_ratios(ensemble)

@@ -21,6 +21,7 @@ class ExactEdges:
     bulks: Array  # (k, 2)
     masses: Array  # (k,), shares of eigenvalues: those of the sigma_j between two gaps, less an atom at the offset
     hard: bool  # alpha = rank/d: the first bulk begins at the offset, with a density like (nu - offset)^(-1/2)
+    first: Indices  # (k,), of the least sigma_j of every bulk, among the distinct ones that are not zero
 
 
 def exact_edges(ensemble: CommutingEnsemble) -> ExactEdges:
@@ -30,19 +31,20 @@ def exact_edges(ensemble: CommutingEnsemble) -> ExactEdges:
     sigma, weights, alpha = atoms.sigma[seen], atoms.weights[seen], ensemble.alpha
     offset = float(ensemble.offset[0])
     if not len(sigma):
-        return ExactEdges(np.empty((0, 2)), np.empty(0), False)
+        return ExactEdges(np.empty((0, 2)), np.empty(0), False, np.empty(0, np.intp))
     hard = abs(weights.sum() - alpha) <= 1e-14 * alpha
     gaps = np.diff(sigma, prepend=-np.inf, append=np.inf)
     left, right = (_march(sigma, weights / alpha, sign, gaps) for sign in (-1, 1))  # distances from the poles
     left = np.where(hard & (np.arange(len(sigma)) == 0), sigma, left)
     open_gap = np.concatenate([[True], right[:-1] + left[1:] < gaps[1:-1], [True]])  # nan: no edge
-    lows = _position(sigma, weights / alpha, -left, np.flatnonzero(open_gap[:-1]))
+    first = np.flatnonzero(open_gap[:-1])
+    lows = _position(sigma, weights / alpha, -left, first)
     highs = _position(sigma, weights / alpha, right, np.flatnonzero(open_gap[1:]))
     if hard:
         lows[0] = 0.0
-    masses = np.add.reduceat(weights, np.flatnonzero(open_gap[:-1]))
+    masses = np.add.reduceat(weights, first)
     masses[0] -= max(0.0, weights.sum() - alpha)
-    return ExactEdges(offset + np.stack([lows, highs], axis=1), masses, bool(hard))
+    return ExactEdges(offset + np.stack([lows, highs], axis=1), masses, bool(hard), first)
 
 
 def _march(sigma: Array, shares: Array, sign: int, gaps: Array) -> Array:

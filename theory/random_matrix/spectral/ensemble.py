@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import Covariance, Isotropic, MaskedRidge, checks
+from theory.models import Covariance, Isotropic, MaskedRidge, Spectrum, checks
 from theory.models.arrays import Array
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.effective_ridge import solve_effective_ridge
+
+MERGED = 1e-12  # relative difference of scales that count as one; it moves eigenvalues by as little
 
 ComplexArray = NDArray[np.complex128]
 Numbers = NDArray[Any]  # real or complex
@@ -181,20 +183,27 @@ def _positive_masses(positions: Array, masses: Array) -> Array:
     return np.stack([positions[kept], masses[kept]], axis=1)
 
 
-def sample_covariance(covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN) -> CommutingEnsemble:
-    """Describe X'X/n, with D = 1 and Lam = 0: the generalized Marchenko-Pastur law."""
-    spectrum = covariance.spectrum
+def sample_covariance(
+    covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN, spectrum: Spectrum | None = None
+) -> CommutingEnsemble:
+    """Describe X'X/n, with D = 1 and Lam = 0: the generalized Marchenko-Pastur law.
+
+    `spectrum` is that of the covariance by default; a limit d -> infinity may be given on finer nodes.
+    """
+    spectrum = spectrum or covariance.spectrum
     alpha = checks.positive("alpha", alpha)
     return CommutingEnsemble(alpha, spectrum.eigenvalues, np.zeros_like(spectrum.eigenvalues), spectrum.weights, rows)
 
 
-def sample_correlation(covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN) -> CommutingEnsemble:
+def sample_correlation(
+    covariance: Covariance, alpha: float, rows: RowScales = GAUSSIAN, spectrum: Spectrum | None = None
+) -> CommutingEnsemble:
     """Describe the sample correlation matrix: a sample covariance whose population is the correlation matrix."""
-    spectrum = covariance.spectrum
+    spectrum = spectrum or covariance.spectrum
     if spectrum.axes:
         return sample_covariance(Isotropic(covariance.d), alpha, rows)
     if spectrum.homogeneous:
-        ensemble = sample_covariance(covariance, alpha, rows)
+        ensemble = sample_covariance(covariance, alpha, rows, spectrum)
         return replace(ensemble, sigma=ensemble.sigma / spectrum.mean(ensemble.sigma))
     scale = 1 / np.sqrt(covariance.variances)
     eigenvalues = np.maximum(np.linalg.eigvalsh(scale[:, None] * covariance.matrix * scale), 0.0)
@@ -203,14 +212,14 @@ def sample_correlation(covariance: Covariance, alpha: float, rows: RowScales = G
     return CommutingEnsemble(checks.positive("alpha", alpha), eigenvalues, np.zeros(d), np.full(d, 1 / d), rows)
 
 
-def masked_predictor(model: MaskedRidge) -> Ensemble:
+def masked_predictor(model: MaskedRidge, spectrum: Spectrum | None = None) -> Ensemble:
     """Describe S whose eigenvalues nu give those of the joint predictor, 1 - 1/nu: D = diag(Qbar), Lam = lam.
 
     If S w = nu w, the predictor has the right eigenvector D^-1/2 w and the left one D^1/2 w. Dense unless Sigma is
     homogeneous or diagonal.
     """
-    spectrum = model.covariance.spectrum
-    scale = predictor_scale(model)
+    spectrum = spectrum or model.covariance.spectrum
+    scale = _merged(predictor_scale(model, spectrum))
     if spectrum.axes or spectrum.homogeneous:
         offset = np.broadcast_to(model.lam * scale, spectrum.eigenvalues.shape)
         return CommutingEnsemble(model.alpha, spectrum.eigenvalues * scale, offset, spectrum.weights, model.row_scales)
@@ -219,12 +228,28 @@ def masked_predictor(model: MaskedRidge) -> Ensemble:
     return DenseEnsemble(model.alpha, matrix, model.lam * scale, model.row_scales)
 
 
-def predictor_scale(model: MaskedRidge) -> Array:
+def predictor_scale(model: MaskedRidge, spectrum: Spectrum | None = None) -> Array:
     """Compute diag(Qbar) = (kappa/lam) diag (Sigma + kappa)^-1, the equivalent of diag (X'X/n + lam)^-1.
 
     Shape (d,), or (1,) where all entries are equal.
     """
-    spectrum = model.covariance.spectrum
+    spectrum = spectrum or model.covariance.spectrum
     alpha, lam = np.array(model.alpha), np.array(model.lam)
     kappa = float(solve_effective_ridge(spectrum, alpha, lam, row_scales=model.row_scales).value)
     return np.asarray(kappa / model.lam * spectrum.diagonal(1 / (spectrum.eigenvalues + kappa)))
+
+
+def _merged(values: Array) -> Array:
+    """Replace positive values that agree to about rounding by their mean, so that they are one.
+
+    Toward the middle of a chain the entries of diag(Qbar) tend to one number, exponentially fast. Directions that no
+    row shows have eigenvalues near lam times these entries. Those of all that agree to rounding coincide, as an atom
+    whose mass is known, where else bulks closer than rounding would have to be told apart.
+    """
+    order = np.argsort(values, kind="stable")
+    new = np.diff(values[order], prepend=0.0) > MERGED * values[order]
+    label = np.cumsum(new) - 1
+    means = np.bincount(label, values[order]) / np.bincount(label)
+    merged = np.empty_like(values)
+    merged[order] = means[label]
+    return merged

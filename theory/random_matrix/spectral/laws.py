@@ -1,19 +1,21 @@
 """The limiting laws of the eigenvalues of three matrices: sample covariance, sample correlation, joint predictor."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import Covariance, MaskedRidge, checks
+from theory.models import Covariance, MaskedRidge, Spectrum, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of
-from theory.random_matrix.spectral.ensemble import masked_predictor, sample_correlation, sample_covariance
+from theory.random_matrix.spectral.ensemble import Ensemble, masked_predictor, sample_correlation, sample_covariance
 from theory.random_matrix.spectral.law import SpectralLaw
-from theory.random_matrix.spectral.variable import Predictor
+from theory.random_matrix.spectral.variable import Predictor, Variable
 
 
 @checked
@@ -34,7 +36,7 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
     array([[0.25, 2.25]])
     """
     _refuse_unbounded("covariance", covariance, divided=False)
-    return law_of(sample_covariance(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
+    return _law(covariance, partial(sample_covariance, covariance, alpha, _bounded(row_scales)))
 
 
 @checked
@@ -45,7 +47,7 @@ def correlation_law(covariance: Covariance, alpha: float, *, row_scales: RowScal
     It is that of a sample covariance whose population is the matrix of correlations (El Karoui, arXiv:0709.2346).
     """
     _refuse_unbounded("covariance", covariance, divided=covariance.spectrum.axes)
-    return law_of(sample_correlation(covariance, alpha, _bounded(row_scales)), limit=not covariance.is_finite)
+    return _law(covariance, partial(sample_correlation, covariance, alpha, _bounded(row_scales)))
 
 
 @checked
@@ -70,7 +72,7 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     """
     _refuse_unbounded("model", model.covariance, divided=model.covariance.spectrum.axes)
     _bounded(model.row_scales)
-    return law_of(masked_predictor(model), Predictor(), limit=not model.covariance.is_finite)
+    return _law(model.covariance, partial(masked_predictor, model), Predictor())
 
 
 @checked
@@ -100,6 +102,18 @@ def predictor_edges(model: MaskedRidge) -> Array:
     array([[-2.3406,  0.902 ]])
     """
     return predictor_law(model).edges
+
+
+def _law(
+    covariance: Covariance, ensemble: Callable[[Spectrum], Ensemble], variable: Variable | None = None
+) -> SpectralLaw:
+    """Compute the law of the ensemble that a spectrum makes, for that of the covariance."""
+
+    def finer(times: int) -> Ensemble | None:
+        modes = covariance._finer_limit(times)
+        return None if modes is None else ensemble(modes)
+
+    return law_of(ensemble(covariance.spectrum), variable, limit=not covariance.is_finite, finer=finer)
 
 
 def _bounded(rows: RowScales) -> RowScales:

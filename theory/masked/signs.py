@@ -1,0 +1,21 @@
+"""The last check of a result: errors, degrees of freedom and ridges are numbers that are not negative."""
+
+import numpy as np
+
+from theory.models.results import Result
+from theory.numerics import ConvergenceError, Solution
+
+ADVICE = "the covariance is too near to a singular one for double precision: take smaller correlations or a larger lam"
+
+
+def require_non_negative(result: Result, *names: str) -> None:
+    """Raise ConvergenceError where a field of the result is negative or no number; infinite ones are allowed.
+
+    All of these are sums of terms that are not negative, so that such a value is rounding alone, of any size.
+    """
+    for name in names:
+        values = np.asarray(getattr(result, name), float)
+        if not (values >= 0).all():
+            wrong = float(values[~(values >= 0)].flat[0])
+            solution = Solution(values, "inadmissible", np.inf, 0.0, result.iterations or 0)
+            raise ConvergenceError(f"{type(result).__name__}: {name} came out as {wrong:.3g}", solution, ADVICE)
