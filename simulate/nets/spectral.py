@@ -120,7 +120,7 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whiten
 
 
 def _uncorrelated(X: Array) -> Array:
-    """Returns X (X'X/M)^(-1/2) of centered numbers X (M, C - 1), from their singular vectors; zero where none varies."""
+    """Returns X (X'X/M)^(-1/2) of centered numbers X (M, C - 1), from the singular vectors of those that vary."""
     left, size, right = svd(X, full_matrices=False)
     varies = size > 1e-6 * np.sqrt(len(X))
     return np.asarray(np.sqrt(len(X)) * left[:, varies] @ right[varies])

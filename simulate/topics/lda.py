@@ -45,11 +45,11 @@ class LdaFit(SolverResult):
     `converged` says two things of the two chains whose last states are the most probable, and `reason` which of them
     fails. First, they no longer climb: `residual`, the relative change of the mean log joint probability from the
     third to the last quarter of the records, the larger of both (1 with fewer than eight records), is below 1e-3.
-    Second, they found the same topics. A chain that has mixed two topics no longer climbs either, and stays so, but another chain
-    mixes others. `distances` (K,) are those between each topic and its partner in the second-best chain: half the sum
-    of the absolute differences of the probabilities of all words, which is the share of the words that would have to
-    change, after the assignment of topics to topics that makes their sum smallest (1 where there is one chain alone).
-    The largest must be below 0.25. What two chains share by chance, and what all chains miss, is not seen.
+    Second, they found the same topics. A chain that has mixed two topics no longer climbs either, and stays so, but
+    another chain mixes others. `distances` (K,) are those between each topic and its partner in the second-best chain:
+    half the sum of the absolute differences of the probabilities of all words, which is the share of the words that
+    would have to change, after the assignment of topics to topics that makes their sum smallest (1 where there is one
+    chain alone). The largest must be below 0.25. What two chains share by chance, and what all chains miss, is not seen.
     """
 
     topic_words: Array

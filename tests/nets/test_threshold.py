@@ -232,7 +232,7 @@ def test_the_share_of_one_product_is_that_of_the_couplings():
                 nets.population_signal(Sequences(chains.states, 4))
             taken = nets.population_signal(Sequences(chains.states, 4), least_share=0.0)
             assert taken == found.signal
-            with pytest.raises(ValueError, match="share must be at least 0.5, got 0.2"):
+            with pytest.raises(ValueError, match=r"share must be at least 0\.5, got 0\.2"):
                 nets.spectral_threshold(12, 4, taken, share=found.share)
     assert nets.spectral_threshold(12, 4, 0.1, share=0.7).share == 0.7
     assert nets.spectral_threshold(12, 4, 0.1).share == 1.0
