@@ -49,7 +49,8 @@ class LdaFit(SolverResult):
     another chain mixes others. `distances` (K,) are those between each topic and its partner in the second-best chain:
     half the sum of the absolute differences of the probabilities of all words, which is the share of the words that
     would have to change, after the assignment of topics to topics that makes their sum smallest (1 where there is one
-    chain alone). The largest must be below 0.25. What two chains share by chance, and what all chains miss, is not seen.
+    chain alone). The largest must be below 0.25. What two chains share by chance, and what all chains miss, is
+    not seen.
     """
 
     topic_words: Array

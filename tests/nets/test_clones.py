@@ -40,6 +40,21 @@ def test_a_clone_keeps_marginals_up_to_its_order(original, order):
     assert divergence > {1: 0.16, 2: 0.018, 3: 0.008}[order]
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_default_penalties_are_those_of_the_number_of_sequences(original, order):
+    """1/M_eff for couplings, a hundredth of it for fields, where M_eff is 1/sum w^2 of the weights."""
+    weights = 1.0 + np.arange(1600) % 2
+    effective = weights.sum() ** 2 / np.sum(weights**2)
+    options = {"seed": 1, "weights": weights, "n_samples": 64}
+    default = clone(original[:1600], 3, order, **options)
+    given = clone(original[:1600], 3, order, l2=1 / effective, field_l2=0.01 / effective, **options)
+    np.testing.assert_allclose(default.model.fields, given.model.fields, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(default.states, given.states)
+    for other in ({"l2": 2 / effective}, {"field_l2": 1 / effective}):
+        changed = clone(original[:1600], 3, order, **options, **other)
+        assert abs(changed.model.fields - default.model.fields).max() > 1e-5
+
+
 def test_what_a_clone_of_order_one_has_lost_is_seen_in_pairs(original):
     first, second, _ = clone(original, 3, 1, seed=1).marginals
     assert first.mean < 1.3 * first.noise

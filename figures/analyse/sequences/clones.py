@@ -112,8 +112,8 @@ def _sentence(made: Clone) -> str:
     compared = [f"{each.mean:.3g} for r = {each.order} (noise {each.noise:.3g})" for each in made.marginals]
     return (
         f"The clone of order {made.order} has {len(made.states)} sequences from a model of "
-        f"{kinds.get(made.kind, made.kind)} (R-hat of the sampling {made.r_hat:.4f}, good below 1.01). Its mismatch is {listed(compared, 3)}."
-        + (f" But {made.reservation}." if made.reservation else "")
+        f"{kinds.get(made.kind, made.kind)} (R-hat of the sampling {made.r_hat:.4f}, good below 1.01). Its mismatch is "
+        f"{listed(compared, 3)}." + (f" But {made.reservation}." if made.reservation else "")
     )
 
 
