@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from figures.core import Context, Experiment, Panel, Row, row
 from simulate.core import Estimate, Task, stream
 from simulate.potts import TemperedDynamics, autocorrelation_time, make_dynamics, temper_ladder
-from simulate.potts.sampling import ordered_and_random
+from simulate.potts.starts import ordered_and_random
 from theory import potts
 from theory.models import SquareLatticePotts
 

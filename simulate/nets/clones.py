@@ -1,7 +1,7 @@
 """Clones of data: samples of the law that a masked model with interactions of at most k sites learns from them."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 from simulate.nets.marginals import MarginalMismatch, marginal_mismatches
 from simulate.potts import Chains, pseudo_likelihood, sample, site_independent
 from simulate.potts.inference.sequences import Sequences
-from simulate.potts.inference.three_body import FIELD_SHARE, supported_kind, three_body
+from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
 from theory.models import Potts, checks
 from theory.models.arguments import checked
 from theory.models.results import SolverResult
 
 MOST_ORDER = 3
+RESERVATIONS = {
+    "factored": "all triplets share one table of interactions, so that what is special to any of them is lost",
+    "stack": "no joint law has its conditional distributions, and its interactions are those that its layers express",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,7 +26,8 @@ class Clone(SolverResult):
     """A sample `states` (n, L) that keeps the interactions of at most `order` sites of an original, and how well.
 
     `kind` says which energies were fitted: "sites", "pairs", "full" or "factored" (triplets), and `model` is the fitted
-    law; a clone of a layered network has the kind "stack" and no `model`. `has_joint_law` says whether the conditional
+    law; a clone of a layered network has the kind "stack" and no `model`. `reservation` says what a kind leaves out
+    that its order would suggest; it is empty where nothing is. `has_joint_law` says whether the conditional
     distributions that were sampled are those of one law; where they are not, the states are those of a chain that
     updates sites in random order, and another order of updates would give others.
 
@@ -44,12 +49,18 @@ class Clone(SolverResult):
     effective_sample_size: float
     reason: str
 
+    @property
+    def reservation(self) -> str:
+        """What is kept less well than the order suggests: triplets that share one table, laws that are none."""
+        return RESERVATIONS.get(self.kind, "")
+
     def __str__(self) -> str:
         compared = ", ".join(f"{each.order}: {each.mean:.3g} (noise {each.noise:.3g})" for each in self.marginals)
         law = "" if self.has_joint_law else "; no joint law, sites updated in random order"
         return (
             f"clone of order {self.order} ({self.kind}), {len(self.states)} states of {self.states.shape[1]} sites, "
             f"R-hat {self.r_hat:.4f}{law}; mismatch of marginals of r sites: {compared}"
+            + (f"; {self.reservation}" if self.kind == "factored" else "")
         )
 
 
@@ -60,6 +71,7 @@ def clone(
     order: int,
     *,
     seed: int,
+    triplets: Literal["full", "factored"] = "full",
     n_samples: int | None = None,
     l2: float | None = None,
     field_l2: float | None = None,
@@ -81,6 +93,11 @@ def clone(
     below 1.01; `tempering` uses parallel tempering. A masked fit need not reproduce the marginals of `order` sites
     exactly: the result says how far they are from those of the original, beside the noise of the two samples.
 
+    At order 3 every triplet of sites has a table of its own, which takes ten sequences for each of its (C - 1)^3
+    numbers. `triplets` "factored" takes fewer, because all triplets share one table W, each with a strength J_ijk: it
+    keeps the law of a model of that form, and little of triplets that differ. The result then carries a
+    `reservation`.
+
     ValueError for another order than 1, 2 or 3, and where the sequences do not suffice for order 3, with the numbers
     (see `three_body`); FitError and MixingError where a fit has not converged or chains have not mixed. `check=False`
     returns the clone nevertheless, with `converged` False and the cause in `reason`.
@@ -94,7 +111,7 @@ def clone(
     """
     data = Sequences.of(states, n_colors, weights)
     seed = int(checks.dimension(seed, least=0, name="seed"))
-    require_order(order, data)
+    require_order(order, data, triplets)
     effective = 1 / float(np.sum(data.weights**2))
     options: dict[str, Any] = {
         "l2": 1 / effective if l2 is None else l2,
@@ -104,7 +121,7 @@ def clone(
         "max_iter": max_iter,
         "check": check,
     }
-    model, kind, fitted, residual = _fitted(states, data.n_colors, order, weights, options)
+    model, kind, fitted, residual = _fitted(states, data.n_colors, order, triplets, options)
     count = data.n_samples if n_samples is None else int(checks.dimension(n_samples, name="n_samples"))
     betas: Any = "auto" if tempering else None
     chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
@@ -116,7 +133,7 @@ def clone(
     return replace(found, fit_residual=residual, reason=reason, converged=False)
 
 
-def require_order(order: int, data: Sequences) -> None:
+def require_order(order: int, data: Sequences, triplets: Kind = "full") -> None:
     """Raises ValueError for an order that there is not, or that the sequences do not suffice for."""
     if order not in range(1, MOST_ORDER + 1):
         raise ValueError(f"order must be 1, 2 or {MOST_ORDER}, the number of sites that interact, got {order}")
@@ -124,21 +141,28 @@ def require_order(order: int, data: Sequences) -> None:
         raise ValueError(f"order must be at most the number of sites {data.n_sites}, got {order}")
     if order == MOST_ORDER:
         try:
-            supported_kind(data.n_sites, data.n_colors, 1 / float(np.sum(data.weights**2)), "auto")
+            supported_kind(data.n_sites, data.n_colors, 1 / float(np.sum(data.weights**2)), triplets)
         except ValueError as unsupported:
-            raise ValueError(f"order must be below {MOST_ORDER} here: {unsupported}") from None
+            shared = "; triplets='factored' takes fewer, but lets all triplets share one table"
+            fewer = shared if triplets == "full" else ""
+            raise ValueError(f"order must be below {MOST_ORDER} here: {unsupported}{fewer}") from None
 
 
 def _fitted(
-    states: Any, n_colors: int, order: int, weights: Any, options: dict[str, Any]
+    states: Any, n_colors: int, order: int, kind: Kind, options: dict[str, Any]
 ) -> tuple[Potts, str, bool, float]:
     """Returns the fitted law, its kind, whether the fit converged, and the residual of the fit."""
     if order == 1:
-        return site_independent(states, n_colors, pseudocount=1 / n_colors, weights=weights), "sites", True, 0.0
+        return (
+            site_independent(states, n_colors, pseudocount=1 / n_colors, weights=options["weights"]),
+            "sites",
+            True,
+            0.0,
+        )
     if order == 2:
         pair = pseudo_likelihood(states, n_colors, **options)
         return pair.model, "pairs", pair.converged, pair.residual
-    triplets = three_body(states, n_colors, **options)
+    triplets = three_body(states, n_colors, kind=kind, **options)
     return triplets.model, triplets.kind, triplets.converged, triplets.residual
 
 

@@ -13,7 +13,8 @@ from simulate.potts.inference.sequences import Sequences
 from simulate.potts.observables import Observables
 from simulate.potts.progress import sweep_bar
 from simulate.potts.run import Run
-from simulate.potts.sampling import chains_of, ordered_and_random, plan_of
+from simulate.potts.sampling import chains_of, plan_of
+from simulate.potts.starts import ordered_and_random
 from simulate.potts.watch import Watch
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel, checks
 from theory.models.arguments import checked

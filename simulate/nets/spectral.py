@@ -21,12 +21,17 @@ class SpectralEstimate(Result):
 
     `attention` A (L, L) is symmetric with a zero diagonal, and `values` V (C, C) is symmetric with rows that sum to
     zero. Both have Frobenius norm one; the sign of both together is arbitrary. `singular_values` are in falling order.
-    The first one, `top`, is the norm of the product over ordered pairs of sites.
+    The first one, `top`, is the norm of the product over ordered pairs of sites. `share` is its square over the sum of
+    the squares of all pair covariances, noise included: how much of them the product is. Of a `whitened` estimate V
+    belongs to contrasts that are uncorrelated with unit variance at every site, and is to be compared with that of
+    another whitened estimate.
     """
 
     attention: Array = field(repr=False)
     values: Array = field(repr=False)
     singular_values: Array = field(repr=False)
+    share: float
+    whitened: bool
 
     @property
     def top(self) -> float:
@@ -56,14 +61,21 @@ class SpectralEstimate(Result):
 
 
 @checked
-def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int) -> SpectralEstimate:
+def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whitened: bool = False) -> SpectralEstimate:
     """Computes the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 
     The matrix has a row for each pair of sites i < j, and a column for each of the orthonormal symmetric matrices B of
     size C - 1. Its entries are sqrt(2) <Cov_ij, B>, where Cov_ij is the covariance of the Helmert contrasts of the two
     sites; the factor sqrt(2) counts ordered pairs. The covariances of a model with weak couplings J_ij U_ab are
     proportional to the couplings, so that the top pair points along J and U. It is also the direction in which the
-    training of a layer from small weights starts. ValueError for fewer than two samples, sites or colors.
+    training of a layer from small weights starts.
+
+    Where colors have unequal frequencies, the noise of the covariances is not the same in all directions, and the top
+    pair is first that of the common colors. `whitened` turns the contrasts of every site into uncorrelated ones of
+    variance 1/C, by the inverse root of their sample covariance: the noise of all entries is then that of equal
+    frequencies, of variance 2/(C^2 M). Contrasts that do not vary are left out.
+
+    ValueError for fewer than two samples, sites or colors.
 
     >>> states = np.random.default_rng(0).integers(3, size=(1000, 4))
     >>> states[:, 2] = states[:, 0]  # two of the sites always have the same color
@@ -78,9 +90,13 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int) -> Spectr
     M, L = samples.shape
     if M < 2 or L < 2:
         raise ValueError(f"states must be at least two samples of at least two sites, got shape {samples.shape}")
-    checks.fits_in_memory(f"covariances of {L} sites with {C} colors", 3.0 * (L * C) ** 2 + float(M) * L * C)
+    checks.fits_in_memory(
+        f"covariances of {L} sites with {C} colors", 3.0 * (L * C) ** 2 + (1.0 + whitened) * M * L * C
+    )
     X = contrasts(samples, C)
     X -= X.mean(axis=0)
+    if whitened:
+        X = np.concatenate([_uncorrelated(each) for each in np.split(X, L, axis=1)], axis=1) / np.sqrt(C)
     covariance = (X.T @ X / M).reshape(L, C - 1, L, C - 1)
     i, j = np.triu_indices(L, 1)
     pairs = covariance[i, :, j, :]
@@ -93,7 +109,21 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int) -> Spectr
     A[i, j] = left[:, 0] / np.sqrt(2.0)
     B[a, b] = B[b, a] = right[0] * scale
     basis = helmert(C)
-    return SpectralEstimate(attention=A + A.T, values=basis @ B @ basis.T, singular_values=singular)
+    total = 2 * float(np.sum(pairs**2))
+    return SpectralEstimate(
+        attention=A + A.T,
+        values=basis @ B @ basis.T,
+        singular_values=singular,
+        share=float(singular[0] ** 2 / total) if total > 0 else 1.0,
+        whitened=whitened,
+    )
+
+
+def _uncorrelated(X: Array) -> Array:
+    """Returns X (X'X/M)^(-1/2) of centered numbers X (M, C - 1), from the singular vectors of those that vary."""
+    left, size, right = svd(X, full_matrices=False)
+    varies = size > 1e-6 * np.sqrt(len(X))
+    return np.asarray(np.sqrt(len(X)) * left[:, varies] @ right[varies])
 
 
 def _squared_cosine(name: str, unit: Array, other: Array) -> float:

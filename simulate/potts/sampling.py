@@ -16,13 +16,13 @@ from simulate.potts.dynamics import Method, make_dynamics
 from simulate.potts.observables import Observables, color_symmetry
 from simulate.potts.progress import sweep_bar
 from simulate.potts.run import Plan, Run
+from simulate.potts.starts import States, separated_starts
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
 from simulate.potts.watch import Watch
 from theory.models import Potts, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 
-States = NDArray[np.integer[Any]]
 Path = str | os.PathLike[str]
 
 ONE_START = "all chains started from one state: R-hat cannot tell whether they would leave it for others"
@@ -101,7 +101,7 @@ def sample(
     ladder = _ladder(model, betas, seed, moves, n_threads)
     chains = _number_of_chains(n_chains, count, ladder)
     plan = plan_of(-(-count // chains), burn_in, thin, max_sweeps)
-    first = _starts(model, start, chains, rng)
+    first = _starts(model, start, chains, rng, seed)
     reason = ONE_START if _is_one_start(start, first) else TOO_FEW if start is None and chains < FEWEST else ""
     if check and reason:
         raise ValueError(
@@ -115,14 +115,6 @@ def sample(
         run = Run(dynamics, Watch(dynamics, observables, model.n_colors), plan, bar, kept)
         run.execute(check)
     return chains_of(run, observables, count, check, reason)
-
-
-def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
-    """Makes states (n_chains, L) far from each other: one of one color, each color in turn, one random, and so on."""
-    states = rng.integers(n_colors, size=(n_chains, n_sites))
-    ordered = states[::2]
-    ordered[:] = (np.arange(len(ordered)) % n_colors)[:, None]
-    return states
 
 
 def _ladder(
@@ -160,12 +152,12 @@ def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int)
     return plan
 
 
-def _starts(model: Potts, start: States | None, n_chains: int, rng: np.random.Generator) -> States:
+def _starts(model: Potts, start: States | None, n_chains: int, rng: np.random.Generator, seed: int) -> States:
     checks.fits_in_memory(
         f"{n_chains} chains of {model.n_sites} sites", n_chains * model.n_sites * (3.0 + model.n_colors)
     )
     if start is None:
-        return ordered_and_random(n_chains, model.n_sites, model.n_colors, rng)
+        return separated_starts(model, n_chains, rng, stream(seed, "starts"))
     states = checks.colors("start", start, model.n_colors, model.n_sites)
     if states.shape not in ((model.n_sites,), (n_chains, model.n_sites)):
         allowed = f"({model.n_sites},) or (n_chains, L) = {(n_chains, model.n_sites)}"

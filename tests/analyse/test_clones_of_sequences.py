@@ -37,7 +37,10 @@ def test_clone_files_hold_sequences_of_the_same_kind(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "A clone of order k is a set of new sequences" in said
     assert "The clone of order 2 has 250 sequences from a model of pairs of sites (R-hat of the sampling 1.0" in said
-    assert "The clone of order 3 has 250 sequences from a model of pairs and triplets of sites" in said
+    assert (
+        "The clone of order 3 has 250 sequences from a model of pairs and triplets of sites, with a table of its own "
+        "for every triplet" in said
+    )
     own = read_sequences(path)
     name = tmp_path / "out" / "analyse_mine.fasta"
     distances = []
@@ -67,7 +70,8 @@ def test_without_the_option_nothing_is_added(tmp_path):
         ("4", "--clones must be 1, 2 or 3, the largest number of sites that interact, got 4"),
         (
             "3",
-            "--clones must be at most 2 here: to learn interactions of three of 5 sites with 2 letters takes at least",
+            "--clones must be at most 2 here: to learn a table for every three of 5 sites with 2 letters takes at "
+            "least 100 independent sequences",
         ),
     ],
 )

@@ -1,6 +1,8 @@
 """The analysis of text: on documents whose topics are known, and from files to tables and a figure."""
 
+import inspect
 import re
+from argparse import Namespace
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +12,17 @@ from scipy.sparse.linalg import ArpackNoConvergence
 
 from figures.analyse.errors import OptionError
 from figures.analyse.options import parsed
+from figures.analyse.reading.text.size import CorpusSize
 from figures.analyse.text import analyse_corpus, default_thresholds, report, value_embedding
 from figures.analyse.text.command import STEPS
 from figures.analyse.text.comparisons import DENSE_UP_TO
+from figures.analyse.text.needs import text_needs
+from figures.analyse.text.table import topics_frame
 from figures.core.table import read_csv
 from simulate.core import Estimate, stream
 from simulate.topics import fit_value_matrix, gibbs_lda, sample_topic_documents
 from simulate.topics.contrast import topic_contrast, topic_membership
+from simulate.topics.lda import CHAINS
 from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=5, words_per_topic=8, topics_per_document=2)
@@ -69,6 +75,41 @@ def test_rows_and_report(analysis):
         line = next(line for line in said.splitlines() if line.startswith(one.source))
         ends = f"{contrast.difference} {ratio} {contrast.z:+.1f}"
         assert line.split()[-len(ends.split()) :] == ends.split()
+
+
+def test_topics_that_two_samplings_do_not_agree_on_are_named(counts, analysis):
+    assert analysis.doubt == ""
+    assert max(analysis.distances) < 0.25
+    said = report(analysis, "title")
+    assert "the two most probable samplings found the same ones" in " ".join(said.split())
+    assert "may be mixtures" not in said
+    assert list(topics_frame(analysis)["distance"]) == list(analysis.distances)
+    hurried = analyse_corpus(counts, WORDS, thresholds=[0.1], **(SMALL | {"sweeps": 3, "permutations": 10}))
+    said = " ".join(report(hurried, "title").split())
+    assert "the topics may be mixtures of topics" in said
+    assert "the log joint probability still changes" in said
+    unlike = replace(analysis, distances=(0.1, 0.3, 0.0, 0.9, 0.2), doubt="two chains differ")
+    assert "two chains differ. Topics that only one of the two found: 2, 4." in " ".join(
+        report(unlike, "title").split()
+    )
+
+
+def test_the_time_of_all_samplings_is_foretold():
+    """A pass over a word and a topic takes 3 ns, and each of the four samplings makes all passes that are asked for."""
+    assert inspect.signature(gibbs_lda).parameters["chains"].default == CHAINS == 4
+    asked = {
+        "stop_words": None,
+        "min_documents": 1,
+        "max_words": None,
+        "split": False,
+        "thresholds": None,
+        "topics": 10,
+    }
+    size = CorpusSize(n_bytes=1e6, form=None, documents=1000, words=500, tokens=1e5, entries=8e4, known="read")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("figures.analyse.text.needs.corpus_size", lambda *_, **__: size)
+        few, many = (text_needs(Namespace(file="", sweeps=sweeps, **asked)).seconds for sweeps in (100, 1100))
+    assert many - few == pytest.approx(3e-9 * 1e5 * 10 * 1000 * 4)
 
 
 def test_the_same_seed_gives_the_same(counts, analysis):

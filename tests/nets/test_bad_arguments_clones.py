@@ -18,6 +18,7 @@ EXAMPLES = {
             "n_colors": 2,
             "order": 2,
             "seed": 0,
+            "triplets": "full",
             "n_samples": 20,
             "l2": 0.02,
             "field_l2": 0.01,

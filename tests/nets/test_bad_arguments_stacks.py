@@ -59,7 +59,7 @@ EXAMPLES = {
             "record": [0, 2],
         },
     ),
-    "spectral_estimate": Example(spectral_estimate, {"states": STATES, "n_colors": 3}),
+    "spectral_estimate": Example(spectral_estimate, {"states": STATES, "n_colors": 3, "whitened": True}),
 }
 
 

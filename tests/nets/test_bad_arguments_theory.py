@@ -35,14 +35,15 @@ THEORY = {
     "high_temperature_floors": example(nets.high_temperature_floors, model=MODEL),
     "leading_gain": example(nets.leading_gain, model=MODEL, stack=STACK),
     "learning_threshold": example(nets.learning_threshold, gain=0.01, noise=0.1),
-    "linear_response_signal": example(nets.linear_response_signal, model=MODEL),
+    "linear_response_signal": example(nets.linear_response_signal, model=MODEL.at(0.5)),
     "norm_ratios": example(nets.norm_ratios, n_layers=3),
     "order_fractions": example(nets.order_fractions, network=STACK),
     "plateau_rate": example(nets.plateau_rate, model=MODEL, fields=True),
-    "population_signal": example(nets.population_signal, model=MODEL, whitened=True),
+    "population_signal": example(nets.population_signal, model=MODEL, whitened=True, least_share=0.2),
+    "spectral_signal": example(nets.spectral_signal, model=MODEL, whitened=True),
     "second_moments": example(nets.second_moments, model=MODEL, fields=True),
     "spectral_overlaps": example(nets.spectral_overlaps, n_sites=60, n_colors=10, signal=0.1, n_samples=800),
-    "spectral_threshold": example(nets.spectral_threshold, n_sites=60, n_colors=10, signal=0.1),
+    "spectral_threshold": example(nets.spectral_threshold, n_sites=60, n_colors=10, signal=0.1, share=0.9),
     "structureless_gain": example(
         nets.structureless_gain, n_sites=3, n_colors=2, n_layers=2, n_samples=10, rng=rng(), n_draws=1, n_starts=1
     ),

@@ -7,10 +7,10 @@ from simulate.core import stream
 from simulate.nets import clone, clone_of_stack, marginal_mismatches
 from simulate.nets.marginals import subsets
 from simulate.nets.random_scan import StackChains
-from simulate.potts import FitError, MixingError, sample
+from simulate.potts import FitError, MixingError, masked_loss, pseudo_likelihood, sample
 from tests.potts.reference import four_body_model
 from theory import potts
-from theory.models import FactoredStack
+from theory.models import FactoredStack, GroupInteraction, ManyBodyPottsModel
 
 MODEL = four_body_model(5, 3, 0.5, 1.0)
 CLONES = {1: "sites", 2: "pairs", 3: "full"}
@@ -40,6 +40,21 @@ def test_a_clone_keeps_marginals_up_to_its_order(original, order):
     assert divergence > {1: 0.16, 2: 0.018, 3: 0.008}[order]
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_default_penalties_are_those_of_the_number_of_sequences(original, order):
+    """1/M_eff for couplings, a hundredth of it for fields, where M_eff is 1/sum w^2 of the weights."""
+    weights = 1.0 + np.arange(1600) % 2
+    effective = weights.sum() ** 2 / np.sum(weights**2)
+    options = {"seed": 1, "weights": weights, "n_samples": 64}
+    default = clone(original[:1600], 3, order, **options)
+    given = clone(original[:1600], 3, order, l2=1 / effective, field_l2=0.01 / effective, **options)
+    np.testing.assert_allclose(default.model.fields, given.model.fields, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(default.states, given.states)
+    for other in ({"l2": 2 / effective}, {"field_l2": 1 / effective}):
+        changed = clone(original[:1600], 3, order, **options, **other)
+        assert abs(changed.model.fields - default.model.fields).max() > 1e-5
+
+
 def test_what_a_clone_of_order_one_has_lost_is_seen_in_pairs(original):
     first, second, _ = clone(original, 3, 1, seed=1).marginals
     assert first.mean < 1.3 * first.noise
@@ -64,8 +79,36 @@ def test_orders_that_there_are_not(original):
             clone(original, 3, order, seed=0)
     with pytest.raises(ValueError, match="order must be at most the number of sites 2, got 3"):
         clone(original[:, :2], 3, 3, seed=0)
+    with pytest.raises(ValueError, match=r"at least 800 effective sequences .*triplets='factored' takes fewer"):
+        clone(original[:799], 3, 3, seed=0)
     with pytest.raises(ValueError, match="at least 200 effective sequences"):
-        clone(original[:100], 3, 3, seed=0)
+        clone(original[:199], 3, 3, seed=0, triplets="factored")
+
+
+def test_one_table_for_all_triplets_is_never_taken_unasked():
+    """Every triplet has a table of its own: one table for all learns less than half of what they say beyond pairs."""
+    rng = stream(0, "own tables of triplets")
+    sites = np.array([(i, j, k) for k in range(5) for j in range(k) for i in range(j)])
+    tables = rng.standard_normal((10, 3, 3, 3))
+    for axis in (1, 2, 3):
+        tables -= tables.mean(axis=axis, keepdims=True)
+    law = ManyBodyPottsModel(5, [GroupInteraction(sites, tables)])
+    exact = potts.enumerate_states(law)
+    data = sample(law, 4000, seed=1).states
+
+    def loss(fitted):
+        return masked_loss(fitted, exact.states, weights=exact.probabilities).loss
+
+    full = clone(data, 3, 3, seed=0, n_samples=100)
+    shared = clone(data, 3, 3, seed=0, n_samples=100, triplets="factored")
+    assert (full.kind, full.reservation) == ("full", "")
+    assert (shared.kind, shared.converged) == ("factored", True)
+    assert "all triplets share one table" in shared.reservation
+    assert shared.reservation in str(shared)
+    assert loss(full.model) < loss(law) + 0.04
+    pairs = pseudo_likelihood(data, 3).model
+    assert loss(shared.model) > loss(pairs) - 0.5 * (loss(pairs) - loss(law))
+    assert loss(pairs) - loss(law) > 0.15
 
 
 def test_fits_and_chains_that_are_not_finished(original):

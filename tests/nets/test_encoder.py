@@ -31,6 +31,24 @@ STATES = np.random.default_rng(0).integers(2, size=(150, 4))
 STATES[:, 3] = STATES[:, 1]
 
 
+@needs_jax
+def test_initial_weights_have_the_scale_that_is_stated():
+    """Tokens and positions: normal of variance 1/d. Linear maps: uniform within one over the root of their inputs."""
+    s = VanillaEncoder(n_sites=60, n_colors=40, n_layers=1, n_heads=2, width=24, mlp_ratio=3)
+    made = network.build(s, 0)
+    for embedding, rows in ((made.tokens, 41), (made.positions, 60)):
+        x = np.asarray(embedding, dtype=float)
+        assert x.shape == (rows, 24)
+        assert np.mean(x**2) * 24 == pytest.approx(1, abs=5 * np.sqrt(2 / x.size))
+        assert abs(x).max() > 2.5 / np.sqrt(24)  # no uniform law of this variance reaches that far
+    block = made.blocks[0]
+    for linear, inputs in ((block.perceptron[0], 24), (block.perceptron[1], 72), (made.readout, 24)):
+        w = np.asarray(linear.weight, dtype=float)
+        assert w.shape[1] == inputs
+        assert abs(w).max() <= 1 / np.sqrt(inputs) + 1e-7
+        assert np.mean(w**2) * inputs == pytest.approx(1 / 3, abs=5 * np.sqrt(4 / 45 / w.size))
+
+
 def plain_logits(training, state, site):
     """The logits of one context by numpy, written down from the definition of the architecture."""
     s, weights = training.settings, list(training.weights)

@@ -110,7 +110,12 @@ def test_orders_of_a_model():
 
 def test_logits_that_vanish_have_no_fractions():
     still = FactoredStack(np.zeros((1, 3, 3)), np.eye(2)[None])
-    assert np.isnan(nets.order_fractions(still).fractions).all()
+    found = nets.order_fractions(still)
+    assert not found.energies.any()
+    with pytest.raises(ValueError, match="energies must not all be zero"):
+        found.fractions  # noqa: B018
+    with pytest.raises(ValueError, match="energies must not all be zero"):
+        nets.order_fractions(np.zeros((3, 4, 2))).fractions  # noqa: B018
 
 
 def test_bad_input():

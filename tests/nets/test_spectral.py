@@ -7,6 +7,7 @@ from simulate.core import stream
 from simulate.nets import spectral_estimate
 from simulate.potts import make_dynamics
 from theory.models import PottsModel
+from theory.models.potts import helmert
 
 
 def test_top_pair_is_that_of_the_symmetrized_one_hot_covariances():
@@ -49,6 +50,55 @@ def test_couplings_are_found_in_samples_of_their_model():
     assert found.values_overlap(U + np.arange(4.0)[:, None]) == pytest.approx(found.values_overlap(U))  # gauge
     other = spectral_estimate(stream(3, "independent").integers(4, size=(20_000, 12)), 4)
     assert other.attention_overlap(J) < 0.4  # of 66 directions: above it once in 10^7
+
+
+def unequal(M, L, C, seed, marginals=(0.5, 0.25, 0.1, 0.08, 0.05, 0.02)):
+    """Independent colors whose frequencies differ twentyfold, and are those of other colors at every site."""
+    rng = stream(seed, "unequal")
+    columns = [rng.permutation(C)[rng.choice(C, size=M, p=marginals)] for _ in range(L)]
+    return np.stack(columns, axis=1)
+
+
+def test_whitened_noise_is_that_of_equal_frequencies():
+    """Whitened, the top value is at the edge of white noise; without, the common colors alone carry it beyond."""
+    L, C, M = 40, 6, 4000
+    n1, n2 = L * (L - 1) / 2, C * (C - 1) / 2
+    edge = np.sqrt(2 / (C**2 * M)) * (np.sqrt(n1) + np.sqrt(n2))
+    states = unequal(M, L, C, 0)
+    white = spectral_estimate(states, C, whitened=True)
+    assert 0.894 < white.top / edge < 1.076  # as for equal frequencies above
+    # The squares add up to those of n1 entries in all (C - 1)^2 directions, each of variance 1/(C^2 M), in both orders.
+    total = white.top**2 / white.share
+    assert total == pytest.approx(2 * n1 * (C - 1) ** 2 / (C**2 * M), rel=0.05)
+    assert not 0.894 < spectral_estimate(states, C).top / edge < 1.076
+
+
+def test_whitened_contrasts_by_their_covariance():
+    """The second route: roots of the covariance of every site by eigenvectors, and the matrix written out by loops."""
+    states, C = unequal(300, 4, 3, 1, (0.6, 0.3, 0.1)), 3
+    states[:, 1] = np.where(stream(1, "copied").random(300) < 0.5, states[:, 0], states[:, 1])
+    y = helmert(C)[states] - helmert(C)[states].mean(axis=0)
+    for i in range(4):
+        w, v = np.linalg.eigh(y[:, i].T @ y[:, i] / 300)
+        y[:, i] = y[:, i] @ v @ np.diag(w**-0.5) @ v.T
+    rows, total = [], 0.0
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                block = y[:, i].T @ y[:, j] / 300 / C
+                rows.append(((block + block.T) / 2).ravel())
+                total += np.sum(block**2)
+    values = np.linalg.svd(np.array(rows), compute_uv=False)
+    found = spectral_estimate(states, C, whitened=True)
+    np.testing.assert_allclose(found.singular_values, values[:3], rtol=1e-9)
+    assert found.share == pytest.approx(values[0] ** 2 / total, rel=1e-9)
+    assert found.whitened
+
+
+def test_colors_that_never_occur_are_left_out():
+    states = unequal(200, 4, 3, 2, (0.6, 0.3, 0.1))
+    three, four = (spectral_estimate(states, C, whitened=True) for C in (3, 4))
+    np.testing.assert_allclose(four.singular_values[:3], 0.75 * three.singular_values, rtol=1e-9)
 
 
 def test_what_cannot_be_estimated_or_compared_is_refused():

@@ -131,11 +131,13 @@ def test_the_fit_is_chosen_by_the_number_of_sequences():
     assert (triplet_parameters(5, 3, "full"), triplet_parameters(5, 3, "factored")) == (80, 20)
     states = stream(0, "number of sequences").integers(0, 3, (800, 5))
     assert three_body(states, 3, tol=1e-2).kind == "full"
-    assert three_body(states[:799], 3, tol=1e-2).kind == "factored"
+    assert three_body(states[:799], 3, kind="auto", tol=1e-2).kind == "factored"
+    with pytest.raises(ValueError, match="at least 800 effective sequences"):  # never another kind unasked
+        three_body(states[:799], 3)
     with pytest.raises(
         ValueError, match=r"at least 200 effective sequences .* 80 \(kind full\) and 20 \(kind factored\) .* 199"
     ):
-        three_body(states[:199], 3)
+        three_body(states[:199], 3, kind="auto")
     with pytest.raises(ValueError, match=r"at least 800 effective sequences .* 80 \(kind full\) .* got 799"):
         three_body(states[:799], 3, kind="full")
     with pytest.raises(ValueError, match="states must have at least 3 sites"):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from simulate.core import Estimate, stream
-from simulate.potts import sample
+from simulate.potts import make_dynamics, sample
 from tests.nets.references import FOUR, small_law
 from tests.potts.reference import four_body_model, pair_model
 from theory import ConvergenceError, nets, potts
-from theory.models import FactoredStack, PottsModel, Sequences
-from theory.models.potts import helmert
+from theory.models import DensePottsModel, FactoredStack, PottsModel, Sequences
+from theory.models.potts import helmert, zero_sum_blocks
 
 
 def test_reference_values():
@@ -116,7 +116,7 @@ def test_whitened_overlaps_with_unequal_marginals(agrees, local):
     J, U = (np.triu(rng.standard_normal((n, n)), 1) for n in (L, C))
     fields = np.tile([12, 6, 0, 0, -6, -12], (L, 1))
     model = PottsModel(J + J.T, U + U.T, rng.permuted(fields, axis=1) if local else fields, beta=0.1)
-    strength = nets.linear_response_signal(PottsModel(J + J.T, U + U.T, beta=0.1))
+    strength = 0.1 * np.linalg.norm(J + J.T) * np.linalg.norm(zero_sum_blocks(U + U.T)) / C**2
     model = PottsModel((J + J.T) * 0.19 / strength, U + U.T, model.fields, beta=0.1)
     M = 1900
     states = sample(model, n_samples=40_000 + 25 * M, seed=5).states
@@ -205,6 +205,65 @@ def test_data_without_structure_have_no_direction():
     found = nets.best_direction(four_body_model(5, 3, 0.5, beta=0.0), 2, np.random.default_rng(0))
     assert found.gain == 0
     assert not found.converged
+
+
+def with_own_tables(share, L=12, C=4):
+    """Gaussian couplings J_ij U_ab, and tables of every pair alone that have this share of the squared couplings."""
+    rng = stream(0, "own tables")
+    J, U = np.triu(rng.standard_normal((L, L)), 1), zero_sum_blocks(rng.standard_normal((C, C)))
+    product = (J + J.T)[:, :, None, None] * (U + U.T)
+    tables = zero_sum_blocks(rng.standard_normal((L, L, C, C))) * np.triu(np.ones((L, L)), 1)[:, :, None, None]
+    tables = tables + tables.transpose(1, 0, 3, 2)
+    scaled = [each * 0.12 / np.sqrt(np.mean(each**2)) for each in (product, tables)]
+    return DensePottsModel(np.sqrt(1 - share) * scaled[0] + np.sqrt(share) * scaled[1])
+
+
+def test_the_share_of_one_product_is_that_of_the_couplings():
+    """For weak couplings covariances are proportional to them. Tables of their own contain some of the product too."""
+    M = 40_000
+    for own in (0.0, 0.3, 0.9):
+        chains = make_dynamics(with_own_tables(own), M, stream(0, "own tables", own))
+        chains.run(12)
+        found = nets.spectral_signal(Sequences(chains.states, 4))
+        # The best product of tables that were drawn for every pair alone has a fifth of them at this size.
+        assert found.share == pytest.approx(max(1 - own, 0.22), abs=0.06)
+        if own == 0.9:
+            with pytest.raises(ValueError, match=r"one product A_ij V_ab is a share of at least 0\.5, got 0\.2"):
+                nets.population_signal(Sequences(chains.states, 4))
+            taken = nets.population_signal(Sequences(chains.states, 4), least_share=0.0)
+            assert taken == found.signal
+            with pytest.raises(ValueError, match=r"share must be at least 0\.5, got 0\.2"):
+                nets.spectral_threshold(12, 4, taken, share=found.share)
+    assert nets.spectral_threshold(12, 4, 0.1, share=0.7).share == 0.7
+    assert nets.spectral_threshold(12, 4, 0.1).share == 1.0
+
+
+def test_the_share_counts_what_no_symmetric_product_expresses():
+    """A law of three states of two sites: all of its covariances written out, with their antisymmetric part."""
+    states, weights = np.array([[0, 1], [1, 2], [2, 0], [0, 0]]), np.array([0.4, 0.3, 0.2, 0.1])
+    one, two = (np.eye(3)[states[:, site]] for site in (0, 1))
+    C = (one - weights @ one).T @ (weights[:, None] * two)
+    symmetric = (C + C.T) / 2
+    found = nets.spectral_signal(Sequences(np.repeat(states, (weights * 100_000).round().astype(int), axis=0), 3))
+    assert found.share == pytest.approx(np.sum(symmetric**2) / np.sum(C**2), rel=1e-3)
+    assert found.share < 0.8
+    assert found.signal == pytest.approx(np.sqrt(2 * np.sum(symmetric**2)), rel=1e-3)
+
+
+def test_unequal_frequencies_and_strong_couplings_have_no_linear_response():
+    weak = pair_model(5, 3, 0.3, 0.05)
+    assert nets.linear_response_signal(weak) == pytest.approx(nets.population_signal(weak), rel=0.05)
+    strong = pair_model(5, 3, 0.3, 0.8)  # 0.598 for the exact 0.743
+    with pytest.raises(ValueError, match=r"model must have colors of equal frequency, within 10%.*whitened=True"):
+        nets.linear_response_signal(strong)
+    ring = np.roll(np.eye(4), 1, axis=0) + np.roll(np.eye(4), -1, axis=0)
+    with pytest.raises(ValueError, match=r"weak couplings, a variance of at most 0\.1 of every logit, got 0\.5"):
+        nets.linear_response_signal(PottsModel(ring, np.eye(2)))
+    fields = np.outer(np.ones(4), [0.3, 0.0])
+    with pytest.raises(ValueError, match="a frequency that its fields move by 15%"):
+        nets.linear_response_signal(PottsModel(ring, np.eye(2), fields, beta=1.0).at(1.0))
+    near = PottsModel(0.05 * ring, np.eye(2), fields / 2)
+    assert nets.linear_response_signal(near) == pytest.approx(nets.population_signal(near), rel=0.02)
 
 
 def test_bad_input():

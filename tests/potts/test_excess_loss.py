@@ -50,6 +50,47 @@ def test_symmetric_blocks_are_fewer_and_cost_nearly_as_much():
     assert 60 < symmetric.coefficient < 66
 
 
+def covariance_by_hand(model, symmetric):
+    """What a fit of blocks learns from one sample: zero-sum blocks of ordered pairs, and M times their covariance.
+
+    Parameters are all fields and all entries of the blocks, with their gauges. Logits are written out one by one.
+    """
+    states, p = population(model)
+    (n, L), C = states.shape, model.n_colors
+    pairs = [(i, j) for i in range(L) for j in range(L) if (i < j if symmetric else i != j)]
+    size = L * C + len(pairs) * C * C
+    slopes, entry = np.zeros((n, L, C, size)), np.arange(size - L * C).reshape(len(pairs), C, C) + L * C
+    for i, a in product(range(L), range(C)):
+        slopes[:, i, a, i * C + a] = 1
+    for number, (i, j) in enumerate(pairs):
+        for a in range(C):
+            slopes[np.arange(n), i, a, entry[number, a, states[:, j]]] += 1
+            if symmetric:
+                slopes[np.arange(n), j, a, entry[number, states[:, i], a]] += 1
+    conditionals = np.exp(model.log_conditionals(states))
+    residual = np.eye(C)[states] - conditionals
+    gradient = np.einsum("nia,niap->np", residual, slopes)
+    mean = np.einsum("nia,niap->nip", conditionals, slopes)
+    H = np.einsum("n,nia,niap,niaq->pq", p, conditionals, slopes, slopes, optimize=True)
+    H -= np.einsum("n,nip,niq->pq", p, mean, mean, optimize=True)
+    inverse = np.linalg.pinv(H, rcond=1e-9, hermitian=True)
+    covariance = inverse @ (gradient.T @ (p[:, None] * gradient)) @ inverse
+    flat = np.eye(C) - 1 / C
+    identified = np.zeros((len(pairs), C, C, size))
+    identified[np.arange(len(pairs))[:, None, None], np.arange(C)[:, None], np.arange(C), entry] = 1
+    identified = np.einsum("ac,pcdx,db->pabx", flat, identified, flat).reshape(-1, size)
+    U = flat @ model.color_couplings @ flat
+    signal = sum((model.beta * model.dense_site_couplings[i, j]) ** 2 * np.sum(U**2) for i, j in pairs)
+    return np.trace(identified @ covariance @ identified.T) / signal
+
+
+@pytest.mark.parametrize(("name", "symmetric"), [("full", False), ("symmetric", True)])
+def test_recovery_of_blocks_by_hand(name, symmetric):
+    for model in (SMALL, pair_model(3, 4, 0.2, 0.6)):
+        found = potts.excess_loss_coefficient(model, name).recovery_coefficient
+        assert found == pytest.approx(covariance_by_hand(model, symmetric), rel=1e-6)
+
+
 def test_laws_in_the_number_of_samples():
     found = potts.excess_loss_coefficient(PAIR)
     np.testing.assert_allclose(found.masked_loss([100, 200]), found.coefficient / 6 / np.array([100, 200]), rtol=1e-14)

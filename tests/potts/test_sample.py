@@ -10,7 +10,7 @@ from scipy.stats import binom, chisquare
 from simulate.core import Estimate, stream
 from simulate.potts import MixingError, make_dynamics, observables, run, sample
 from simulate.potts.observables import color_symmetry, is_color_symmetric
-from simulate.potts.sampling import ordered_and_random
+from simulate.potts.starts import ordered_and_random
 from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 from theory.models.potts import complete_graph, curie_weiss, ring_graph
 

@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from simulate.core import stream
 from simulate.topics import gibbs_lda, sample_topic_documents
-from simulate.topics.lda import LdaChain
+from simulate.topics.lda import LdaChain, _matched_distances
 from theory.models.topics import TopicModel
 
 PASSES = 1e-6
@@ -94,6 +94,70 @@ def test_disjoint_topics_are_recovered():
     assert hurried.residual > 1e-2
 
 
+def planted(seed, n_topics=10, size=6, n_documents=150, length=30):
+    """Documents of two out of ten topics, each with six words of its own; in a third of the chains two stay mixed."""
+    model = TopicModel(n_topics=n_topics, words_per_topic=size, topics_per_document=2)
+    return sample_topic_documents(model, n_documents, stream(seed, "planted"), length=length).counts
+
+
+def mixes(topic_words, n_topics=10, size=6):
+    """Says whether some topic is not one of those planted: its words are of several, or two have the same."""
+    mass = topic_words.reshape(n_topics, n_topics, size).sum(axis=2)
+    return mass.max(axis=1).min() < 0.9 or sorted(mass.argmax(axis=1)) != list(range(n_topics))
+
+
+def judged(seeds, sweeps):
+    """How many fits converged, how many of those mix topics, and how many single chains settled while mixing some."""
+    converged, wrong, alone = 0, 0, 0
+    for seed in seeds:
+        counts = planted(seed)
+        fit = gibbs_lda(counts, 10, stream(seed, "four chains"), sweeps=sweeps)
+        single = gibbs_lda(counts, 10, stream(seed, "four chains"), sweeps=sweeps, chains=1)
+        assert not single.converged
+        assert np.array_equal(single.log_joint[0], fit.log_joint[0])
+        converged += int(fit.converged)
+        wrong += int(fit.converged and mixes(fit.topic_words))
+        alone += int(single.residual < 1e-3 and mixes(single.topic_words))
+        assert (fit.distances.max() < 0.25) == ("differ in" not in fit.reason)
+    return converged, wrong, alone
+
+
+def test_mixed_topics_are_never_called_converged():
+    converged, wrong, alone = judged(range(5), sweeps=200)
+    assert wrong == 0
+    assert converged >= 1
+    assert alone >= 1  # what the first of the four chains alone would have passed
+
+
+@pytest.mark.slow
+def test_mixed_topics_are_never_called_converged_whatever_the_seed():
+    converged, wrong, alone = judged(range(100, 180), sweeps=200)
+    assert wrong == 0
+    assert converged >= 20
+    assert alone >= 20
+
+
+def test_distances_are_those_of_matched_topics():
+    """A permutation is undone; a topic that shares a quarter of its probability has the distance three quarters."""
+    topics = np.kron(np.eye(3), np.full((1, 4), 0.25))
+    others = topics[[2, 0, 1]].copy()
+    others[0] = 0  # the partner of the third topic keeps one of its words
+    others[0, 8], others[0, 0] = 0.25, 0.75
+    assert _matched_distances(topics, topics[[1, 2, 0]]) == pytest.approx([0, 0, 0])
+    assert _matched_distances(topics, others) == pytest.approx([0, 0, 0.75])
+
+
+def test_topics_that_chains_disagree_on_are_named():
+    for seed in range(20):
+        fit = gibbs_lda(planted(seed), 10, stream(seed, "two chains"), sweeps=150, chains=2)
+        if fit.distances.max() >= 0.25:
+            break
+    unlike = int((fit.distances >= 0.25).sum())
+    assert 1 <= unlike < 10
+    assert not fit.converged
+    assert f"the two most probable of 2 chains differ in {unlike} of 10 topics" in fit.reason
+
+
 def test_chains_that_no_longer_climb_have_settled():
     model = TopicModel(n_topics=2, words_per_topic=6, topics_per_document=1)  # no chain can be stuck
     documents = sample_topic_documents(model, 100, stream(0, "easy topics"), length=60)
@@ -108,6 +172,8 @@ def test_report():
     fit = gibbs_lda(counts, 3, stream(0, "fit"), sweeps=25, chains=2)
     assert list(fit.recorded) == [10, 20, 25]
     assert (fit.residual, fit.converged) == (1.0, False)  # three records do not tell
+    assert fit.reason.startswith("the log joint probability still changes by 1 of itself")
+    assert fit.distances.shape == (3,)
     assert fit.log_joint.shape == (2, 3)
     assert fit.best == fit.log_joint[:, -1].argmax()
     assert np.allclose(fit.topic_words.sum(axis=1), 1)
@@ -122,11 +188,12 @@ def test_report():
 def test_one_topic_needs_no_sampling():
     fit = gibbs_lda(COUNTS, 1, stream(0), sweeps=1, word_prior=0.5)
     assert fit.topic_words[0] == pytest.approx([2.5 / 6.5, 2.5 / 6.5, 1.5 / 6.5])
+    assert (fit.converged, fit.reason, list(fit.distances)) == (True, "", [0.0])
 
 
 def test_progress_is_shown(capsys):
     gibbs_lda(COUNTS, 2, stream(0), sweeps=20, progress="topics")
-    assert "topics: 2" in capsys.readouterr().err
+    assert "topics: 8" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,12 @@ from theory.nets.orders import OrderFractions, order_fractions
 from theory.nets.plateaus import HighTemperatureFloors, high_temperature_floors, truncated_conditional_loss
 from theory.nets.threshold import (
     SpectralOverlaps,
+    SpectralSignal,
     SpectralThreshold,
     linear_response_signal,
     population_signal,
     spectral_overlaps,
+    spectral_signal,
     spectral_threshold,
 )
 
@@ -38,6 +40,7 @@ __all__ = [
     "OrderFractions",
     "PlateauRate",
     "SpectralOverlaps",
+    "SpectralSignal",
     "SpectralThreshold",
     "best_direction",
     "conserved_quantities",
@@ -53,6 +56,7 @@ __all__ = [
     "population_signal",
     "second_moments",
     "spectral_overlaps",
+    "spectral_signal",
     "spectral_threshold",
     "structureless_gain",
     "third_moments",

@@ -28,9 +28,14 @@ class OrderFractions(Result):
 
     @property
     def fractions(self) -> Array:
-        """The share of every order in the sum over all sites, (orders,); nan where all logits vanish."""
+        """The share of every order in the sum over all sites, (orders,).
+
+        ValueError where all energies vanish, as those of equal logits do: nothing is then shared.
+        """
         by_order = self.energies.sum(axis=0)
-        return np.asarray(by_order / by_order.sum() if by_order.sum() > 0 else np.full(len(by_order), np.nan))
+        if not by_order.sum() > 0:
+            raise ValueError("energies must not all be zero, as those of logits that are equal for all colors are")
+        return np.asarray(by_order / by_order.sum())
 
 
 @checked

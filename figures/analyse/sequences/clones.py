@@ -10,7 +10,7 @@ from simulate.nets import Clone, clone
 from simulate.nets.clones import MOST_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
-from simulate.potts.inference.three_body import SEQUENCES_EACH, Kind, triplet_parameters
+from simulate.potts.inference.three_body import SEQUENCES_EACH, triplet_parameters
 from theory.models.arrays import Array
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ def _too_few(order: int, data: Sequences) -> str:
     L, C = data.n_sites, data.n_colors
     if order > L:
         return f"there are only {L} columns"
-    kinds: tuple[Kind, ...] = ("full", "factored")
-    least = SEQUENCES_EACH * min(triplet_parameters(L, C, kind) for kind in kinds)
+    least = SEQUENCES_EACH * triplet_parameters(L, C, "full")
     return (
-        f"to learn interactions of three of {L} sites with {C} letters takes at least {least} independent sequences, "
+        f"to learn a table for every three of {L} sites with {C} letters takes at least {least} independent sequences, "
         f"and these count as {1 / float(np.sum(data.weights**2)):.0f}; fewer columns take fewer sequences"
     )
 
@@ -108,13 +107,13 @@ def _sentence(made: Clone) -> str:
     kinds = {
         "sites": "independent sites",
         "pairs": "pairs of sites",
-        "full": "pairs and triplets of sites",
-        "factored": "pairs of sites, and triplets that all share one table of interactions",
+        "full": "pairs and triplets of sites, with a table of its own for every triplet",
     }
     compared = [f"{each.mean:.3g} for r = {each.order} (noise {each.noise:.3g})" for each in made.marginals]
     return (
-        f"The clone of order {made.order} has {len(made.states)} sequences from a model of {kinds[made.kind]} (R-hat "
-        f"of the sampling {made.r_hat:.4f}, good below 1.01). Its mismatch is {listed(compared, 3)}."
+        f"The clone of order {made.order} has {len(made.states)} sequences from a model of "
+        f"{kinds.get(made.kind, made.kind)} (R-hat of the sampling {made.r_hat:.4f}, good below 1.01). Its mismatch is "
+        f"{listed(compared, 3)}." + (f" But {made.reservation}." if made.reservation else "")
     )
 
 
@@ -127,6 +126,7 @@ def clones_frame(clones: tuple[Clone, ...]) -> "DataFrame":
             {
                 "clone": made.order,
                 "energies": made.kind,
+                "reservation": made.reservation,
                 "sequences": len(made.states),
                 "r_hat": made.r_hat,
                 "effective_sample_size": made.effective_sample_size,

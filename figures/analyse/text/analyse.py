@@ -42,8 +42,9 @@ def analyse_corpus(
 ) -> TextAnalysis:
     """Compare pairs of words of one topic with pairs of words of different topics, in counts (documents, words).
 
-    `topics` topics are found by `sweeps` sweeps of Gibbs sampling of a latent Dirichlet allocation; by default one for
-    each ten documents that they are found in, from 2 to 20, which a note says. The model is the value matrix of uniform
+    `topics` topics are found by `sweeps` sweeps of Gibbs sampling of a latent Dirichlet allocation, in four chains. By
+    default one is sought for each ten documents, from 2 to 20, which a note says. Topics on which the two best chains
+    do not agree are used as well, and the result says so in `doubt`. The model is the value matrix of uniform
     attention with a free bias, fitted with `ridge` to `draws` masks of every document; its embedding has `dimension`
     columns. `vectors` (words, any) are measured as well, for the words that are `known`. With `split`, topics are of a
     random half of the documents and the model is of the other half. A topic is characterized by its most probable
@@ -91,6 +92,8 @@ def analyse_corpus(
         n_tokens=int(array.sum()),
         topics=tuple(tuple(words[w] for w in np.argsort(-row, kind="stable")[:TOP_WORDS]) for row in fit.topic_words),
         shares=tuple(map(float, fit.document_topics.mean(axis=0))),
+        distances=tuple(map(float, fit.distances)),
+        doubt=fit.reason,
         perplexity=float(fit.perplexity[fit.best]),
         comparisons=comparisons,
         planted=planted,

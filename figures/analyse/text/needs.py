@@ -12,6 +12,7 @@ from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.text import CorpusSize, corpus_size
 from figures.analyse.text.comparisons import DENSE_UP_TO
 from figures.analyse.text.plan import THRESHOLDS, default_topics
+from simulate.topics.lda import CHAINS
 from simulate.topics.value_matrix import BLOCK_ENTRIES
 
 NUMBER = 8  # bytes
@@ -26,7 +27,7 @@ SQUARES, BLOCKS = 6, 3  # matrices of words x words, and blocks of documents, in
 START, DRAWING = 4.0, 2.0
 OPERATIONS = 30e9
 READ = 5.5e6  # bytes of text in a second
-SAMPLED = 3e-9  # for each word of the text, topic and sweep
+SAMPLED = 3e-9  # for each word of the text, topic, sweep and chain
 MASKED, ADDED, COMPARED = 40e-9, 10e-9, 4e-7  # for each document x word of a draw; word x word of a block; word x word
 
 
@@ -67,12 +68,13 @@ def text_needs(options: argparse.Namespace) -> Needs:
     reading = TEXTS * size.n_bytes + (LINE if size.form in ("uci", "matrix market") else 0) * size.entries
     counts = ENTRY * size.entries
     topics = default_topics(size.documents / (2 if options.split else 1)) if options.topics is None else options.topics
-    sampling = TOKEN * size.tokens + CHUNK + 2 * NUMBER * topics * (size.documents + words)
+    # The chains run one after the other; of each the topics are kept, and the proportions of two of them.
+    sampling = TOKEN * size.tokens + CHUNK + NUMBER * topics * (2.5 * size.documents + (CHAINS + 0.5) * words)
     memory = LIBRARIES + counts + max(reading, COMPILED + max(sampling, fit.memory, FIGURES))
     vectors = 4 * words**3 / OPERATIONS if words <= DENSE_UP_TO else 2e-7 * words**2
     thresholds = len(THRESHOLDS if options.thresholds is None else options.thresholds)
     seconds = (
-        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * topics * options.sweeps)
+        (START + DRAWING + size.n_bytes / READ + SAMPLED * size.tokens * topics * options.sweeps * CHAINS)
         + fit.seconds
         + vectors
         + COMPARED / 2 * words**2 * thresholds / len(THRESHOLDS)

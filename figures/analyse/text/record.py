@@ -28,6 +28,8 @@ class TextAnalysis(Analysis):
     n_tokens: int
     topics: tuple[tuple[str, ...], ...]  # the most probable words of each
     shares: tuple[float, ...]  # of each topic in a document, mean over documents
+    distances: tuple[float, ...]  # of each topic from its partner in another sampling
+    doubt: str  # why the topics are not to be relied on; empty where two samplings agree
     perplexity: float
     comparisons: tuple[Comparison, ...]
     planted: bool  # whether values that were planted came back exactly

@@ -7,6 +7,7 @@ from figures.analyse.text.record import RANDOM, RULES, Comparison, TextAnalysis
 from figures.analyse.wording import WIDTH, paragraphs
 from figures.core.render import render
 from simulate.core import Estimate
+from simulate.topics.lda import CHAINS, SAME_TOPIC
 
 HEADER = [
     "measured by",
@@ -48,12 +49,29 @@ def summary(analysis: TextAnalysis) -> list[str]:
         f"words in all; with {len(analysis.topics)} topics, to predict a word of a document is as hard as to choose "
         f"among {analysis.perplexity:.0f} equally likely ones (the perplexity).",
         *(f"Note: {note}." for note in analysis.notes),
+        _agreement(analysis),
         *_controls(analysis),
         "The topics are of one half of the documents, and the model is of the other."
         if analysis.split
         else "Topics and model are of the same documents, so that z is no independent test; --split takes a half of "
         "the documents for each.",
     ]
+
+
+def _agreement(analysis: TextAnalysis) -> str:
+    """Say whether two samplings found the same topics, and which topics only one of them found."""
+    unlike = [str(k) for k, distance in enumerate(analysis.distances, start=1) if distance >= SAME_TOPIC]
+    if not analysis.doubt:
+        return (
+            f"The topics were sampled {CHAINS} times from different starts, and the two most probable samplings found "
+            f"the same ones (the largest distance is {max(analysis.distances):.2g}, where 1 is no common word)."
+        )
+    which = f" Topics that only one of the two found: {', '.join(unlike)}." if unlike else ""
+    return (
+        f"Note: the topics may be mixtures of topics, or of several possible ones: of {CHAINS} samplings, "
+        f"{analysis.doubt}.{which} Another number of topics (--topics), more --sweeps or more text may help; the "
+        "table uses these topics all the same."
+    )
 
 
 def _controls(analysis: TextAnalysis) -> list[str]:

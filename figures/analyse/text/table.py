@@ -51,13 +51,18 @@ def contrast_frame(comparisons: Sequence[Comparison]) -> "DataFrame":
 
 
 def topics_frame(analysis: TextAnalysis) -> "DataFrame":
-    """Return a table with one line for each topic: its mean share of a document, and its most probable words."""
+    """Return a table with one line for each topic: its mean share of a document, and its most probable words.
+
+    The column `distance` says how far it is from its partner in another sampling, 0 for the same and 1 for no common
+    word (see `simulate.topics.LdaFit`).
+    """
     import pandas as pd
 
     return pd.DataFrame(
         {
             "topic": range(1, len(analysis.topics) + 1),
             "share": analysis.shares,
+            "distance": analysis.distances,
             "words": [" ".join(words) for words in analysis.topics],
         }
     )

@@ -52,7 +52,7 @@ def three_body(
     states: Any,
     n_colors: int,
     *,
-    kind: Literal["auto", "full", "factored"] = "auto",
+    kind: Literal["auto", "full", "factored"] = "full",
     l2: float | None = None,
     field_l2: float | None = None,
     weights: Any = None,
@@ -71,7 +71,8 @@ def three_body(
     **How many sequences are needed.** The triplets have (L choose 3) (C - 1)^3 parameters in a full fit, and (L choose
     3) + C (C + 1) (C + 2)/6 in a factored one. A fit whose M_eff is below ten times that number is refused, by a
     ValueError that gives the numbers: it would describe the noise of the sample. "auto" is a full fit where the
-    sequences suffice for it, else a factored one.
+    sequences suffice for it, else a factored one, which is another law: where triplets have tables of their own, one
+    table for all keeps little of them.
 
     ValueError for fewer than three sites, for l2 = 0 (colors of three sites that never occur together have no finite
     optimum), and for too few sequences. FitError, with the fit as `.fit`, where the gradient is not below `tol` times
