@@ -78,7 +78,9 @@ def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
-    return [TableAndFigure(analysis.rows, as_experiment(title), frames, files=files)]
+    return [
+        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files)
+    ]
 
 
 STEPS = Steps(
