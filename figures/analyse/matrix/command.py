@@ -15,7 +15,7 @@ from figures.analyse.matrix.table import columns_frame
 from figures.analyse.matrix.table_rows import in_blocks, table_rows
 from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
-from figures.analyse.wording import printable
+from figures.analyse.wording import printable, say
 
 
 def _read(options: argparse.Namespace) -> Matrix:
@@ -56,7 +56,8 @@ def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixA
     varying = [k for k in range(rows.d) if k not in constant]
     data = rows.columns(varying) if constant else rows
     said = [*([note] if note else []), *quality_notes(data, tuple(matrix.names[k] for k in varying))]
-    print(*(f"{printable(options.file)}: {each}\n" for each in said), sep="", end="")
+    if said:
+        say(*(f"{printable(options.file)}: {each}" for each in said))
     return analyse_matrix(
         rows if in_blocks(rows) else matrix.values,
         matrix.names,
