@@ -3,7 +3,7 @@
 import argparse
 
 from figures.analyse.errors import DataError, as_typed
-from figures.analyse.matrix.admissible import constant_columns, constant_text, scale_choice
+from figures.analyse.matrix.admissible import constant_columns, constant_text, rounded_columns, scale_choice
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
@@ -38,7 +38,8 @@ def _read(options: argparse.Namespace) -> Matrix:
         constant = constant_columns(matrix.values)
     except ValueError as error:  # of columns too large or too small to compute with, found in blocks of rows
         raise as_typed(options.file, error, options) from None
-    found, varying = constant_text(matrix.names, constant), len(matrix.names) - len(constant)
+    rounded = rounded_columns(matrix.values, constant) if constant else []
+    found, varying = constant_text(matrix.names, constant, rounded=rounded), len(matrix.names) - len(constant)
     if varying < 2:
         left = "one column varies" if varying else "no column varies"
         raise DataError(options.file, f"{found}; {left}, and masked regression needs two that vary")
