@@ -4,13 +4,15 @@ import os
 import signal
 import sys
 
-INTERRUPTED = 130  # the shell's code for ^C
+INTERRUPTED, TERMINATED = 130, 143  # the shell's codes for ^C and for the signal of kill
 
 
 def start() -> int:
     """Loads the command line, which takes a second, and runs it; returns its exit status."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background of a shell it is ignored
         signal.signal(signal.SIGINT, _end)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     from figures.command_line import main
 
     if signal.getsignal(signal.SIGINT) is _end:
@@ -22,6 +24,12 @@ def _end(*_: object) -> None:
     """Ends the program at once: an exception would show where it was, and libraries may catch it as they load."""
     os.write(sys.stderr.fileno(), b"\ninterrupted before anything was begun\n")
     os._exit(INTERRUPTED)
+
+
+def _terminate(*_: object) -> None:
+    """Ends the program by an exception, so that what is half written is removed and the workers are stopped."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
+    sys.exit(TERMINATED)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """The examples in docstrings run, and every public name has a docstring that begins with a sentence."""
 
+import copy
 import doctest
 import importlib
 import inspect
+import pickle
 import pkgutil
 import types
 from typing import Any
@@ -39,8 +41,24 @@ class Finder(doctest.DocTestFinder):
 def test_examples_run(name):
     module = importlib.import_module(name)
     for example in Finder(exclude_empty=True).find(module, name):
-        outcome = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)
+        outcome = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, clear_globs=False)
         assert outcome.failed == 0, example.name
+        for value in example.globs.values():
+            if not isinstance(value, type) and type(value).__module__.split(".")[0] in ("theory", "simulate"):
+                require_copies(value)
+        example.globs.clear()
+
+
+def require_copies(value: Any) -> None:
+    """Records and results travel between processes and are kept in files, unless they hold a function of the user's."""
+    try:
+        copied = pickle.loads(pickle.dumps(value))
+    except (pickle.PicklingError, AttributeError) as error:
+        if "Can't pickle <function <lambda>" in str(error):  # a lambda of the example itself
+            return
+        raise
+    assert repr(copied) == repr(value)
+    copy.deepcopy(value)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

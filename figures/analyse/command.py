@@ -13,6 +13,8 @@ from figures.analyse.reading.kinds import DOUBTFUL, kind_of_content
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import EXTENSIONS
 from figures.analyse.wording import printable
+from figures.core.atomic_write import remove_abandoned
+from figures.core.plain_text import escaped
 
 __all__ = ["kind_of", "main"]
 
@@ -32,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
         # Loaded when needed: an analysis imports its whole subject.
         import_module(f"figures.analyse.{kind}.command").STEPS.run(options)
     except (DataError, OptionError) as error:
-        print(f"figures analyse: {error}", file=sys.stderr)
+        print(escaped(f"figures analyse: {error}"), file=sys.stderr)
         return WRONG_DATA
     return 0
 
@@ -75,6 +77,7 @@ def _require_writable(output: Path) -> None:
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output):
             pass
+        remove_abandoned(output)
     except OSError as error:
         why = "no file can be made there" if isinstance(error, FileNotFoundError) else error.strerror
         raise OptionError(f"{named} cannot be written to ({why}); choose another folder") from None

@@ -242,7 +242,11 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
     """Add the options of text to the parser, and return their names."""
     add = parser.add_argument_group("text").add_argument
     options = [
-        add("--text-column", metavar="NAME", help="column of a .csv or .tsv, or key of a .jsonl, that holds the text"),
+        add(
+            "--text-column",
+            metavar="NAME",
+            help="column of a .csv or .tsv (or its number), or key of a .jsonl, with the text",
+        ),
         add(
             "--encoding",
             metavar="NAME",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from figures.analyse.errors import DataError
 from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Experiment
+from figures.core.plain_text import escaped, safe_frame
 from figures.core.rows import Row
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def write_results(
     """Write NAME.csv, NAME_KEY.csv of `frames`, NAME_END of `files`, NAME.pdf and NAME.png, and return their paths.
 
     Each is written beside its place and moved there, so that an earlier result is kept or replaced as a whole. The
-    title is the user's own: its dollars are shown, and are no mathematics. DataError where a file cannot be made.
+    title is the user's own: its dollars are shown, and are no mathematics. No name in them is a formula of a
+    spreadsheet or moves a terminal. DataError where a file cannot be made.
     """
     from figures.core.plot import draw_figure
     from figures.core.table import read_csv, write_csv
@@ -38,10 +40,10 @@ def write_results(
         write_csv(rows, table)
         for path, frame in others.items():
             with atomic_write(path) as temporary:
-                frame.to_csv(temporary, index=False)
+                safe_frame(frame).to_csv(temporary, index=False)
         for path, content in texts.items():
             with atomic_write(path) as temporary:
-                temporary.write_text(content, encoding="utf-8")
+                temporary.write_text(escaped(content), encoding="utf-8")
         draw_figure(replace(experiment, title=experiment.title.replace("$", r"\$")), read_csv(table), *figures)
     except OSError as error:
         raise DataError(output, f"cannot be written to ({error.strerror or error})") from None

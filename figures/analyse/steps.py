@@ -14,7 +14,7 @@ from figures.analyse.needs import Needs
 from figures.analyse.reading.opening import extension, plain_name
 from figures.analyse.reading.sequences.formats import FORMATS
 from figures.analyse.results import write_results
-from figures.analyse.wording import printable
+from figures.analyse.wording import printable, say
 from figures.core import Experiment, Row
 from simulate.core import TaskError
 
@@ -66,22 +66,22 @@ class Steps(Generic[Data, Analysis]):
         if options.estimate:
             if self.needs is None:
                 raise OptionError(f"--estimate is not known for {self.kind}")
-            print(self.needs(options).text(options.file))
+            say(self.needs(options).text(options.file))
             return
         data = self.read(options)
         file = printable(options.file)
-        print(*(f"{file}: {note}" for note in self.notes(data)), sep="\n")
+        say(*(f"{file}: {note}" for note in self.notes(data)))
         name = result_name(options.file, self.kind)
         try:
             analysis = self.analyse(data, options, f"analyse {name}")
         except (ValueError, MemoryError, TaskError) as error:
             raise as_typed(options.file, error, options) from None
         title = f"{printable(Path(plain_name(_named(options.file))))}: {self.title(analysis)}"
-        print(self.report(analysis, title), end="\n\n")
+        say(self.report(analysis, title), end="\n\n")
         for result in self.results(analysis, title):
             stem = f"analyse_{name}{result.suffix}"
             written = write_results(options.output, stem, result.rows, result.experiment, result.frames, result.files)
-            print(*map(printable, written), sep="\n")
+            say(*map(printable, written))
 
 
 def result_name(file: Path, kind: str) -> str:

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from figures.core.plain_text import escaped
+
 WIDTH = 110  # characters in a line of a report
 
 
@@ -14,8 +16,16 @@ def shown(value: object, limit: int = 40) -> str:
 
 
 def printable(path: Path) -> str:
-    """Return the name of a file as it can be printed anywhere: bytes that are not UTF-8 become hexadecimal escapes."""
-    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Return the name of a file as it can be printed anywhere, without control characters.
+
+    These, and bytes that are not UTF-8, become hexadecimal escapes.
+    """
+    return escaped(str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), "")
+
+
+def say(*lines: str, end: str = "\n") -> None:
+    """Print lines that may hold names of the user's: no character of theirs moves the terminal."""
+    print(*map(escaped, lines), sep="\n", end=end)
 
 
 def counted(number: int, noun: str) -> str:

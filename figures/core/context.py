@@ -56,7 +56,7 @@ class Context:
     def sweep(self, tasks: Iterable[Task]) -> dict[str, float | NDArray[np.float64]]:
         """Runs the tasks where this context says and returns the value of each by its key (see simulate.core)."""
         return sweep(
-            tasks,
+            list(tasks),  # an experiment may have none, which is refused of an iterator
             folder=self.folder,
             digest=self.digest,
             n_jobs=self.n_jobs,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.core.atomic_write import atomic_write
+from figures.core.plain_text import safe_frame, written_cell
 from figures.core.rows import COLUMNS, Row
 
 WORDS = ("panel", "curve", "kind", "group")
@@ -29,7 +30,7 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
 def write_csv(rows: list[Row], path: Path) -> None:
     """Write the rows as CSV, whole or not at all: a file that is there is complete."""
     with atomic_write(path) as temporary:
-        to_frame(rows).to_csv(temporary, index=False)
+        safe_frame(to_frame(rows)).to_csv(temporary, index=False)
 
 
 def read_csv(path: Path) -> pd.DataFrame:
@@ -40,6 +41,8 @@ def read_csv(path: Path) -> pd.DataFrame:
             raise ValueError(f"its columns are {', '.join(map(str, table.columns))}")
         for name in NUMBERS:  # by Python's float: pandas' own parser may be off in the last bit
             table[name] = [float(cell or "nan") for cell in table[name]]
+        for name in WORDS:
+            table[name] = table[name].map(written_cell)
     except ValueError as error:  # pandas' own are among them
         reason = " ".join(str(error).split())
         raise TableError(f"{path} is no table of an experiment: {reason}") from error

@@ -1,6 +1,6 @@
 """Makes independent replicates of one measurement, each with its own named stream."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,15 @@ from simulate.core.sweep import sweep
 from theory.models import checks
 from theory.models.arguments import checked
 
+TASK_BYTES = 600.0  # of a task with its key and its names, as measured
 Replicate = Callable[[Any, int, np.random.Generator], Any]  # (model, d, rng) -> float or array of floats
 
 
 @checked
 def replicate_tasks(
     replicate: Replicate, model: Any, d: int, n: int, *, seed: int = 0, names: tuple[Name, ...] = ()
-) -> Iterator[Task]:
-    """Makes the tasks of `n` replicates at size `d`, for `sweep`.
+) -> Sequence[Task]:
+    """Makes the tasks of `n` replicates at size `d`, for `sweep`, which may be called with them several times.
 
     Number r draws from stream(seed, *names, d, r), and its key says so: a replicate does not depend on how many others
     there are.
@@ -31,8 +32,8 @@ def replicate_tasks(
     d, n = int(checks.dimension(d)), int(checks.dimension(n, name="n"))
     if seed < 0:
         raise ValueError(f"seed must be an integer >= 0, got {checks.shown(seed)}")
-    checks.fits_in_memory(f"a list of n = {n} tasks", 64 * n)
-    return (
+    checks.fits_in_memory(f"a list of n = {n} tasks", TASK_BYTES * n)
+    return tuple(
         Task("/".join(map(str, (*names, f"d={d}", number))), _one, (replicate, model, d, seed, (*names, d, number)))
         for number in range(n)
     )

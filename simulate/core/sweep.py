@@ -33,14 +33,17 @@ def sweep(
 ) -> dict[str, Value]:
     """Runs named tasks in parallel and returns the value of each by its key, in the order given.
 
+    `tasks` is gone through once. An iterator that was used up before, as by an earlier sweep, holds no task, and is
+    refused; a list may be used again.
+
     The bits are the same for every `n_jobs` (negative counts from all cores) and `backend`. With a `folder` each
     finished value is stored there at once, and a later call with the same `digest` (of sources and parameters) computes
     only what is missing. `progress` labels a bar; `on_finished` is called with the key of each task that has finished.
     Backend "dask" needs the address `scheduler` of a running one.
 
     TaskError at the first task that raises, or returns something else than finite numbers; ValueError for what is no
-    Task, for a key that is used twice and for unknown options; OSError where the folder cannot be written; ImportError
-    or ConnectionError where Dask is missing or does not answer.
+    Task, for an iterator without any, for a key that is used twice and for unknown options; OSError where the folder
+    cannot be written; ImportError or ConnectionError where Dask is missing or does not answer.
 
     >>> sweep([Task("two", pow, (2, 1)), Task("four", pow, (2, 2))])
     {'two': 2.0, 'four': 4.0}
@@ -52,6 +55,11 @@ def sweep(
         _require_task(task)
         if wanted.setdefault(task.key, task) is not task:
             raise ValueError(f"key must be unique in a sweep of tasks, got {task.key!r} twice")
+    if not wanted and hasattr(tasks, "__next__"):
+        raise ValueError(
+            "tasks must hold at least one task where it is an iterator, got an empty one: it may have been used up by "
+            "an earlier sweep; pass list(...) of it to both"
+        )
     with _results(folder, digest) as results:
         missing = [task for key, task in wanted.items() if key not in results]
         outcomes = run_tasks(missing, n_jobs, backend, scheduler)

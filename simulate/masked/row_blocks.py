@@ -5,7 +5,7 @@ All fits take their data in this form. A matrix in memory is the special case wh
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class RowBlocks:
 
     `blocks` returns an iterator of arrays (rows, d) of real numbers. `in_memory` holds all rows if they are in memory,
     and `known` their Gram matrix if it is known before any pass. Iterating yields checked float64 blocks in C order.
+    It can be pickled where what was given as `blocks` can: functions that are defined in a module can, lambdas cannot.
     """
 
     d: int
@@ -45,7 +46,7 @@ class RowBlocks:
     def of_array(cls, name: str, X: Array, known: Gram | None = None) -> "RowBlocks":
         """Takes a checked float64 matrix in memory; blocks are views of it."""
         step = block_rows(X.shape[1])
-        return cls(X.shape[1], lambda: (X[i : i + step] for i in range(0, len(X), step)), name, X, known)
+        return cls(X.shape[1], partial(_views, X, step), name, X, known)
 
     def __iter__(self) -> Iterator[Array]:
         if self.in_memory is not None:
@@ -184,7 +185,7 @@ class RowBlocks:
         """Returns blocks in which change(number of the first row, block) stands for each block; (rows, d) both."""
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, np.ascontiguousarray(change(0, self.in_memory)), known)
-        return RowBlocks(self.d, lambda: _changed(self, change), self.name, known=known, size=self.size)
+        return RowBlocks(self.d, partial(_changed, self, change), self.name, known=known, size=self.size)
 
     def centered(self, standardize: bool = False) -> "RowBlocks":
         """Returns the rows minus their mean, with `standardize` in units of each column's standard deviation.
@@ -204,21 +205,21 @@ class RowBlocks:
         known = None
         if found.n >= self.d:
             known = Gram(found.n, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
-        return self.mapped(lambda _, block: _affine(block, mean, unit), known)
+        return self.mapped(partial(_affine, mean, unit), known)
 
     def columns(self, chosen: Sequence[int]) -> "RowBlocks":
         """Returns the same rows with the chosen columns alone."""
         kept = np.asarray(chosen, dtype=np.int64)
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, np.ascontiguousarray(self.in_memory[:, kept]))
-        return RowBlocks(len(kept), lambda: (block[:, kept] for block in self), self.name, size=self.size)
+        return RowBlocks(len(kept), partial(_columns, self, kept), self.name, size=self.size)
 
     def rows(self, chosen: NDArray[np.bool_], known: Gram | None = None) -> "RowBlocks":
         """Returns the rows (of all n) for which `chosen` (n,) is true, in their order."""
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, self.in_memory[chosen], known)
         size = int(np.count_nonzero(chosen))
-        return RowBlocks(self.d, lambda: _chosen(self, chosen), self.name, known=known, size=size)
+        return RowBlocks(self.d, partial(_chosen, self, chosen), self.name, known=known, size=size)
 
 
 def _add_products(products: Array | None, rows: Array) -> Array:
@@ -227,7 +228,16 @@ def _add_products(products: Array | None, rows: Array) -> Array:
     return np.asarray(dsyrk(1.0, rows.T, beta=1.0, c=products, lower=1, overwrite_c=1))
 
 
-def _affine(block: Array, mean: Array, unit: Array) -> Array:
+# What the blocks are produced by stands in the module, so that fits, which hold them, can be pickled.
+def _views(X: Array, step: int) -> Iterator[Array]:
+    return (X[i : i + step] for i in range(0, len(X), step))
+
+
+def _columns(rows: RowBlocks, kept: NDArray[np.int64]) -> Iterator[Array]:
+    return (block[:, kept] for block in rows)
+
+
+def _affine(mean: Array, unit: Array, _: int, block: Array) -> Array:
     shifted = block - mean
     shifted *= unit
     return shifted

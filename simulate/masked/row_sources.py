@@ -3,6 +3,8 @@
 import mmap
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -46,7 +48,7 @@ def as_row_blocks(name: str, data: Any) -> RowBlocks:
     if callable(data) and not hasattr(data, "__array__"):
         return _of_function(name, data)
     if _is_sequence_of_blocks(data):
-        return _of_function(name, lambda: iter(data))
+        return _of_function(name, partial(iter, data))
     if hasattr(data, "__next__"):
         raise ValueError(
             f"{name} must give its blocks more than once, since the Gram matrix takes one pass and the errors another: "
@@ -84,14 +86,24 @@ def parquet_file(path: Path) -> Any:
 
 def _of_mapped(name: str, data: NDArray[Any]) -> RowBlocks:
     checks.require_matrix(name, data)
-    step = block_rows(data.shape[1])
+    mapped = _Mapped(data)
+    return RowBlocks(data.shape[1], mapped.blocks, name, size=len(data), select=mapped.select)
 
-    def blocks() -> Iterator[Array]:
-        for i in range(0, len(data), step):
-            yield data[i : i + step]
-            _give_back(data)
 
-    def select(rows: NDArray[np.integer]) -> Array:
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """An array that is mapped from a file. Pickled it is the name of the file, of which no copy is made."""
+
+    data: NDArray[Any]
+
+    def blocks(self) -> Iterator[Array]:
+        step = block_rows(self.data.shape[1])
+        for i in range(0, len(self.data), step):
+            yield self.data[i : i + step]
+            _give_back(self.data)
+
+    def select(self, rows: NDArray[np.integer]) -> Array:
+        data, step = self.data, block_rows(self.data.shape[1])
         found = [np.asarray(data[rows[:0]])]
         for i in range(0, len(data), step):  # a row touches a whole page, and pages of all blocks would stay in memory
             first, last = np.searchsorted(rows, [i, i + step])
@@ -100,7 +112,19 @@ def _of_mapped(name: str, data: NDArray[Any]) -> RowBlocks:
                 _give_back(data)
         return np.concatenate(found)
 
-    return RowBlocks(data.shape[1], blocks, name, size=len(data), select=select)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Name the file that is mapped as a whole and read only; anything else is pickled with its numbers."""
+        data: Any = self.data
+        if not (
+            isinstance(data, np.memmap) and isinstance(data.base, mmap.mmap) and data.mode == "r" and data.filename
+        ):
+            return _Mapped, (np.array(data),)
+        order = "C" if data.flags.c_contiguous else "F"
+        return _mapped_again, (str(data.filename), data.dtype, data.offset, data.shape, order)
+
+
+def _mapped_again(filename: str, dtype: Any, offset: int, shape: tuple[int, ...], order: Any) -> _Mapped:
+    return _Mapped(np.memmap(filename, dtype, "r", offset, shape, order))
 
 
 def _give_back(data: NDArray[Any]) -> None:
@@ -120,7 +144,11 @@ def _of_function(name: str, function: Callable[[], Any], size: int | None = None
     if first is None:
         raise ValueError(f"{name} must have at least one row, got no blocks")
     width = checks.block(name, first, None, 0).shape[1]
-    return RowBlocks(width, lambda: _cut(_iterated(name, function)), name, size=size)
+    return RowBlocks(width, partial(_blocks_of, name, function), name, size=size)
+
+
+def _blocks_of(name: str, function: Callable[[], Any]) -> Iterator[Any]:
+    return _cut(_iterated(name, function))
 
 
 def _iterated(name: str, function: Callable[[], Any]) -> Iterator[Any]:
@@ -136,23 +164,22 @@ def _iterated(name: str, function: Callable[[], Any]) -> Iterator[Any]:
 def _of_dask(name: str, data: Any) -> RowBlocks:
     checks.require_matrix(name, data)
     whole = data.rechunk({1: -1})
-
-    def blocks() -> Iterator[Array]:
-        return _cut(whole.blocks[i].compute() for i in range(whole.numblocks[0]))
-
     size = None if np.isnan(data.shape[0]) else int(data.shape[0])
-    return RowBlocks(int(data.shape[1]), blocks, name, size=size)
+    return RowBlocks(int(data.shape[1]), partial(_computed, whole), name, size=size)
+
+
+def _computed(data: Any) -> Iterator[Array]:
+    return _cut(data.blocks[i].compute() for i in range(data.numblocks[0]))
 
 
 def _of_parquet(name: str, file: Any) -> RowBlocks:
-    names = tuple(file.schema_arrow.names)
-    step = block_rows(max(1, len(names)))
+    return _of_function(name, partial(_batches, file), size=file.metadata.num_rows)
 
-    def blocks() -> Iterator[Array]:
-        for batch in file.iter_batches(batch_size=step, columns=list(names)):
-            yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
 
-    return _of_function(name, blocks, size=file.metadata.num_rows)
+def _batches(file: Any) -> Iterator[Array]:
+    names = list(file.schema_arrow.names)
+    for batch in file.iter_batches(batch_size=block_rows(max(1, len(names))), columns=names):
+        yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
 
 
 def _cut(blocks: Iterator[Any]) -> Iterator[Any]:

@@ -198,7 +198,7 @@ def test_from_a_file_to_tables_and_a_figure(tmp_path, capsys):
     rows = read_csv(output / "analyse_my stem.fasta.csv")
     assert (rows["curve"] == SCORES).sum() == 9 * 8 / 2
     pairs = (output / "analyse_my stem.fasta_pairs.csv").read_text(encoding="utf-8").splitlines()
-    assert pairs[0] == "rank,i,j,letters,score,norm,above_noise"
+    assert pairs[0] == "rank,i,j,letters,score,norm,dependence,above_noise"
     first = pairs[1].split(",")
     assert int(first[1]) + int(first[2]) == 2 * 2 + 9  # in the columns of the file, two of which are gaps only
     said = capsys.readouterr().out
@@ -260,7 +260,7 @@ def test_the_effective_penalty_is_that_of_the_cheapest_couplings():
 def test_constant_columns_gain_nothing_and_are_in_no_pair():
     states = np.zeros((60, 12), int)
     states[:, [3, 8]] = stream(0, "two columns").integers(0, 4, (60, 2))
-    one, two = (analyse_sequences(part, LETTERS, reweight=False) for part in (states[:, :8], states))
+    one, two = (analyse_sequences(part, LETTERS, reweight=False, seed=1) for part in (states[:, :8], states))
     assert (one.gain[-1].mean, one.gain[-1].stderr, one.pairs) == (0.0, 0.0, [])
     assert "No two columns vary: there is nothing to rank" in report(one, "one")
     far = analyse_sequences(states[:, :8], LETTERS, reweight=False, min_separation=4)

@@ -8,7 +8,16 @@ import threading
 import numpy as np
 import pytest
 
-from simulate.core import Estimate, Task, TaskError, replicate_estimate, replicate_values, stream, sweep
+from simulate.core import (
+    Estimate,
+    Task,
+    TaskError,
+    replicate_estimate,
+    replicate_tasks,
+    replicate_values,
+    stream,
+    sweep,
+)
 from simulate.core.backends import FEEDING_THREAD, _stopped_in_silence, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import FILE, discard
@@ -42,6 +51,21 @@ def no_calls():
 
 def test_results_come_in_the_order_given():
     assert list(sweep(reversed(tasks(4)))) == ["task 3", "task 2", "task 1", "task 0"]
+
+
+def test_an_iterator_of_tasks_is_no_second_sweep():
+    given = iter(tasks(2))
+    assert len(sweep(given)) == 2
+    with pytest.raises(ValueError, match="tasks must hold at least one task where it is an iterator"):
+        sweep(given)
+    assert sweep([]) == {}
+    several = replicate_tasks(replicate, None, 3, 2)
+    assert sweep(several) == sweep(several)
+    assert len(sweep(several)) == len(several) == 2
+
+
+def replicate(model, d, rng):
+    return rng.random()
 
 
 def test_each_task_is_told_when_it_has_finished(tmp_path):

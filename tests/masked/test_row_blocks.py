@@ -1,5 +1,7 @@
 """Tables that come in blocks of rows: the same numbers as in memory, and what is refused."""
 
+import copy
+import pickle
 import sys
 import weakref
 
@@ -231,3 +233,46 @@ def test_a_column_that_does_not_vary_cannot_be_standardized():
 def test_other_paths_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"X must be a \.npy or \.parquet file"):
         fit(tmp_path / "x.csv", 0.1)
+
+
+def blocks_of_the_table():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    return (X[i : i + 25] for i in range(0, 60, 25))
+
+
+@pytest.mark.parametrize("source", ["array", "list", "function", "mapped", "part of a mapped one"])
+@pytest.mark.parametrize("again", [lambda value: pickle.loads(pickle.dumps(value)), copy.deepcopy])
+def test_fits_and_their_rows_can_be_pickled_and_copied(tmp_path, source, again):
+    X = np.concatenate(list(blocks_of_the_table()))
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    given = {
+        "array": X,
+        "list": list(blocks_of_the_table()),
+        "function": blocks_of_the_table,
+        "mapped": mapped,
+        "part of a mapped one": mapped[10:],
+    }[source]
+    rows = row_blocks(given)
+    for change in (
+        lambda: rows,
+        lambda: rows.centered(standardize=True),
+        lambda: rows.columns([0, 2]),
+        lambda: rows.rows(np.arange(rows.n) % 3 > 0),
+    ):
+        own = change()
+        copied = again(own)
+        assert np.array_equal(np.concatenate(list(copied)), np.concatenate(list(own)))
+        assert np.array_equal(copied.take(np.array([1, 7])), own.take(np.array([1, 7])))
+    for lam, few in ((0.1, rows), (0.0, rows), (0.1, rows.rows(np.arange(rows.n) < 3))):
+        found = fit(few, lam)
+        copied = again(found)
+        assert np.array_equal(copied.predictor, found.predictor)
+        assert np.array_equal(copied.loo_residuals, found.loo_residuals)
+    path = fit_path(rows, [0.01, 0.1, 1.0])
+    assert again(path).best("loo") == path.best("loo")
+
+
+def test_a_table_in_a_file_is_pickled_by_its_name(tmp_path):
+    np.save(tmp_path / "X.npy", np.ones((30000, 4)))
+    assert len(pickle.dumps(row_blocks(tmp_path / "X.npy"))) < 2000

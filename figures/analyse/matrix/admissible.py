@@ -11,6 +11,7 @@ from simulate.masked import RowBlocks
 from theory.models.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
+EXACT = 1e15  # whole numbers below it are exact, and differ by more than ROUNDING of them
 LARGEST = 1e100  # below it products of variances and their inverses can be represented
 UNEQUAL = 100.0  # above this ratio of variances a few columns make up the mean error
 
@@ -109,11 +110,31 @@ def scale_choice(X: Array | RowBlocks, wanted: bool | None) -> tuple[bool, str |
     return True, f"{differ}: each column is measured in units of its standard deviation{as_asked}"
 
 
-def constant_text(names: Sequence[str], constant: list[int], limit: int = 8) -> str:
-    """List constant columns for a message, as in: 3 constant columns: 'a', 'b', 'c'."""
+def constant_text(names: Sequence[str], constant: list[int], limit: int = 8, rounded: Sequence[int] = ()) -> str:
+    """List constant columns for a message, as in: 3 constant columns: 'a', 'b', 'c'.
+
+    Those of `rounded` may be so for their many digits only, which the text says.
+    """
     listed = ", ".join(repr(names[k]) for k in constant[:limit])
     more = ", ..." if len(constant) > limit else ""
-    return f"{len(constant)} constant column{'s' if len(constant) > 1 else ''}: {listed}{more}"
+    text = f"{len(constant)} constant column{'s' if len(constant) > 1 else ''}: {listed}{more}"
+    if not rounded:
+        return text
+    which = ", ".join(repr(names[k]) for k in rounded[:limit]) + (", ..." if len(rounded) > limit else "")
+    return (
+        f"{text} ({which} up to the rounding of numbers of 16 and more digits, of which double precision keeps about "
+        "16: if these are identifiers they measure nothing)"
+    )
+
+
+def rounded_columns(X: Array | RowBlocks, constant: Sequence[int]) -> list[int]:
+    """Return which of these constant columns hold numbers of so many digits that their differences may be rounded."""
+    if isinstance(X, RowBlocks) and X.in_memory is None:
+        largest = np.maximum(abs(X.moments.lowest), abs(X.moments.highest))
+    else:
+        whole = X.all_rows() if isinstance(X, RowBlocks) else X
+        largest = abs(whole).max(axis=0)
+    return [k for k in constant if largest[k] >= EXACT]
 
 
 def scale_notes(variances: Array, n: int) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import argparse
 
 from figures.analyse.errors import DataError, as_typed
-from figures.analyse.matrix.admissible import constant_columns, constant_text, scale_choice
+from figures.analyse.matrix.admissible import constant_columns, constant_text, rounded_columns, scale_choice
 from figures.analyse.matrix.analyse import analyse_matrix
 from figures.analyse.matrix.data_quality import quality_notes
 from figures.analyse.matrix.figure import as_experiment
@@ -15,7 +15,7 @@ from figures.analyse.matrix.table import columns_frame
 from figures.analyse.matrix.table_rows import in_blocks, table_rows
 from figures.analyse.reading.matrix import Matrix, read_matrix
 from figures.analyse.steps import Steps, TableAndFigure
-from figures.analyse.wording import printable
+from figures.analyse.wording import printable, say
 
 
 def _read(options: argparse.Namespace) -> Matrix:
@@ -38,7 +38,8 @@ def _read(options: argparse.Namespace) -> Matrix:
         constant = constant_columns(matrix.values)
     except ValueError as error:  # of columns too large or too small to compute with, found in blocks of rows
         raise as_typed(options.file, error, options) from None
-    found, varying = constant_text(matrix.names, constant), len(matrix.names) - len(constant)
+    rounded = rounded_columns(matrix.values, constant) if constant else []
+    found, varying = constant_text(matrix.names, constant, rounded=rounded), len(matrix.names) - len(constant)
     if varying < 2:
         left = "one column varies" if varying else "no column varies"
         raise DataError(options.file, f"{found}; {left}, and masked regression needs two that vary")
@@ -56,7 +57,8 @@ def _analyse(matrix: Matrix, options: argparse.Namespace, label: str) -> MatrixA
     varying = [k for k in range(rows.d) if k not in constant]
     data = rows.columns(varying) if constant else rows
     said = [*([note] if note else []), *quality_notes(data, tuple(matrix.names[k] for k in varying))]
-    print(*(f"{printable(options.file)}: {each}\n" for each in said), sep="", end="")
+    if said:
+        say(*(f"{printable(options.file)}: {each}" for each in said))
     return analyse_matrix(
         rows if in_blocks(rows) else matrix.values,
         matrix.names,

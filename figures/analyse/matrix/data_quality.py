@@ -4,6 +4,9 @@ Each sentence is tested, so that independent Gaussian numbers give it in at most
 of columns, of rows, or of columns, that could have given it.
 """
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
@@ -17,6 +20,7 @@ from theory.models.arrays import Array
 LEVEL = 0.01  # chance of a sentence of each kind where there is nothing
 SAME = 0.999  # correlation beyond which two columns say the same
 DEPENDENT = 1e-8  # share of a column, in units of its spread, that the others leave where it follows from them
+NUMBERED = re.compile(r"column \d+")  # the name of a column that has none
 SPARE_ROWS = 10  # more rows than columns, without which every column follows from the others
 LARGE_SHARE = 0.5  # of the variance of a column, in one cell
 MANY = 0.05  # share of rows
@@ -37,7 +41,7 @@ def quality_notes(X: Array | RowBlocks, names: tuple[str, ...]) -> list[str]:
     kept = np.setdiff1d(np.arange(d), copies)
     triangle = units.triangle()
     notes = [
-        f"the columns {listed([names[k] for k in group], LISTED)} say the same (correlations beyond {SAME} or below "
+        f"{_columns([names[k] for k in group])} say the same (correlations beyond {SAME} or below "
         f"-{SAME}): the error of each is that of copying another; keep one of them"
         for group in groups[:LISTED]
     ]
@@ -60,11 +64,21 @@ def quality_notes(X: Array | RowBlocks, names: tuple[str, ...]) -> list[str]:
             f"{listed([k + 1 for k in rows], LISTED)}){many}"
         )
     notes += [
-        f"one cell, in row {row + 1} of the data, makes {100 * share:.0f} % of the variance of column "
-        f"{names[k]}; check it"
+        f"one cell, in row {row + 1} of the data, makes {100 * share:.0f} % of the variance of "
+        f"{named_column(names[k])}; check it"
         for k, row, share in outlying_cells(units)[:LISTED]
     ]
     return notes
+
+
+def _columns(names: Sequence[str]) -> str:
+    listed_names = listed(names, LISTED)
+    return listed_names if all(map(NUMBERED.fullmatch, names)) else f"the columns {listed_names}"
+
+
+def named_column(name: str) -> str:
+    """Name a column in a sentence; one without a name of its own is called by its number already, as in column 3."""
+    return name if NUMBERED.fullmatch(name) else f"column {name}"
 
 
 def unit_columns(X: RowBlocks) -> RowBlocks:

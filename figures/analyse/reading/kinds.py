@@ -7,7 +7,7 @@ from pathlib import Path
 from figures.analyse.errors import DataError
 from figures.analyse.reading.matrix.arrays import MAGIC
 from figures.analyse.reading.opening import open_binary
-from figures.analyse.reading.sequences.formats import rows_above_names
+from figures.analyse.reading.sequences.formats import is_pir, rows_above_names
 from figures.analyse.reading.sequences.recognize import alignment_of
 from figures.analyse.reading.sequences.tokens import says_sizes
 from figures.analyse.reading.tables.numeric import holds_measurements
@@ -35,7 +35,7 @@ def kind_of_content(path: Path) -> str | None:
         form = alignment_of(file.head)
         if form == "clustal" and not BLANK.match(file.head):
             form = None  # a text on the program of this name
-        aligned = file.head.startswith("# STOCKHOLM") or FASTA.match(file.head) or form
+        aligned = file.head.startswith("# STOCKHOLM") or FASTA.match(file.head) or is_pir(file.head) or form
         if aligned or says_sizes(file) or rows_above_names(file) is not None:
             return "sequences"
         return "matrix" if holds_measurements(file) else None

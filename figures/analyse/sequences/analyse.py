@@ -16,6 +16,7 @@ from figures.analyse.sequences.independent_sites import color_frequencies, varyi
 from figures.analyse.sequences.needs import LONG, planned_work
 from figures.analyse.sequences.plan import FIELD_PENALTY, affordable_jobs, training_sizes
 from figures.analyse.sequences.record import SequenceAnalysis, label
+from figures.analyse.sequences.residuals import SHORT
 from figures.analyse.sequences.reweighting import Reweighting, reweighted
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.split import Split, split_clusters
@@ -61,10 +62,11 @@ def analyse_sequences(
     summed over the effective number of sequences; `l2` None is chosen within the training sequences. `test_fraction`
     of the weight is held out, in whole clusters of similar sequences, and models of `sizes` of the others are tested.
     The map is of the model of all sequences, without the color `gap`; its pairs are ranked from `min_separation` sites
-    apart (None: 4 for a `protein`, which None tells by its letters, otherwise 1), and compared with those of permuted
-    columns. Where `progress` labels a bar, `say` tells before a long run which fits are to come. `clones` are made of
-    the orders 1 to that number (see `simulate.nets.clone`). `run` carries out the tasks in the place of
-    `simulate.core.sweep`. The result does not depend on `n_jobs`.
+    apart (None: 4 for a `protein`, which None tells by its letters, otherwise 1), by their scores, or of short
+    sequences by their residual dependence, and compared with those of permuted columns. Where `progress` labels a bar,
+    `say` tells before a long run which fits are to come. `clones` are made of the orders 1 to that number (see
+    `simulate.nets.clone`). `run` carries out the tasks in the place of `simulate.core.sweep`. The result does not
+    depend on `n_jobs`.
 
     Sites that are the same in all sequences are predicted alone, and are in no pair.
 
@@ -104,8 +106,9 @@ def analyse_sequences(
             ]
         )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
-    scores, norms, first, second, _ = values["map"]
-    every = ranked_pairs(scores, norms, np.stack([first, second], axis=2).astype(int), 1, varying)
+    scores, norms, first, second, depend, _ = values["map"]
+    favored = np.stack([first, second], axis=2).astype(int)
+    every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT else None)
     pairs = [pair for pair in every if pair.j - pair.i >= separation]
     noise = [value for key, value in values.items() if key.startswith("noise/")]
     evidence = judged(noise, scores, varying, pairs, separation)
@@ -140,7 +143,7 @@ def analyse_sequences(
         rows=[
             *table.learning_rows(own_sizes, pair, alone, len(tokens), L),
             *table.map_rows(scores),
-            *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.score for p in pairs[:L]], L),
+            *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.strength for p in pairs[:L]], L),
             *table.noise_rows(evidence.limit, min(L, len(pairs))),
         ],
         notes=(*own.notes, *choice, *stopped, *unmade),

@@ -16,6 +16,7 @@ from figures.analyse.sequences.reference import ABSENT, Reference, first_letters
 from figures.analyse.sequences.report import report
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.steps import Steps, TableAndFigure
+from figures.analyse.wording import say
 
 LISTED = 30  # tokens that a note names
 
@@ -45,7 +46,7 @@ def _analyse(sequences: Sequences, options: argparse.Namespace, label: str) -> S
     if options.reference is not None:
         reference = read_reference(sequences, options.reference, options.alphabet, options.first_residue)
         start = f"{first_letters(reference.letters)}..., of which the first is number {_first(reference)}"
-        print(f"sites are also numbered by the residues of {reference.name} ({start})")
+        say(f"sites are also numbered by the residues of {reference.name} ({start})")
     elif options.first_residue is not None:
         raise OptionError("--first-residue is a number of the sequence that --reference names; say which one")
     found = analyse_sequences(
@@ -78,7 +79,9 @@ def _results(analysis: SequenceAnalysis, title: str) -> list[TableAndFigure]:
     if analysis.clones:
         frames["clones"] = clones_frame(analysis.clones)
     files = exchange_files(analysis) | clone_files(analysis.clones, analysis.tokens)
-    return [TableAndFigure(analysis.rows, as_experiment(title), frames, files=files)]
+    return [
+        TableAndFigure(analysis.rows, as_experiment(title, is_short=analysis.evidence.is_short), frames, files=files)
+    ]
 
 
 STEPS = Steps(

@@ -1,4 +1,10 @@
-"""Says how many of the ranked pairs score higher than noise does: the scores of columns that were made independent."""
+"""Says how many of the ranked pairs score higher than noise does: the scores of columns that were made independent.
+
+Which score it is depends on the number of sites. Of more than SHORT sites most pairs do not interact: their scores with
+the average-product correction show what stands out from all others, and their quartiles are those of noise. Of fewer
+sites most pairs may interact; the correction would take off what they share, and the quartiles be those of the signal.
+There each pair is judged by what remains of it when all other sites are known, `residual_dependence`.
+"""
 
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -7,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.analyse.sequences.independent_sites import varying_sites
+from figures.analyse.sequences.residuals import SHORT
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.sequences.tasks import Settings, States, pair_scores
 from simulate.core import Task, stream
@@ -26,10 +33,11 @@ class Evidence:
     Of independent columns the largest score exceeds `limit` in a share `false_alarms` of all alignments.
     """
 
-    limit: float  # of the average-product corrected score
+    limit: float  # of the average-product corrected score, or of short sequences of the residual dependence
     count: int  # ranked pairs above it
     permutations: int
     widening: float  # by how much the scores of the data scatter more than those of permuted columns, at least 1
+    is_short: bool = False  # pairs are ranked and judged by their residual dependence
 
     @property
     def false_alarms(self) -> float:
@@ -67,7 +75,7 @@ def noise_tasks(
 def noise_task(
     states: States, weights: Array, gap: int | None, settings: Settings, separation: int, seed: int, permutation: int
 ) -> Array:
-    """Return the largest score of independent columns, the spread of their scores, and whether the fit converged.
+    """Return largest score, spread of scores, largest dependence of independent columns, and whether the fit converged.
 
     As many sequences as the effective number are drawn, each with a probability that is its weight: related sequences
     share what they have by descent, and all of them, permuted, would be more independent data than there are. Then each
@@ -77,10 +85,11 @@ def noise_task(
     size = min(len(states), max(2, round(float(weights.sum()))))
     rows = np.arange(len(states)) if size == len(states) else _drawn(weights, size, rng)
     permuted = rng.permuted(states[rows], axis=0)
-    corrected, converged = pair_scores(permuted, np.ones(size), gap, settings)
-    scores = scores_apart(corrected, varying_sites(states), separation)
-    largest = float(scores.max()) if len(scores) else 0.0
-    return np.array([largest, spread(scores), float(converged)])
+    corrected, dependence, converged = pair_scores(permuted, np.ones(size), gap, settings)
+    varying = varying_sites(states)
+    scores, depend = (scores_apart(each, varying, separation) for each in (corrected, dependence))
+    largest, most = (float(each.max()) if len(each) else 0.0 for each in (scores, depend))
+    return np.array([largest, spread(scores), most, float(converged)])
 
 
 def judged(
@@ -91,13 +100,21 @@ def judged(
     The columns of the data and of B permutations are exchangeable where columns are independent, so that the data have
     the largest of the B + 1 largest scores in one of B + 1 cases. Descent and chains of interactions make all scores of
     the data scatter more, also those of pairs beyond the reach of any interaction, which most pairs are: the limit is
-    widened by the ratio of the interquartile ranges where that is above 1. That can only take claims back.
+    widened by the ratio of the interquartile ranges where that is above 1. That can only take claims back. Where the
+    sequences are short their dependences are compared in the same way, and no limit is widened.
     """
-    largest, spreads, _ = np.array(values).T
+    largest, spreads, depend, _ = np.array(values).T
+    if len(scores) <= SHORT:
+        limit = float(depend.max())
+        return Evidence(limit, _above(pairs, limit), len(values), 1.0, is_short=True)
     noise = float(np.median(spreads))
     widening = max(1.0, spread(scores_apart(scores, varying, separation)) / noise) if noise > 0 else 1.0
     limit = float(largest.max()) * widening
-    return Evidence(limit, sum(1 for _ in takewhile(lambda p: p.score > limit, pairs)), len(values), widening)
+    return Evidence(limit, _above(pairs, limit), len(values), widening)
+
+
+def _above(pairs: list[Pair], limit: float) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair.strength > limit, pairs))
 
 
 def scores_apart(scores: Array, varying: NDArray[np.bool_], separation: int) -> Array:

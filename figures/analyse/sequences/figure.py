@@ -17,13 +17,17 @@ DASHES = {table.PAIR: "-", table.ALONE: "--", table.UNIFORM: ":"}
 PREDICTED = {table.PAIR: "from all other sites", table.ALONE: "from its own column", table.UNIFORM: "by guessing"}
 
 
-def as_experiment(title: str) -> Experiment:
+SCORED = "score of the pair (strength of its couplings)"
+DEPENDS = "dependence of the pair beyond other sites"
+
+
+def as_experiment(title: str, *, is_short: bool = False) -> Experiment:
     """Describe the axes and the drawing of the rows of an analysis, as the experiments do."""
-    return Experiment(title=title, panels=panels(), draw=decorate)
+    return Experiment(title=title, panels=panels(is_short=is_short), draw=decorate)
 
 
-def panels() -> tuple[Panel, ...]:
-    """Describe the three axes: learning curves, the map, and its strongest pairs."""
+def panels(*, is_short: bool = False) -> tuple[Panel, ...]:
+    """Describe the three axes: learning curves, the map, and its strongest pairs, by score or dependence."""
     looks = {label: Curve(model=None, color=k, style=style) for k, (label, style) in enumerate(DASHES.items())}
     return (
         Panel(
@@ -34,7 +38,7 @@ def panels() -> tuple[Panel, ...]:
             xscale="log",
         ),
         Panel(title=table.MAP, curves={}, xlabel="site $i$", ylabel="site $j$"),
-        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel="score of the pair (strength of its couplings)"),
+        Panel(title=table.RANKED, curves={}, xlabel="rank", ylabel=DEPENDS if is_short else SCORED),
     )
 
 

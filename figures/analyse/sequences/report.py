@@ -11,6 +11,11 @@ from figures.core.render import render
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
 LISTED = 10
 SCORE = "The score of a pair is the Frobenius norm of its couplings after the average-product correction (APC)."
+DEPENDENCE = (
+    "In sequences as short as these most pairs may interact. Pairs are therefore ranked by their dependence beyond all "
+    "other sites: each letter is predicted from the other sites but for its partner, and what remains of both letters "
+    "is compared, by a chi-square less its mean and over its standard deviation."
+)
 
 
 def report(analysis: SequenceAnalysis, title: str, width: int = WIDTH) -> str:
@@ -83,15 +88,15 @@ def _gain(analysis: SequenceAnalysis) -> list[str]:
 
 def _separation(analysis: SequenceAnalysis) -> str:
     """Say which pairs are ranked, and why."""
-    apart = analysis.min_separation
+    apart, score = analysis.min_separation, DEPENDENCE if analysis.evidence.is_short else SCORE
     if apart == 1:
-        return f"All pairs of sites that vary are ranked, neighbors too. {SCORE}"
+        return f"All pairs of sites that vary are ranked, neighbors too. {score}"
     why = (
         ", since nearer residues of a protein touch along the chain (--min-separation 1 ranks all)"
         if analysis.is_default_separation
         else ""
     )
-    return f"Pairs are ranked that are at least {apart} sites apart{why}. {SCORE}"
+    return f"Pairs are ranked that are at least {apart} sites apart{why}. {score}"
 
 
 def _evidence(analysis: SequenceAnalysis) -> list[str]:
@@ -105,15 +110,21 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
         if found.widening > 1
         else ""
     )
+    value = "dependence" if found.is_short else "score"
     limit = (
-        f"above {found.limit:.3g}. This limit is the largest score of {found.permutations} alignments in which each "
+        f"above {found.limit:.3g}. This limit is the largest {value} of {found.permutations} alignments in which each "
         f"column was shuffled by itself, so that nothing interacts{wider}; by chance alone, "
         f"{100 * found.false_alarms:.0f} % of alignments without interactions would have a pair above it"
     )
     if not analysis.is_evidence:
         ranked = counted(len(analysis.pairs), "pair")
-        return [f"None of {ranked} scores {limit}. The ranking below is no evidence of interactions."]
+        verb = "has a dependence" if found.is_short else "scores"
+        return [
+            f"None of {ranked} {verb} {limit}. The ranking below is no evidence of interactions{_and_gain(analysis)}."
+        ]
     verb = "score" if found.count > 1 else "scores"
+    if found.is_short:
+        verb = "have a dependence" if found.count > 1 else "has a dependence"
     return [
         f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. Common descent (phylogeny) can also "
         "lift pairs that do not interact; that similar sequences share their weight corrects for a part of it only."
@@ -123,17 +134,30 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
     ]
 
 
+def _and_gain(analysis: SequenceAnalysis) -> str:
+    """Say what pairs gain in spite of a ranking without evidence, so that the two are not read as a contradiction."""
+    if not analysis.gains:
+        return ""
+    nearer = f"by pairs nearer than {analysis.min_separation} sites, or " if analysis.nearer else ""
+    return (
+        f" between single pairs of it. That sites help to predict each other (the gain is {analysis.gain[-1]}) is then "
+        f"explained {nearer}by a dependence that very many pairs share, none of which stands out: many weak "
+        "interactions, a hidden cause, or common descent"
+    )
+
+
 def _strongest(analysis: SequenceAnalysis) -> list[str]:
     if not analysis.pairs:
         apart = "" if analysis.min_separation == 1 else f" that vary are at least {analysis.min_separation} sites apart"
         return [f"No two columns{apart or ' vary'}: there is nothing to rank."]
     shown = analysis.pairs[: min(LISTED, analysis.evidence.count or LISTED)]
     top = ", ".join(_named(analysis, p) for p in shown)
-    what = "strongest interactions" if analysis.is_evidence else "highest scores, which noise reaches too"
+    reached = "dependences" if analysis.evidence.is_short else "scores"
+    what = "strongest interactions" if analysis.is_evidence else f"highest {reached}, which noise reaches too"
     return [
         f"The {what}, by the numbers of their columns, with the two letters that favor each other most in parentheses, "
         f"are: {top}.",
-        *_left_out(analysis, shown[-1].score),
+        *_left_out(analysis, shown[-1].strength),
     ]
 
 
@@ -144,12 +168,15 @@ def _named(analysis: SequenceAnalysis, pair: Pair) -> str:
 
 def _left_out(analysis: SequenceAnalysis, least: float) -> list[str]:
     """Count and name the pairs below the separation that score higher than the weakest pair that is listed."""
-    left = [pair for pair in analysis.nearer if pair.score > least]
+    left = [pair for pair in analysis.nearer if pair.strength > least]
     if not left:
         return []
     be = "are" if len(left) > 1 else "is"
+    verb = "score" if len(left) > 1 else "scores"
+    if analysis.evidence.is_short:
+        verb = "depend" if len(left) > 1 else "depends"
     return [
         f"Left out of this list {be} {counted(len(left), 'pair')} of sites nearer than {analysis.min_separation} that "
-        f"{'score' if len(left) > 1 else 'scores'} higher than the weakest one listed: "
+        f"{verb} {'more' if analysis.evidence.is_short else 'higher'} than the weakest one listed: "
         f"{listed([analysis.label(pair) for pair in left], LISTED)}."
     ]

@@ -65,6 +65,12 @@ class Pair:
     score: float  # average-product corrected
     norm: float
     colors: tuple[int, int]  # the most favorable ones
+    dependence: float | None = None  # of short sequences: the residual dependence, by which their pairs are ranked
+
+    @property
+    def strength(self) -> float:
+        """What pairs are ranked by, and what is compared with noise."""
+        return self.score if self.dependence is None else self.dependence
 
 
 def ranked_pairs(
@@ -73,16 +79,25 @@ def ranked_pairs(
     colors: NDArray[np.int64],
     min_separation: int,
     varying: NDArray[np.bool_] | None = None,
+    dependence: Array | None = None,
 ) -> list[Pair]:
     """Return all pairs with j - i >= `min_separation`, the strongest first, and equal ones by position.
 
-    Only `varying` sites (L,) are in pairs.
+    Only `varying` sites (L,) are in pairs. They are ranked by their `corrected` scores, or by `dependence` (L, L) where
+    it is given.
     """
     i, j = np.triu_indices(len(corrected), min_separation)
     if varying is not None:
         i, j = i[varying[i] & varying[j]], j[varying[i] & varying[j]]
-    order = np.argsort(-corrected[i, j], kind="stable")
+    order = np.argsort(-(corrected if dependence is None else dependence)[i, j], kind="stable")
     return [
-        Pair(int(a), int(b), float(corrected[a, b]), float(norms[a, b]), (int(colors[a, b, 0]), int(colors[a, b, 1])))
+        Pair(
+            int(a),
+            int(b),
+            float(corrected[a, b]),
+            float(norms[a, b]),
+            (int(colors[a, b, 0]), int(colors[a, b, 1])),
+            None if dependence is None else float(dependence[a, b]),
+        )
         for a, b in zip(i[order], j[order], strict=True)
     ]

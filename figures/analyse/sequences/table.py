@@ -65,8 +65,9 @@ def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
     """Return a table with one line for each ranked pair, the strongest first.
 
     Sites i and j are columns of the file, and beside them residues of the reference sequence where there is one, empty
-    where it has a gap. `score` has the average-product correction, and `norm` is without it; `above_noise` says whether
-    the score is higher than that of permuted columns.
+    where it has a gap. `score` has the average-product correction, and `norm` is without it. Pairs of short sequences
+    are ranked by their `dependence`, a further column. `above_noise` says whether the number that pairs are ranked by
+    is higher than that of permuted columns.
     """
     import pandas as pd
 
@@ -87,6 +88,7 @@ def pairs_frame(analysis: SequenceAnalysis) -> "DataFrame":
             "letters": [analysis.letters(pair) for pair in pairs],
             "score": [pair.score for pair in pairs],
             "norm": [pair.norm for pair in pairs],
+            **({"dependence": [pair.strength for pair in pairs]} if analysis.evidence.is_short else {}),
             "above_noise": [rank < analysis.evidence.count for rank in range(len(pairs))],
         }
     )

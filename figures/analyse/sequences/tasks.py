@@ -1,6 +1,7 @@
 """Runs the fits, each as a task of its own: one for each training size, and one of all sequences for the map."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from figures.analyse.sequences.independent_sites import (
     penalized_log_frequencies,
     varying_sites,
 )
+from figures.analyse.sequences.residuals import SHORT, residual_dependence
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
@@ -97,34 +99,47 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
 
 
 def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
-    """Return corrected score, norm, the two most favorable colors, and everywhere whether it converged, (5, L, L).
+    """Return corrected score, norm, the two most favorable colors, dependence, and whether it converged, (6, L, L).
 
-    Sites that are constant are in no pair: zeros.
+    The dependence is that of `residual_dependence` for short sequences, otherwise 0. Sites that are constant are in no
+    pair: zeros. Whether the fit converged is the same everywhere.
     """
     L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
-    found = np.zeros((5, L, L))
-    found[4] = 1.0
+    found = np.zeros((6, L, L))
+    found[5] = 1.0
     if len(varying) > 1:
-        fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
+        own = np.ascontiguousarray(states[:, varying])
+        fit = pair_fit(own, weights, settings)
         norms = interaction_scores(fit.couplings, gap=gap)
-        found[:4, varying[:, None], varying] = [
+        found[:5, varying[:, None], varying] = [
             average_product_corrected(norms),
             norms,
             *strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1),
+            _dependence(fit, own, weights, gap, L),
         ]
-        found[4] = fit.converged
+        found[5] = fit.converged
     return found
 
 
-def pair_scores(states: States, weights: Array, gap: int | None, settings: Settings) -> tuple[Array, bool]:
-    """Return the corrected scores (L, L), as `map_task` does, without the rest, and whether the fit converged."""
+def pair_scores(states: States, weights: Array, gap: int | None, settings: Settings) -> tuple[Array, Array, bool]:
+    """Return corrected scores and dependence (L, L), as `map_task` does, and whether the fit converged."""
     L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
-    scores = np.zeros((L, L))
+    found = np.zeros((2, L, L))
     if len(varying) < 2:
-        return scores, True
-    fit = pair_fit(np.ascontiguousarray(states[:, varying]), weights, settings)
-    scores[varying[:, None], varying] = average_product_corrected(interaction_scores(fit.couplings, gap=gap))
-    return scores, fit.converged
+        return found[0], found[1], True
+    own = np.ascontiguousarray(states[:, varying])
+    fit = pair_fit(own, weights, settings)
+    found[:, varying[:, None], varying] = [
+        average_product_corrected(interaction_scores(fit.couplings, gap=gap)),
+        _dependence(fit, own, weights, gap, L),
+    ]
+    return found[0], found[1], fit.converged
+
+
+def _dependence(fit: Any, states: States, weights: Array, gap: int | None, n_sites: int) -> Array:
+    if n_sites > SHORT:
+        return np.zeros((states.shape[1],) * 2)
+    return residual_dependence(fit.couplings, fit.fields, states, weights, gap)
 
 
 def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:

@@ -1,6 +1,7 @@
 """Matrices whose numbers stay in the file: blocks of rows, each read when it is needed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,16 @@ def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:
     """
     whole = row_blocks(mapped)
     kept = slice(None) if len(chosen) == whole.d else np.asarray(chosen, dtype=np.int64)
+    select = partial(_taken, whole, kept)
+    return RowBlocks(len(chosen), partial(_columns, whole, kept), size=whole.n, select=select)
 
-    def blocks() -> Iterator[Array]:
-        return (block[:, kept] for block in whole.blocks())
 
-    return RowBlocks(len(chosen), blocks, size=whole.n, select=lambda numbers: whole.take(numbers)[:, kept])
+def _columns(whole: RowBlocks, kept: slice | NDArray[np.int64]) -> Iterator[Array]:
+    return (block[:, kept] for block in whole.blocks())
+
+
+def _taken(whole: RowBlocks, kept: slice | NDArray[np.int64], numbers: NDArray[np.integer]) -> Array:
+    return np.asarray(whole.take(numbers)[:, kept])
 
 
 def extremes(rows: RowBlocks) -> tuple[float, float]:
@@ -53,11 +59,11 @@ def finite_rows(rows: RowBlocks) -> NDArray[np.bool_]:
 
 def without_gaps(rows: RowBlocks, whole: NDArray[np.bool_]) -> RowBlocks:
     """Return the rows that are `whole`, all others passed by in each block."""
+    return RowBlocks(rows.d, partial(_whole_rows, rows, whole), size=int(whole.sum()))
 
-    def blocks() -> Iterator[Array]:
-        start = 0
-        for block in rows.blocks():
-            yield block[whole[start : start + len(block)]]
-            start += len(block)
 
-    return RowBlocks(rows.d, blocks, size=int(whole.sum()))
+def _whole_rows(rows: RowBlocks, whole: NDArray[np.bool_]) -> Iterator[Array]:
+    start = 0
+    for block in rows.blocks():
+        yield block[whole[start : start + len(block)]]
+        start += len(block)

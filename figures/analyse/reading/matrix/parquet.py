@@ -1,6 +1,7 @@
 """Reads Parquet files by pyarrow: small ones at once, large ones block by block when they are needed."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,7 @@ def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | 
     """
     names, rows, chosen = parquet_columns(path, columns, skip_columns)
     picked = [names[k] for k in chosen]
-
-    def blocks() -> Iterator[Array]:
-        file = _opened(path)
-        for batch in file.iter_batches(batch_size=block_rows(len(picked)), columns=picked):
-            yield np.column_stack([_numbers(column) for column in batch.columns])
-
+    blocks = partial(_blocks, path, picked)
     values: Array | RowBlocks = RowBlocks(len(picked), blocks, size=rows)
     if rows * len(picked) <= MOST_CELLS:
         require_memory(path, f"reading {rows} x {len(picked)} numbers", 2 * NUMBER * rows * len(picked), FEWER)
@@ -48,6 +44,11 @@ def read_parquet(path: Path, *, columns: str | None = None, skip_columns: str | 
             f"{INDEX!r} is the index that pandas wrote; if it is no measurement leave it out: --skip-columns {INDEX}"
         )
     return Matrix(path, values, tuple(picked), tuple(notes), positions=tuple(chosen))
+
+
+def _blocks(path: Path, picked: list[str]) -> Iterator[Array]:
+    for batch in _opened(path).iter_batches(batch_size=block_rows(len(picked)), columns=picked):
+        yield np.column_stack([_numbers(column) for column in batch.columns])
 
 
 def parquet_columns(path: Path, columns: str | None, skip: str | None) -> tuple[tuple[str, ...], int, list[int]]:

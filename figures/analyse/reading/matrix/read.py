@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from figures.analyse.errors import DataError
 from figures.analyse.reading.matrix.arrays import read_array
 from figures.analyse.reading.matrix.cell_by_cell import Reading
+from figures.analyse.reading.matrix.codes import code_notes
 from figures.analyse.reading.matrix.delimited import read_delimited
 from figures.analyse.reading.matrix.from_disk import entries_where, extremes, finite_rows, without_gaps
 from figures.analyse.reading.matrix.parquet import read_parquet
@@ -94,7 +95,7 @@ def _checked(matrix: Matrix) -> Matrix:
         _raise_unusable(matrix)
     if not isinstance(values, RowBlocks):  # of blocks each column is checked as it is first read
         _require_sizes(matrix, values)
-    return replace(matrix, notes=(*matrix.notes, *steady_notes(matrix)))
+    return replace(matrix, notes=(*matrix.notes, *steady_notes(matrix), *code_notes(matrix)))
 
 
 def _require_sizes(matrix: Matrix, values: Array) -> None:

@@ -31,10 +31,10 @@ def steady_notes(matrix: Matrix) -> tuple[str, ...]:
         return ()
     names = listed([shown(matrix.names[k]) for k in found], LISTED)
     places = ",".join(str((matrix.positions[k] if matrix.positions else k) + 1) for k in found)
-    verb, them = ("goes", "it") if len(found) == 1 else ("go", "them")
+    verb, they, them = ("goes", "it", "it") if len(found) == 1 else ("go", "they", "them")
     what = f"by {abs(step[found[0]]):.6g}" if len(found) == 1 else "in equal steps"
     change = "up" if (step[found] > 0).all() else "down" if (step[found] < 0).all() else "up or down"
     return (
-        f"{names} {verb} {change} {what} from row to row, as a count of the rows does: if {them} "
+        f"{names} {verb} {change} {what} from row to row, as a count of the rows does: if {they} "
         f"{'is' if len(found) == 1 else 'are'} no measurement leave {them} out with --skip-columns {places}",
     )

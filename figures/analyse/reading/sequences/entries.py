@@ -1,5 +1,6 @@
 """Reads the records of FASTA and Stockholm files, and of files with one sequence a line, as they stand there."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from figures.analyse.wording import counted, listed, shown
 
 REFERENCE = "#=GC RF"
 EXTRA = frozenset(("ss_pred", "ss_conf", "ss_dssp", "sa_pred", "sa_dssp", "aa_pred", "aa_dssp", "Consensus"))
+PIR = re.compile(r">(P1|F1|DL|DC|RL|RC|N1|N3|XX);")  # the kinds of molecules
 NOT_MATCHED = ".-~"  # these mark columns of inserts in a reference line of Stockholm
 
 
@@ -75,6 +77,42 @@ def fasta(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
         yield Entry(line, name, "".join(parts))
 
 
+def pir(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
+    """Yield the records of PIR (NBRF): a line >P1;NAME, a line with a title, and a sequence that ends with "*".
+
+    What stands between that sign and the next record, and lines C; or R; before the first, are remarks. DataError for a
+    record that does not end so: in FASTA, where a name may look the same, the second line is no title.
+    """
+    line, name, parts, titled, ended = 0, "", list[str](), False, True
+    for number, text in enumerate(lines, start=1):
+        begins = PIR.match(text)
+        if begins or text.startswith(">"):
+            if not ended:
+                raise DataError(file.path, _without_end(line, name))
+            if not begins:
+                raise DataError(
+                    file.path, f"line {number}: {shown(text.strip())} does not begin a record of PIR, as in >P1;NAME"
+                )
+            line, name, parts, titled, ended = number, (text[begins.end() :].split() or [""])[0], [], False, False
+        elif not ended and not titled:
+            titled = True
+        elif not ended:
+            letters, star, _ = "".join(text.split()).partition("*")
+            parts.append(letters)
+            if star:
+                ended = True
+                yield Entry(line, name, "".join(parts))
+    if not ended:
+        raise DataError(file.path, _without_end(line, name))
+
+
+def _without_end(line: int, name: str) -> str:
+    return (
+        f"line {line}: the record {shown(name)} does not end with *, as those of PIR (NBRF) do, whose names begin with "
+        ">P1; and whose second lines are titles; is it cut off? If the file is FASTA write names without P1;"
+    )
+
+
 def plain(_file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
     """Yield one sequence a line, without names."""
     for number, text in enumerate(lines, start=1):
@@ -98,18 +136,29 @@ def names(file: TextFile, lines: Iterable[str], delimiter: str | None, first: in
 def stockholm(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
     """Records of a Stockholm alignment, interleaved or not, and last its reference line where it has one.
 
-    Of several alignments in a file the first is read. All of it is held as text until the end.
+    Of several alignments in a file the first is read. All of it is held as text until the end. Blank lines part its
+    blocks. DataError for a name that stands twice in a block: two sequences would be glued together.
     """
     begins: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
+    block: dict[str, int] = {}  # the lines of the names in this block
     for number, text in enumerate(lines, start=1):
         if text.startswith("//"):
             break
+        if not text.strip():
+            block.clear()
         if not text.strip() or (text.startswith("#") and not text.startswith(REFERENCE)):
             continue
         name, _, letters = text.strip().rpartition(" ") if " " in text.strip() else text.strip().rpartition("\t")
         if not name.strip():
             raise DataError(file.path, f"line {number}: {shown(text.strip())} is no name with its sequence")
+        earlier = block.setdefault(name.strip(), number)
+        if earlier != number:
+            raise DataError(
+                file.path,
+                f"line {number}: {shown(name.strip())} stands twice in one block (first in line {earlier}); give every "
+                "sequence a name of its own, and part the blocks of an interleaved alignment by blank lines",
+            )
         begins.setdefault(name.strip(), number)
         parts.setdefault(name.strip(), []).append(letters)
     reference = parts.pop(REFERENCE, None)

@@ -7,15 +7,17 @@ from typing import Literal
 
 from figures.analyse.errors import DataError
 from figures.analyse.reading.opening import extension
+from figures.analyse.reading.sequences.entries import PIR
 from figures.analyse.reading.sequences.recognize import SIZES, TITLES, Alignment, alignment_of, refuse_others
 from figures.analyse.reading.sequences.tokens import is_token_table
 from figures.analyse.reading.tables.layout import find_layout, split
 from figures.analyse.reading.text_file import TextFile
 
-Format = Literal["fasta", "a2m", "stockholm", "names", "table", "plain"] | Alignment
+Format = Literal["fasta", "a2m", "pir", "stockholm", "names", "table", "plain"] | Alignment
 FORMATS: dict[str, tuple[str, ...]] = {
     "fasta": (".fasta", ".fa", ".fas", ".afa", ".faa", ".fna"),
     "a2m": (".a2m", ".a3m"),
+    "pir": (".pir", ".nbrf", ".ali"),
     "stockholm": (".sto", ".stk"),
     "clustal": (".aln", ".clustal"),
     "phylip": (".phy", ".phylip"),
@@ -42,6 +44,8 @@ def format_of(file: TextFile) -> Format:
     suffix = extension(file.path)
     if first.startswith("# STOCKHOLM"):
         return "stockholm"
+    if is_pir(file.head):
+        return "pir"
     if not first.startswith((">", ";")):
         refuse_others(file)
         known = alignment_of(file.head)
@@ -64,6 +68,12 @@ def format_of(file: TextFile) -> Format:
     if not is_token_table(file):
         return "plain"
     return "table" if rows_above_names(file) is None else "names"
+
+
+def is_pir(head: str) -> bool:
+    """Say whether a text begins as PIR (NBRF) does, with a line >P1;NAME below remarks C; and R; if there are any."""
+    lines = (line for line in head.splitlines() if line.strip() and not line.startswith(("C;", "R;")))
+    return PIR.match(next(lines, "")) is not None
 
 
 def rows_above_names(file: TextFile) -> int | None:

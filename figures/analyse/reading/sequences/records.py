@@ -36,5 +36,5 @@ def records(file: TextFile, form: Format) -> Iterator[Records]:
         elif form == "stockholm":
             yield Records(entries.stockholm(file, lines), lambda: any(line.strip() for line in lines))
         else:
-            read = entries.plain if form == "plain" else entries.fasta
+            read = {"plain": entries.plain, "pir": entries.pir}.get(form, entries.fasta)
             yield Records(read(file, lines), lambda: False)

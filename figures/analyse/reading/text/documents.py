@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from figures.analyse.errors import DataError
+from figures.analyse.reading.opening import extension
 from figures.analyse.reading.text.decode import decoded, lines_of
 from figures.analyse.wording import shown
 
 Named = Iterator[tuple[str, str]]  # the name of a document in messages, and its text
 USUAL = ("text", "content", "body", "document", "abstract", "article", "message", "review", "comment")
 EMPTY = ("NaN", "NA", "N/A", "null", "None")  # programs write these for a cell without text
+LONGEST_NAME = 5  # words of the name of a column
 LONGEST = 2**31 - 1  # characters of a cell: the csv module's own limit is 131072
 
 
@@ -42,26 +44,35 @@ def line_documents(path: Path, encoding: str | None) -> Named:
 
 
 def table_documents(path: Path, encoding: str | None, column: str | None) -> Named:
-    """Yield the cells of one column of a table with a header.
+    """Yield the cells of one column of a table.
 
-    Without a name it is the column that is called text, content, ...
+    Without a name or a number it is the column that is called text, content, ... A table of texts without a header is
+    read where a number says which column it is, or where there is only one.
     """
-    text = decoded(path, encoding)
-    header = text.partition("\n")[0]
-    delimiter = max(",;\t", key=header.count)
+    whole = decoded(path, encoding)
+    text = whole.lstrip("\r\n")
+    above = len(lines_of(whole[: len(whole) - len(text)])) - 1  # blank lines
+    delimiter = _delimiter(path, text)
     before = csv.field_size_limit(LONGEST)
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        name = _chosen(path, [cell or "" for cell in rows.fieldnames or []], column)
+        names = [cell or "" for cell in rows.fieldnames or []]
+        if _are_texts(names) and (len(names) == 1 or _is_number(column, names)):
+            names = [f"column {k}" for k in range(1, len(names) + 1)]
+            column = column or "1"
+            rows = csv.DictReader(io.StringIO(text, newline=""), names, delimiter=delimiter, strict=True)
+        name = _chosen(path, names, column)
+        if names.count(name) > 1:
+            raise DataError(path, f"has {names.count(name)} columns called {shown(name)}; give each a name of its own")
         while True:
-            started = rows.line_num + 1
+            started = above + rows.line_num + 1
             try:
                 cells = next(rows)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise DataError(path, f"the row from line {started} on cannot be read ({_reason(error)})") from None
-            number = rows.line_num
+            number = above + rows.line_num
             if cells.get(name) is None:
                 raise DataError(
                     path, f"line {number} has no cell in the column {shown(name)}; quote cells with {delimiter!r}"
@@ -88,12 +99,29 @@ def json_documents(path: Path, encoding: str | None, key: str | None) -> Named:
             raise DataError(path, f"line {number} is not JSON ({error}); each line holds one document") from None
         if isinstance(value, dict):
             key = key or _chosen(path, list(value), None)
-            if not isinstance(value.get(key), str):
+            if key not in value or not isinstance(value[key], str | None):
                 raise DataError(path, f"line {number} has no text under {shown(key)}; say which by --text-column")
             value = value[key]
-        if not isinstance(value, str):
+        if not isinstance(value, str | None):
             raise DataError(path, f"line {number} is neither an object nor a text")
-        yield f"line {number}", value
+        yield f"line {number}", value or ""  # null: there is no text
+
+
+def _delimiter(path: Path, text: str) -> str:
+    """Return what parts the cells of the first line; in a .tsv that is a tab, whatever signs its texts have."""
+    first = text.partition("\n")[0]
+    if extension(path) == ".tsv" and ("\t" in first or not set(",;") & set(first)):
+        return "\t"
+    return max(",;\t", key=first.count)
+
+
+def _are_texts(cells: list[str]) -> bool:
+    """Say whether a first row holds a text itself, not the names of columns: a cell of many words."""
+    return any(len(cell.split()) > LONGEST_NAME for cell in cells)
+
+
+def _is_number(column: str | None, names: list[str]) -> bool:
+    return column is not None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(names)
 
 
 def _reason(error: csv.Error) -> str:
@@ -106,10 +134,18 @@ def _chosen(path: Path, names: list[str], column: str | None) -> str:
     if column is not None:
         if column in stripped:
             return stripped[column]
+        if _is_number(column, names):
+            return names[int(column) - 1]
         raise DataError(path, f"--text-column {column}: there is none of this name, but {_listed(names)}")
     usual = [name for name in USUAL for own in stripped if own.lower() == name]
     if usual:
         return next(name for own, name in stripped.items() if own.lower() == usual[0])
+    if _are_texts(names):
+        raise DataError(
+            path,
+            f"the first row holds a text, {shown(max(names, key=len))}, and no names of columns; say by its number "
+            "which column holds the texts, as in --text-column 1, or write a row of names above",
+        )
     raise DataError(path, f"which column holds the text? Say it by --text-column; there are {_listed(names)}")
 
 

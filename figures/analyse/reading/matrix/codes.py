@@ -1,0 +1,31 @@
+"""Notes tables whose cells may be codes of letters or categories, which the analysis would take for measurements."""
+
+import numpy as np
+
+from figures.analyse.reading.matrix.record import Matrix
+from simulate.masked import RowBlocks
+
+MOST_CODES = 32  # different whole numbers, as many as letters of an alphabet
+FEWEST_COLUMNS = 4
+ROWS = 20_000  # that are looked at
+
+
+def code_notes(matrix: Matrix) -> tuple[str, ...]:
+    """Return a sentence where all cells are whole numbers from 0 or 1 on, of which there are few different ones.
+
+    Counts may look so, too, which is why it is no error. Tables that stay in their file are not looked at.
+    """
+    values = matrix.values
+    if isinstance(values, RowBlocks) or values.shape[1] < FEWEST_COLUMNS:
+        return ()
+    some = values[:ROWS]
+    if some.min() not in (0, 1) or not some.max() < MOST_CODES or (some != np.floor(some)).any():
+        return ()
+    codes = np.unique(some)
+    if not 3 <= len(codes) <= MOST_CODES or len(codes) * 4 > some.size or len(codes) < codes[-1] - codes[0]:
+        return ()
+    return (
+        f"every cell is a whole number from {codes[0]:.0f} to {codes[-1]:.0f}, as codes of letters or categories are: "
+        "differences of such codes mean nothing; if these are codes say --kind sequences, if they are counts or "
+        "measured numbers go on",
+    )
