@@ -88,7 +88,8 @@ def outcome(function: Callable[..., Any], keywords: Mapping[str, Any], name: str
         except MemoryError as failed:
             return ("memory" if "GB" in str(failed) else "raw"), repr(failed)
         except ValueError as refused:
-            return ("refused" if _names(str(refused), name, function) else "unnamed"), f"{refused!r}"
+            names = {name} if name else {*_parameters(function), *keywords}
+            return ("refused" if _names(str(refused), names) else "unnamed"), f"{refused!r}"
         except Exception as raw:
             return "raw", f"{type(raw).__name__}: {raw}"
         finally:
@@ -141,10 +142,10 @@ def _alarm(*_: object) -> None:
     raise _HangError
 
 
-def _names(message: str, name: str, function: Callable[..., Any]) -> bool:
-    """Whether the message begins with, or holds as a word, the argument; any argument where `name` is empty."""
+def _names(message: str, names: set[str]) -> bool:
+    """Whether the message begins with, or holds as a word, one of the arguments of these names."""
     words = set("".join(letter if letter.isalnum() or letter == "_" else " " for letter in message).split())
-    return bool(words & ({name} if name else set(_parameters(function))))
+    return bool(words & names)
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

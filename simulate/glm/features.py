@@ -46,6 +46,7 @@ class FeatureTask:
             raise ValueError(f"features_per_input * d must round to at least 1 feature, got {p} for d = {d}")
         self.model, self.map, self.teacher = model, projection(model.projection, p, d, rng), unit_teacher(d, rng)
 
+    @checked
     def draw(self, n: int, rng: Generator) -> tuple[Array, Array]:
         """Draws features f(F c) - E f, (n, p), and labels (n,) with their noise."""
         n = int(checks.dimension(n, name="n"))
@@ -53,6 +54,7 @@ class FeatureTask:
         inputs, labels = self._drawn(n, rng)
         return self._features(inputs), labels
 
+    @checked
     def error(self, weights: Array, n: int, rng: Generator) -> float:
         """Estimates the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
 
@@ -63,6 +65,10 @@ class FeatureTask:
         an error near zero may be negative by the noise that is left.
         """
         n = int(checks.dimension(n, name="n"))
+        weights = checks.finite_array("weights", weights, 1)
+        if len(weights) != len(self.map):
+            raise ValueError(f"weights must have one entry for each of {len(self.map)} features, got {len(weights)}")
+        checks.fits_in_memory("the random features", float(n) * (len(self.teacher) + len(self.map)))
         inputs, y = self._drawn(n, rng)
         readout = weights / np.sqrt(len(self.map))
         starts = range(0, n, BLOCK)  # the features of a block fit into the cache of the processor

@@ -76,9 +76,11 @@ class Group:
             learner=int(checks.dimension(self.learner, least=0, name="learner")),
         )
 
+    @checked
     def times_covariance(self, vectors: Array) -> Array:
         """Returns `vectors` (..., p) times the covariance."""
-        return np.asarray(vectors * self.covariance if self.covariance.ndim == 1 else vectors @ self.covariance)
+        v = checks.last_axis("vectors", vectors, len(self.mean))
+        return np.asarray(v * self.covariance if self.covariance.ndim == 1 else v @ self.covariance)
 
 
 @dataclass(frozen=True, kw_only=True)

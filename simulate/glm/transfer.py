@@ -47,8 +47,15 @@ class Network:
         rows = checked_inputs(X, self.first_layer.shape[1])
         return np.asarray(erf(rows @ self.first_layer.T) @ self.readout / len(self.readout))
 
-    def gradient(self, X: Array, y: Array) -> tuple[float, "Network"]:
-        """Returns the mean logistic loss and its gradient in both layers, times p, so that its entries are O(1)."""
+    @checked
+    def gradient(self, X: ArrayLike, y: ArrayLike) -> tuple[float, "Network"]:
+        """Returns the mean logistic loss of rows X (n, N) with labels y (n,), and its gradient in both layers.
+
+        The gradient is that times p, the number of hidden units, so that its entries are O(1).
+        """
+        return self._gradient(*_labeled(self, X, y))
+
+    def _gradient(self, X: Array, y: Array) -> tuple[float, "Network"]:
         before = X @ self.first_layer.T
         features, p = erf(before), len(self.readout)
         f = features @ self.readout / p
@@ -88,19 +95,24 @@ def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate
     units the features move by O(1). Raises ValueError for shapes and labels that do not fit; FitError (a RuntimeError)
     if the loss becomes larger than at the start, because the rate was too large.
     """
+    rows, labels = _labeled(network, X, y)
+    steps, rate = _steps(steps), checks.positive("rate", rate)
+    with np.errstate(over="ignore", invalid="ignore"):
+        start, slope = network._gradient(rows, labels)
+        for _ in range(steps):
+            network = Network(network.first_layer - rate * slope.first_layer, network.readout - rate * slope.readout)
+            loss, slope = network._gradient(rows, labels)
+            if not loss < start:
+                raise FitError(f"training did not lower the loss, {start:.4g} -> {loss:.4g}: take a smaller rate")
+    return network
+
+
+def _labeled(network: Network, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     rows, labels = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
     checked_inputs(rows, network.first_layer.shape[1])
     if labels.shape != (len(rows),) or not np.all(abs(labels) == 1):
         raise ValueError(f"y must be {len(rows)} labels -1 or 1, one for each row of X, got shape {labels.shape}")
-    steps, rate = _steps(steps), checks.positive("rate", rate)
-    with np.errstate(over="ignore", invalid="ignore"):
-        start, slope = network.gradient(rows, labels)
-        for _ in range(steps):
-            network = Network(network.first_layer - rate * slope.first_layer, network.readout - rate * slope.readout)
-            loss, slope = network.gradient(rows, labels)
-            if not loss < start:
-                raise FitError(f"training did not lower the loss, {start:.4g} -> {loss:.4g}: take a smaller rate")
-    return network
+    return rows, labels
 
 
 @checked

@@ -55,6 +55,28 @@ def require_matrix(name: str, data: Any) -> None:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {data.shape}")
 
 
+def row_numbers(name: str, rows: NDArray[np.integer], n: int | None) -> None:
+    """Raises ValueError unless `rows` (k,) are ascending numbers from 0 to n - 1; n is None where it is not known."""
+    if rows.ndim != 1 or (rows[1:] < rows[:-1]).any() or (rows[:1] < 0).any():
+        raise ValueError(f"{name} must be ascending numbers of rows, (k,), from 0, got {shown(rows)}")
+    if n is not None and (rows[-1:] >= n).any():
+        raise ValueError(f"{name} must be numbers of rows from 0 to {n - 1}, got {rows[-1]}")
+
+
+def one_for_each_row(name: str, values: NDArray[Any], n: int | None) -> None:
+    """Raises ValueError unless `values` are as many as the n rows; n is None where it is not known."""
+    if values.ndim != 1 or (n is not None and len(values) != n):
+        wanted = "(n,)" if n is None else f"({n},)"
+        raise ValueError(f"{name} must have one entry for each row, shape {wanted}, got {values.shape}")
+
+
+def of_rows(name: str, values: NDArray[Any], start: int, count: int) -> NDArray[Any]:
+    """Returns the `values` of `count` rows from number `start` on; ValueError where there are too few of them."""
+    if len(values) < start + count:
+        raise ValueError(f"{name} must have one entry for each row, got {len(values)} for at least {start + count}")
+    return values[start : start + count]
+
+
 def representable(power: Array) -> bool:
     """Says whether columns with these sums of squares (d,) are of a size that errors can be computed with."""
     return bool(((power > SMALLEST_SIZE**2) & (power < LARGEST_SIZE**2)).all())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.blas import dsyr, dsyrk
 
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 
@@ -23,6 +24,12 @@ class Gram:
     n: int
     products: Array | None = field(repr=False)
     held: Array | None = field(repr=False)  # the rows (n, d), for n < d
+
+    @property
+    def d(self) -> int:
+        """The number of columns of the rows."""
+        kept = self.products if self.products is not None else self.held
+        return 0 if kept is None else int(kept.shape[1])
 
     @property
     def trace(self) -> float:
@@ -45,8 +52,11 @@ class Moments:
     lowest: Array = field(repr=False)
     highest: Array = field(repr=False)
 
+    @checked
     def with_rows(self, other: "Moments") -> "Moments":
         """Returns the moments of these rows and of others together."""
+        if len(other.mean) != len(self.mean):
+            raise ValueError(f"other must be the moments of {len(self.mean)} columns, got {len(other.mean)}")
         share, step = other.n / (self.n + other.n), other.mean - self.mean
         scatter = dsyr(self.n * share, step, a=self.scatter + other.scatter, lower=1, overwrite_a=1)
         lowest, highest = np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest)

@@ -50,8 +50,8 @@ class MaskedPath(Result):
 
     def residual_pair(self, i: int, rows: Array) -> tuple[Array, Array]:
         """Returns the residuals and the leave-one-out residuals (k, d) at lams[i] of some `rows` (k, d) of X."""
-        fits = spectral.LeaveOneOut.of_modes(rows, self._modes)
-        return fits.pair(float(self.lams[self._index(i)]))
+        some = checks.data_matrix("rows", rows, columns=self.d)
+        return spectral.LeaveOneOut.of_modes(some, self._modes).pair(float(self.lams[self._index(i)]))
 
     @cached_property
     def mean_loo_error(self) -> Array:

@@ -14,7 +14,9 @@ from scipy.linalg.blas import dsyrk
 
 from simulate.masked import checks
 from simulate.masked.moments import Gram, Moments, Sums
+from theory.models.arguments import checked
 from theory.models.arrays import Array
+from theory.models.checks import dimension, fits_in_memory, function, instance, record, shown
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
 SILENT = 1e-14  # a spread below this share of the largest entry is rounding
@@ -42,9 +44,24 @@ class RowBlocks:
     size: int | None = None  # number of rows, where it is known before any pass
     select: Callable[[NDArray[np.integer]], Array] | None = field(default=None, repr=False)  # rows by number, if fast
 
+    def __post_init__(self) -> None:
+        dimension(self.d)
+        function("blocks", self.blocks, 0)
+        instance("name", self.name, str, "text")
+        if self.in_memory is not None and np.shape(self.in_memory)[1:] != (self.d,):
+            raise ValueError(f"in_memory must have shape (n, {self.d}), got {np.shape(self.in_memory)}")
+        if self.known is not None and record("known", self.known, Gram).d != self.d:
+            raise ValueError(f"known must be the Gram matrix of {self.d} columns, got {self.known.d}")
+        if self.size is not None:
+            dimension(self.size, least=0, name="size")
+        if self.select is not None:
+            function("select", self.select, 1)
+
     @classmethod
+    @checked
     def of_array(cls, name: str, X: Array, known: Gram | None = None) -> "RowBlocks":
-        """Takes a checked float64 matrix in memory; blocks are views of it."""
+        """Takes a finite matrix (n, d) in memory, not copied where it is float64 in C order; blocks are views of it."""
+        X = checks.block(name, X, None, None)
         step = block_rows(X.shape[1])
         return cls(X.shape[1], partial(_views, X, step), name, X, known)
 
@@ -66,6 +83,7 @@ class RowBlocks:
                 f"at first and {start} later"
             )
 
+    @checked
     def numbered(self, start: int = 0) -> Iterator[tuple[int, Array]]:
         """Yields each block with the number of its first row, from the block that begins at row `start`."""
         first = 0
@@ -114,21 +132,31 @@ class RowBlocks:
         """
         return self.moments_of_parts(None, 1)[0]
 
+    @checked
     def moments_of_parts(self, part: NDArray[np.integer] | None, count: int) -> list[Moments]:
         """Measures the moments of `count` disjoint parts of the rows in one pass.
 
         `part` (n,) is the number of each row's part, from 0; rows of other numbers belong to none. ValueError where a
         part has no rows.
         """
+        dimension(count, name="count")
+        if part is None and count > 1:
+            raise ValueError(f"count must be 1 where part is None, got {count}")
+        fits_in_memory(f"the moments of count = {count} parts", float(count) * self.d**2)
+        if part is not None:
+            checks.one_for_each_row("part", part, self._known_size)
         sums = [Sums(self.d) for _ in range(count)]
         for start, block in self.numbered():
             if part is None:
                 sums[0].add(block)
                 continue
-            own = part[start : start + len(block)]
+            own = checks.of_rows("part", part, start, len(block))
             for k in np.unique(own[(own >= 0) & (own < count)]):
                 sums[k].add(block[own == k])
-        if not all(one.n for one in sums):
+        if part is not None and not all(one.n for one in sums):
+            empty = [k for k, one in enumerate(sums) if not one.n]
+            raise ValueError(f"part must give rows to each of count = {count} parts, got none for part {empty[0]}")
+        if not sums[0].n:
             raise ValueError(f"{self.name} must have at least one row, got none in its blocks")
         if part is None:
             self._require_size(np.diagonal(sums[0].scatter))
@@ -168,8 +196,10 @@ class RowBlocks:
             merged = merged[: min(self.d, len(merged))]
         return merged
 
+    @checked
     def take(self, rows: NDArray[np.integer]) -> Array:
         """Returns the rows (k, d) of these ascending numbers."""
+        checks.row_numbers("rows", rows, self._known_size)
         if self.in_memory is not None:
             return np.asarray(self.in_memory[rows])
         if self.select is not None:
@@ -179,14 +209,17 @@ class RowBlocks:
             first, last = np.searchsorted(rows, [start, start + len(block)])
             found.append(block[rows[first:last] - start])
             start += len(block)
+        checks.row_numbers("rows", rows, start)
         return np.concatenate(found)
 
+    @checked
     def mapped(self, change: Callable[[int, Array], Array], known: Gram | None = None) -> "RowBlocks":
         """Returns blocks in which change(number of the first row, block) stands for each block; (rows, d) both."""
         if self.in_memory is not None:
-            return RowBlocks.of_array(self.name, np.ascontiguousarray(change(0, self.in_memory)), known)
+            return RowBlocks.of_array(self.name, _changed_block(change, 0, self.in_memory), known)
         return RowBlocks(self.d, partial(_changed, self, change), self.name, known=known, size=self.size)
 
+    @checked
     def centered(self, standardize: bool = False) -> "RowBlocks":
         """Returns the rows minus their mean, with `standardize` in units of each column's standard deviation.
 
@@ -207,19 +240,29 @@ class RowBlocks:
             known = Gram(found.n, np.asfortranarray(found.scatter * unit[:, None] * unit), None)
         return self.mapped(partial(_affine, mean, unit), known)
 
+    @checked
     def columns(self, chosen: Sequence[int]) -> "RowBlocks":
         """Returns the same rows with the chosen columns alone."""
+        if not len(chosen) or min(chosen) < -self.d or max(chosen) >= self.d:
+            raise ValueError(f"chosen must be numbers of columns from 0 to {self.d - 1}, got {shown(chosen)}")
         kept = np.asarray(chosen, dtype=np.int64)
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, np.ascontiguousarray(self.in_memory[:, kept]))
         return RowBlocks(len(kept), partial(_columns, self, kept), self.name, size=self.size)
 
+    @checked
     def rows(self, chosen: NDArray[np.bool_], known: Gram | None = None) -> "RowBlocks":
         """Returns the rows (of all n) for which `chosen` (n,) is true, in their order."""
+        checks.one_for_each_row("chosen", chosen, self._known_size)
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, self.in_memory[chosen], known)
         size = int(np.count_nonzero(chosen))
         return RowBlocks(self.d, partial(_chosen, self, chosen), self.name, known=known, size=size)
+
+    @property
+    def _known_size(self) -> int | None:
+        """The number of rows where no pass is needed to know it."""
+        return len(self.in_memory) if self.in_memory is not None else self.size
 
 
 def _add_products(products: Array | None, rows: Array) -> Array:
@@ -245,9 +288,13 @@ def _affine(mean: Array, unit: Array, _: int, block: Array) -> Array:
 
 def _changed(rows: RowBlocks, change: Callable[[int, Array], Array]) -> Iterator[Array]:
     for start, block in rows.numbered():
-        yield change(start, block)
+        yield _changed_block(change, start, block)
+
+
+def _changed_block(change: Callable[[int, Array], Array], start: int, block: Array) -> Array:
+    return checks.block("the result of change", change(start, block), block.shape[1], start)
 
 
 def _chosen(rows: RowBlocks, chosen: NDArray[np.bool_]) -> Iterator[Array]:
     for start, block in rows.numbered():
-        yield block[chosen[start : start + len(block)]]
+        yield block[checks.of_rows("chosen", chosen, start, len(block))]

@@ -13,6 +13,8 @@ from theory.models.arrays import Array
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States, blocks, checked_samples
 
+LARGEST_SCALE = 1e150  # of weights that are drawn, whose products must not overflow
+
 
 @dataclass(frozen=True, eq=False)
 class AttentionLayer:
@@ -46,7 +48,7 @@ class AttentionLayer:
         L, C = int(checks.dimension(n_sites, name="n_sites")), int(checks.dimension(n_colors, name="n_colors"))
         checks.fits_in_memory(f"a layer of {L} sites and {C} colors", 3 * (float(L) ** 2 + float(C) ** 2))
         checks.instance("rng", rng, np.random.Generator, "a Generator as from numpy.random.default_rng(seed)")
-        size = checks.positive("scale", scale)
+        size = checks.between("scale", scale, 0, LARGEST_SCALE, closed=(False, True))
         A = size / np.sqrt(L) * rng.standard_normal((L, L))
         np.fill_diagonal(A, 0.0)
         return cls(A, size / np.sqrt(C) * rng.standard_normal((C, C)))
@@ -63,7 +65,10 @@ class AttentionLayer:
 
     def logits(self, inputs: Any) -> Array:
         """Computes A X V^T + h of inputs X (..., L, C): the scores of every color at every site."""
-        return np.asarray(self.attention @ np.asarray(inputs) @ self.values.T + self.fields)
+        X = checks.last_axis("inputs", inputs, self.n_colors)
+        if X.ndim < 2 or X.shape[-2] != self.n_sites:
+            raise ValueError(f"inputs must have shape (..., {self.n_sites}, {self.n_colors}), got {X.shape}")
+        return np.asarray(self.attention @ X @ self.values.T + self.fields)
 
 
 @checked

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from simulate.core.diagnostics import Diagnosis
 from simulate.core.mixing import moving
+from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.frames import table
 from theory.models.results import SolverResult
@@ -44,10 +46,14 @@ class Chains(SolverResult):
     reason: str
 
     @classmethod
-    def of(cls, reason: str, **values: Any) -> "Chains":
+    @checked
+    def of(cls, reason: str, *, diagnoses: Mapping[str, Diagnosis], sweeps: int, **values: Any) -> "Chains":
         """Chains with this verdict, '' for good ones; the rest of the evidence is taken from `values`."""
-        worst = max(each.r_hat for each in moving(values["diagnoses"]).values())
-        return cls(reason=reason, converged=not reason, residual=worst - 1, iterations=values["sweeps"], **values)
+        for name, each in diagnoses.items():
+            checks.record(f"diagnoses[{name!r}]", each, Diagnosis)
+        worst = max(each.r_hat for each in moving(diagnoses).values())
+        good, found = not reason, {"diagnoses": diagnoses, "sweeps": sweeps, **values}
+        return cls(reason=reason, converged=good, residual=worst - 1, iterations=sweeps, **found)
 
     @property
     def autocorrelation_time(self) -> float:

@@ -104,7 +104,7 @@ class TemperedDynamics:
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other ladders."""
-        kept = {name: np.array(value) for name, value in snapshot.items()}
+        kept = {name: np.array(value) for name, value in checks.mapping("snapshot", snapshot).items()}
         missing = {f"ladder.{name}" for name in ("at", "turn", "tried", "swapped", "exchanges")} - set(kept)
         if missing:
             raise ValueError(f"snapshot must be of parallel tempering, got no {sorted(missing)}")

@@ -117,3 +117,10 @@ def test_shapes_that_do_not_fit_are_refused():
         fit_random_features(X[:4], y[:4], 5, rng)
     with pytest.raises(ValueError, match="n_steps must be at most"):
         train_network(network, X, y, n_steps=10**9, rng=rng)
+
+
+def test_five_units_a_dimension_are_the_default():
+    model, runs = SpikedCumulant(4, 10.0), [stream(0, "width") for _ in range(4)]
+    assert random_features_accuracy(model, 50, runs[0]) == random_features_accuracy(model, 50, runs[1], width=20)
+    few = {"n_steps": 3}
+    assert network_accuracy(model, 50, runs[2], **few) == network_accuracy(model, 50, runs[3], width=20, **few)

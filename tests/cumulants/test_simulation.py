@@ -10,9 +10,12 @@ from scipy.stats import norm
 from simulate.core import Estimate, stream
 from simulate.cumulants import (
     NormStatistics,
+    ReluNetwork,
     draw_spike,
     enumerated_norm,
+    fit_random_features,
     known_spike_accuracy,
+    labeled_samples,
     norm_statistic,
     norm_statistics,
     random_features_accuracy,
@@ -231,3 +234,52 @@ def test_the_enumeration_is_a_sum_over_all_spikes(latent):
             of_spikes.append(np.prod(density / norm.pdf(along)))
         ratios.append(np.mean(of_spikes) ** 2)
     assert found.mean == pytest.approx(np.mean(ratios), rel=1e-12)
+
+
+def test_shares_and_counts_are_those_of_the_data_sets():
+    """Every number written out: hits over R = 8, with the binomial error of a share with one more of each outcome."""
+    null, spiked = np.arange(8.0), np.array([-5.0, -4.0, -3.0, -1.0, 0.0, 1.0, 2.0, 9.0])
+    measured = NormStatistics(5, null, spiked)
+    for found, hits in ((measured.level(5.5), 2), (measured.power(1.5), 2), (measured.power(-0.5), 4)):
+        smooth = (hits + 1) / 10
+        assert (found.mean, found.n) == (hits / 8, 8)
+        assert found.stderr == pytest.approx(math.sqrt(smooth * (1 - smooth) / 8), rel=1e-12)
+    mean, deviation = -1 / 8, math.sqrt(6.0)  # of 0, ..., 7, whose variance is 42/7
+    fourth = sum((k - 3.5) ** 4 for k in range(8)) / 8 / 36
+    parts = float(spiked.std(ddof=1)) / deviation / math.sqrt(8), mean / deviation * math.sqrt((fourth - 1) / 32)
+    ratio = measured.standardized_mean()
+    assert (ratio.mean, ratio.n) == (pytest.approx(mean / deviation, rel=1e-12), 8)
+    assert ratio.stderr == pytest.approx(math.hypot(*parts), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "repeats"), [(400, 37), (40_000, 3)])
+def test_as_many_data_sets_of_as_many_samples_as_asked_for(n, repeats):
+    """Also where they do not fill a block of draws."""
+    measured = norm_statistics(SpikedCumulant(4, 1.0), n, repeats, stream(0, "counts", n))
+    assert (measured.n, len(measured.null), len(measured.spiked)) == (n, repeats, repeats)
+    assert len(set(measured.null)) == len(set(measured.spiked)) == repeats
+
+
+@pytest.mark.parametrize("latent", LATENTS)
+def test_moments_of_samples_to_one_percent(agrees, latent):
+    """Per coordinate and along the spike; of labeled samples the two halves are the two laws."""
+    model, rng = SpikedCumulant(3, 2.0, latent=latent), stream(0, "percent", *latent.atoms)
+    u = draw_spike(model, rng)
+    X, y = labeled_samples(model, u, 150_000, rng)
+    assert y.tolist() == [1.0] * 150_000 + [-1.0] * 150_000
+    kurtosis = 3 + model.latent_share**2 * latent.hermite_moment(4)
+    for rows, fourth in ((X[y > 0], kurtosis), (X[y < 0], 3.0)):
+        agrees(Estimate.of(np.mean(rows**2, axis=1)), 1.0, resolves=0.015)
+        agrees(Estimate.of((rows @ u) ** 2), 1.0, resolves=0.03)
+        agrees(Estimate.of((rows @ u) ** 4), fourth, resolves=0.06)
+
+
+def test_networks_are_drawn_with_their_variances(agrees):
+    drawn = [ReluNetwork.random(100, 60, stream(r, "drawn")) for r in range(300)]
+    agrees(Estimate.of([60 * np.mean(one.first_layer**2) for one in drawn]), 1.0, resolves=0.01)
+    agrees(Estimate.of([1e4 * np.mean(one.readout**2) for one in drawn]), 1.0, resolves=0.08)
+    assert not any(one.first_bias.any() or one.offset for one in drawn)
+    X, y = np.random.default_rng(0).standard_normal((300, 30)), np.tile([1.0, -1.0], 150)
+    fitted = [fit_random_features(X, y, 40, stream(r, "features"), ridges=[1.0]) for r in range(40)]
+    agrees(Estimate.of([30 * np.mean(one.first_layer**2) for one in fitted]), 1.0, resolves=0.06)
+    agrees(Estimate.of([np.mean(one.first_bias**2) for one in fitted]), 1.0, resolves=0.3)

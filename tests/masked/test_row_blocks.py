@@ -8,7 +8,8 @@ import weakref
 import numpy as np
 import pytest
 
-from simulate.masked import fit, fit_path, row_blocks
+from simulate.masked import RowBlocks, fit, fit_path, row_blocks
+from simulate.masked.moments import Gram
 from theory.models import AR1
 
 N, D, LAMS = 900, 12, [1e-3, 0.1, 3.0]
@@ -276,3 +277,61 @@ def test_fits_and_their_rows_can_be_pickled_and_copied(tmp_path, source, again):
 def test_a_table_in_a_file_is_pickled_by_its_name(tmp_path):
     np.save(tmp_path / "X.npy", np.ones((30000, 4)))
     assert len(pickle.dumps(row_blocks(tmp_path / "X.npy"))) < 2000
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rows: rows.take(np.array([3, 1])), "rows must be ascending numbers of rows"),
+        (lambda rows: rows.take(np.array([-1, 1])), "rows must be ascending numbers of rows"),
+        (lambda rows: rows.take(np.array([1, N])), f"rows must be numbers of rows from 0 to {N - 1}, got {N}"),
+        (lambda rows: rows.columns([0, D]), f"chosen must be numbers of columns from 0 to {D - 1}"),
+        (lambda rows: rows.columns([]), "chosen must be numbers of columns"),
+        (lambda rows: rows.rows(np.ones(N - 1, bool)).all_rows(), "chosen must have one entry for each row"),
+        (lambda rows: rows.rows(np.arange(N)), "chosen must be an array of truth values"),
+        (lambda rows: rows.moments_of_parts(np.zeros(N - 1, int), 1), "part must have one entry for each row"),
+        (lambda rows: rows.moments_of_parts(np.zeros(N, int), 2), "got none for part 1"),
+        (lambda rows: rows.moments_of_parts(None, 2), "count must be 1 where part is None"),
+        (lambda rows: rows.mapped(lambda start, block: block[:, :2]).all_rows(), f"change must have {D} columns"),
+        (lambda rows: rows.mapped(lambda start, block: block * np.nan).all_rows(), "change must be finite, got nan"),
+        (lambda rows: rows.mapped(lambda block: block), "change must be a function of 2 arguments"),
+        (lambda rows: rows.centered(standardize="no"), "standardize must be True or False"),
+        (lambda rows: rows.numbered("first"), "start must be an integer"),
+        (lambda rows: rows.moments.with_rows(row_blocks(np.eye(3)).moments), f"the moments of {D} columns, got 3"),
+    ],
+)
+def test_methods_refuse_what_does_not_fit(call, message, in_memory):
+    X = table()
+    rows = row_blocks(X) if in_memory else row_blocks(lambda: iter(cut(X)))
+    with pytest.raises(ValueError, match=message):
+        call(rows)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"d": 0}, "d must be an integer of at least 1"),
+        ({"blocks": 3}, "blocks must be a function"),
+        ({"name": 3}, "name must be text"),
+        ({"in_memory": np.eye(3)}, r"in_memory must have shape \(n, 2\)"),
+        ({"known": Gram(3, np.eye(3), None)}, "known must be the Gram matrix of 2 columns, got 3"),
+        ({"known": np.eye(2)}, "known must be a record"),
+        ({"size": -1}, "size must be an integer of at least 0"),
+        ({"select": lambda: None}, "select must be a function of 1 arguments"),
+    ],
+)
+def test_blocks_that_contradict_themselves_are_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
+        RowBlocks(**({"d": 2, "blocks": lambda: iter([np.ones((5, 2))])} | changed))
+
+
+def test_a_matrix_in_memory_is_checked_when_it_is_taken():
+    for wrong, message in (([[1.0, np.nan]], "X must be finite, got nan"), (np.ones(3), "X must have blocks of shape")):
+        with pytest.raises(ValueError, match=message):
+            RowBlocks.of_array("X", wrong)
+    X = table()
+    assert RowBlocks.of_array("X", X).in_memory is X  # and not copied
+    path = fit_path(X, LAMS)
+    with pytest.raises(ValueError, match=f"rows must have {D} columns"):
+        path.residual_pair(0, X[:, :3])

@@ -91,3 +91,21 @@ def test_hidden_cells_are_not_data():
 def test_records_and_coordinates_are_checked_at_the_door(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_arrays_with_none_are_no_numbers():
+    """Numpy would make NaN of it."""
+    for wrong in (None, [None], [1.0, None]):
+        with pytest.raises(ValueError, match="x must be an array of real numbers"):
+            checks.real_array("x", wrong)
+
+
+def test_the_last_axis_is_told():
+    assert checks.last_axis("x", [[1, 2]], 2).tolist() == [[1.0, 2.0]]
+    for wrong, message in (
+        (1.0, r"x must have shape \(..., 2\), got \(\)"),
+        ([1.0, np.inf], "x must be finite, got inf"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            checks.last_axis("x", wrong, 2)
+    assert np.isinf(checks.last_axis("x", [1.0, np.inf], 2, finite=False)[1])

@@ -75,3 +75,24 @@ def test_series_whose_squares_vanish_are_refused_by_name(function):
 def test_paths_that_no_file_can_have_are_refused_by_name(name):
     with pytest.raises(ValueError, match="checkpoint must be a path that a file can have"):
         sample(MODEL, 8, seed=1, checkpoint=name)
+
+
+@pytest.mark.parametrize(
+    ("entry", "wrong"),
+    [
+        ("states", "text"),
+        ("keys", "text"),
+        ("keys", np.ones((2, 2))),
+        ("accepted", None),
+        ("sweeps", -1),
+        ("betas", []),
+    ],
+)
+@pytest.mark.parametrize("tempered", [False, True])
+def test_snapshots_with_wrong_entries_change_nothing(entry, wrong, tempered):
+    rng = np.random.default_rng(0)
+    chains = TemperedDynamics(MODEL, 2, rng, betas=[0.2, 0.5]) if tempered else make_dynamics(MODEL, 2, rng)
+    kept = chains.snapshot()
+    with pytest.raises(ValueError, match="must"):
+        chains.restore(kept | {entry: wrong})
+    assert all(np.array_equal(value, kept[name]) for name, value in chains.snapshot().items())

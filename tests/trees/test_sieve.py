@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from simulate.trees import count_words, ngram_counts, read_text
+from simulate.trees import count_words, ngram_counts, random_window, read_text, sieve
 from simulate.trees.sieve import _small_words, word_of_code
 from tests.trees.references import ordered_vocabulary, word_by_sympy
 from theory.models import NumberText, RootedTree
@@ -140,3 +140,22 @@ def test_sequences_that_are_too_long_are_refused():
     for length in (0, 13, 65, 1999):
         with pytest.raises(ValueError, match="length"):
             ngram_counts(text, length)
+
+
+def test_seconds_are_those_that_the_clock_shows(monkeypatch):
+    shown = iter([5.0, 7.5])
+    monkeypatch.setattr(sieve.time, "perf_counter", lambda: next(shown))
+    counts = count_words(NumberText(1001))
+    assert (counts.seconds, counts.numbers_per_second) == (2.5, 400.0)
+
+
+def test_windows_are_uniform_below_the_largest_number():
+    """Their places have the mean and the variance of a uniform law, to two percent: more than four deviations."""
+    rng, size = np.random.default_rng(0), 100
+    windows = [random_window(size, rng) for _ in range(20_000)]
+    assert {window.n_words for window in windows} == {size}
+    first = np.array([window.first for window in windows], float)
+    assert first.mean() == pytest.approx(10**12 / 2, rel=0.02)
+    assert first.std() == pytest.approx(10**12 / np.sqrt(12), rel=0.02)
+    assert first.min() >= 2
+    assert 0.999 * 10**12 < max(window.last for window in windows) <= 10**12

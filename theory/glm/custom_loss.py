@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 
 REACH = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
+LARGEST = 1e300  # of margins, whose sums should not overflow
 NEAR = 1e-7  # the step, relative, of one-sided differences
 
 
@@ -43,12 +45,17 @@ class ConvexMargin:
             raise ValueError(f"name must be text, got {checks.shown(self.name)}")
         object.__setattr__(self, "kinks", tuple(kinks.tolist()))
 
+    @checked
     def value(self, t: Array) -> Array:
         """Return l(t), (samples,)."""
+        if not np.isfinite(t).all():
+            raise ValueError(f"t must be finite, got {checks.shown(t)}")
         return np.asarray(self.function(t), float)
 
+    @checked
     def prox(self, t: Array, V: float) -> Array:
         """Return argmin_x (x - t)^2/(2V) + l(x); ValueError where the loss shows not to be convex."""
+        _require_margins(t, V)
         x = np.asarray(self.proximal(t, V), float) if self.proximal else self._solved(t, V)
         if x.shape != t.shape or not np.isfinite(x).all():
             raise ValueError(
@@ -64,16 +71,23 @@ class ConvexMargin:
             )
         return x
 
+    @checked
     def force(self, t: Array, prox: Array, V: float) -> Array:
         """Return (prox - t)/V, (samples,)."""
-        return (prox - t) / V
+        _require_margins(t, V)
+        if prox.shape != t.shape:
+            raise ValueError(f"prox must have the shape of t, {t.shape}, got {prox.shape}")
+        with np.errstate(over="ignore"):  # at the smallest V the force may be infinite
+            return np.asarray((prox - t) / V)
 
     def slope(self, _t: Array, _prox: Array, _V: float) -> Array | None:
         """Return None: the second derivative of the loss is not known."""
         return None
 
+    @checked
     def breakpoints(self, V: float) -> list[tuple[float, float]]:
         """Return the images t = x + V l'(x) of a grid and of both sides of a kink, between which the prox is flat."""
+        checks.positive("V", V)
         grid = np.concatenate((-REACH[:0:-1], REACH))
         sides = [k + side * NEAR * (1 + abs(k)) for k in self.kinks for side in (-2, 2)]
         images = np.append(grid + V * self._rate(grid), [])
@@ -87,7 +101,7 @@ class ConvexMargin:
             if self.derivative is not None:
                 return np.asarray(self.derivative(x), float)
             step = NEAR * (1 + abs(x))
-            return np.asarray((self.value(x + step) - self.value(x - step)) / (2 * step))
+            return np.asarray((self.function(x + step) - self.function(x - step)) / (2 * step))
 
     def _solved(self, t: Array, V: float) -> Array:
         """Solve x - t + V l'(x) = 0, whose slope of at least 1 bounds the way from t to the root by the value at t."""
@@ -103,6 +117,12 @@ class ConvexMargin:
         if not np.isfinite(at).all() or np.any(gap(far) * np.sign(at) > rounding):
             raise ValueError(f"loss {self.name!r} must be convex with a finite derivative: no proximal operator found")
         return bracketed_root(gap, t, far)
+
+
+def _require_margins(t: Array, V: float) -> None:
+    if abs(checks.finite_array("t", t, 1)).max() > LARGEST:
+        raise ValueError(f"t must be at most {LARGEST:g} in size, got {checks.shown(t)}")
+    checks.positive("V", V)
 
 
 def bracketed_root(function: Callable[[Array], Array], a: Array, b: Array) -> Array:

@@ -3,7 +3,7 @@
 import inspect
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -174,6 +174,21 @@ def finite_array(name: str, value: Any, ndim: int) -> Array:
     return array
 
 
+def last_axis(name: str, value: Any, size: int, *, finite: bool = True) -> Array:
+    """Return `value` as a float array (..., size), not copied if it is one; ValueError says what is wrong with it."""
+    array = real_array(name, value)
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ValueError(f"{name} must have shape (..., {size}), got {array.shape}")
+    if finite and not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def mapping(name: str, value: Any) -> Mapping[str, Any]:
+    """Return `value` itself if it is a mapping, such as a dict, else raise ValueError."""
+    return instance(name, value, Mapping, "a mapping")
+
+
 def colors(name: str, value: Any, n_colors: int, n_sites: int | None = None) -> NDArray[np.integer[Any]]:
     """Return `value` as integers (..., L) from 0 to n_colors - 1, not copied; ValueError names the first other one."""
     array = _converted(name, value, "integers")
@@ -194,6 +209,8 @@ def real_array(name: str, value: Any) -> Array:
     if array.dtype.kind not in NUMBERS:
         _refuse_kind(name, value, array, "real numbers")
     try:
+        if array.dtype.kind == "O" and any(entry is None for entry in array.flat):  # numpy would make NaN of it
+            raise TypeError
         return np.asarray(array, dtype=float)
     except Exception:  # the entries may be any objects
         raise ValueError(f"{name} must be an array of real numbers, got {type(value).__name__}") from None

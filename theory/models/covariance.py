@@ -199,7 +199,7 @@ SomeCovariance = TypeVar("SomeCovariance", bound=Covariance)
 
 def same_size(covariance: SomeCovariance, d: int | float) -> SomeCovariance:
     """Return the record itself at its own size; at another, ValueError: its numbers are those of one size."""
-    if d != covariance.d:
+    if checks.dimension(d, infinite=True) != covariance.d:
         raise ValueError(f"a {type(covariance).__name__} covariance has fixed d = {covariance.d}, got {d!r}")
     return covariance
 

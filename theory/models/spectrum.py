@@ -46,6 +46,13 @@ class Spectrum:
         return self.loadings is None and not self.axes
 
     @property
+    def n_coordinates(self) -> int:
+        """The number c of rows of `diagonal`: one where all coordinates are alike."""
+        if self.loadings is not None:
+            return len(self.loadings)
+        return len(self.weights) if self.axes else 1
+
+    @property
     def coordinate_weights(self) -> Array:
         """The share of the coordinates that each row of `diagonal` stands for, (c,)."""
         if self.loadings is not None:
@@ -63,16 +70,18 @@ class Spectrum:
 
     def coordinate_mean(self, values: Array) -> Array:
         """Average non-negative per-coordinate values that grow like variances over coordinates, (..., c) to (...)."""
+        values = checks.last_axis("values", values, self.n_coordinates, finite=False)
         if self.heavy and self.axes:
             return np.where(values.any(axis=-1), np.inf, 0.0)
         return np.asarray(values @ self.coordinate_weights)
 
     def mean(self, values: Array) -> Array:
         """Compute tr f(Sigma)/d from the values of f at the eigenvalues, (..., r) to (...)."""
-        return np.asarray(values @ self.weights)
+        return np.asarray(checks.last_axis("values", values, len(self.weights), finite=False) @ self.weights)
 
     def diagonal(self, values: Array) -> Array:
         """Compute diag f(Sigma) from the values of f at the eigenvalues, (..., r) to (..., c)."""
+        values = checks.last_axis("values", values, len(self.weights), finite=False)
         if self.loadings is not None:
             return np.asarray(values @ self.loadings.T)
         return values if self.axes else np.asarray(values @ self.weights)[..., None]

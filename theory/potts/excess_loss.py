@@ -17,6 +17,7 @@ from theory.potts.parameterizations import Parameterization, parameterization_of
 Fit = Literal["factored", "symmetric", "asymmetric", "full"]
 
 FULL_AND_FACTORED: tuple[Fit, Fit] = ("full", "factored")
+LARGEST_SAMPLE = 1e100  # beyond it, and below its inverse, the losses leave the range of numbers
 NULL = 1e-10  # eigenvalues of the Hessian below this times the largest belong to directions without effect
 
 
@@ -47,8 +48,9 @@ class ExcessLoss(Result):
 
 def _sample_sizes(n_samples: Any) -> Array:
     sizes = checks.real_array("n_samples", n_samples)
-    if not np.all(sizes > 0):
-        raise ValueError(f"n_samples must be positive, got {checks.shown(n_samples)}")
+    if not np.all((sizes >= 1 / LARGEST_SAMPLE) & ((sizes <= LARGEST_SAMPLE) | (sizes == np.inf))):
+        allowed = f"positive, from {1 / LARGEST_SAMPLE:g} to {LARGEST_SAMPLE:g}, or infinite"
+        raise ValueError(f"n_samples must be {allowed}, got {checks.shown(n_samples)}")
     return sizes
 
 

@@ -75,15 +75,18 @@ class Ring(Result):
 
     def pair(self, i: int, j: int) -> Array:
         """Returns the joint probabilities P(s_i = a, s_j = b), (C, C), of two sites i < j."""
-        low, high = (int(checks.dimension(site, least=0, name="site")) for site in (i, j))
+        low, high = (int(checks.dimension(site, least=0, name=name)) for name, site in (("i", i), ("j", j)))
         if not low < high < self.n_sites:
-            raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {i} and j = {j}")
+            raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {low} and j = {high}")
         log_weights = _power(self._log_transfer, high - low) + self._outside(low, high)
         return np.asarray(np.exp(log_weights - logsumexp(log_weights)))
 
     def correlation(self, distance: int) -> float:
         """Returns the probability that the sites 0 and `distance` have the same color."""
-        return 1.0 if distance == 0 else float(np.trace(self.pair(0, distance)))
+        far = int(checks.dimension(distance, least=0, name="distance"))
+        if far >= self.n_sites:
+            raise ValueError(f"distance must be below n_sites = {self.n_sites}, got {far}")
+        return 1.0 if far == 0 else float(np.trace(self.pair(0, far)))
 
     @cached_property
     def mean_score_per_site(self) -> float:

@@ -28,13 +28,23 @@ class RidgeMoments:
     spread: Array  # tr p t = df1 - df2
     rank: float = 1.0
 
+    @checked
     def above_df1(self, alpha: Array) -> Array:
         """Compute alpha - df1 without cancellation: at a small alpha from df1, near 1 from what df1 leaves."""
+        self._require_fitting(alpha)
         return np.where(self.df1 < self.left, alpha - self.df1, alpha - self.rank + self.left)
 
+    @checked
     def above_df2(self, alpha: Array) -> Array:
         """Compute alpha - df2 in the same way."""
+        self._require_fitting(alpha)
         return np.where(self.df1 < self.left, alpha - self.df2, alpha - self.rank + self.left + self.spread)
+
+    def _require_fitting(self, alpha: Array) -> None:
+        if alpha.shape not in ((), (1,), self.df1.shape) and self.df1.shape not in ((), (1,)):
+            raise ValueError(f"alpha must be one number, or one for each ridge, {self.df1.shape}, got {alpha.shape}")
+        if np.isnan(alpha).any():
+            raise ValueError(f"alpha must be real numbers, got nan among {checks.shown(alpha)}")
 
 
 def non_negative_array(name: str, values: Array) -> Array:

@@ -89,15 +89,17 @@ class IndependentChains(ABC):
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Goes back to the moment of `snapshot`; ValueError, and nothing changed, where it is of other chains."""
-        missing = {"states", "keys", "betas", "accepted", "sweeps"} - set(snapshot)
+        missing = {"states", "keys", "betas", "accepted", "sweeps"} - set(checks.mapping("snapshot", snapshot))
         if missing:
             raise ValueError(f"snapshot must have states, keys, betas, accepted and sweeps, got no {sorted(missing)}")
         states, betas = self._checked_start(snapshot["states"]), _checked_betas(snapshot["betas"], self.n_chains)
-        keys, accepted = np.array(snapshot["keys"], np.uint64), np.array(snapshot["accepted"], np.int64)
+        keys = np.array(checks.integer_array("snapshot['keys']", snapshot["keys"]), np.uint64)
+        accepted = np.array(checks.integer_array("snapshot['accepted']", snapshot["accepted"]), np.int64)
+        sweeps = int(checks.dimension(snapshot["sweeps"], least=0, name="snapshot['sweeps']"))
         if keys.shape != self._keys.shape or accepted.shape != self._accepted.shape:
             raise ValueError(f"snapshot must be of {self.n_chains} chains, got keys of shape {keys.shape}")
         self._states, self.betas, self._keys, self._accepted = states, betas, keys, accepted
-        self._sweeps = int(snapshot["sweeps"])
+        self._sweeps = sweeps
 
     def _in_threads(self, work: Callable[[slice], None], count: int) -> None:
         """Does `work` on `count` things, in as many slices as there are threads."""

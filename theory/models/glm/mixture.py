@@ -71,7 +71,7 @@ class GaussianMixture(SumObjective):
         M = table.shape[1]
         shares = np.full(M, 1 / M) if weights is None else checks.finite_array("weights", weights, 1)
         if shares.shape != (M,):
-            raise ValueError(f"weights must have shape ({M},), one share for each variance, got {shares.shape}")
+            raise ValueError(f"weights must have shape ({M},), one share for each of the variances, got {shares.shape}")
         signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
         power = checks.non_negative("mean_power", mean_power)
         share = checks.between("probability", probability, 0, 1)

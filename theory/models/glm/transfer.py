@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
@@ -37,11 +38,15 @@ class HiddenManifold:
         set_checked(self, input_map=F, teacher=theta * math.sqrt(len(theta)) / np.linalg.norm(theta))
 
     @classmethod
+    @checked
     def random(cls, n_inputs: int, n_latent: int, rng: Generator) -> Self:
         """Draw F (n_inputs, n_latent) with entries N(0, 1/n_latent) and a teacher of random direction."""
-        F = rng.standard_normal((n_inputs, n_latent)) / math.sqrt(n_latent)
-        return cls(F, rng.standard_normal(n_latent))
+        N, D = int(checks.dimension(n_inputs, name="n_inputs")), int(checks.dimension(n_latent, name="n_latent"))
+        checks.fits_in_memory(f"a map of {D} latent variables to {N} inputs", 2.0 * N * D)
+        F = rng.standard_normal((N, D)) / math.sqrt(D)
+        return cls(F, rng.standard_normal(D))
 
+    @checked
     def correlated(self, feature_correlation: float, teacher_correlation: float, rng: Generator) -> "HiddenManifold":
         """Draw a task with F_t = r F + sqrt(1 - r^2) F', and theta likewise, for which theta.theta_t/D is exact."""
         r = checks.between("feature_correlation", feature_correlation, -1, 1, closed=(True, True))

@@ -9,6 +9,8 @@ import numpy as np
 from theory.models.arrays import Array
 from theory.models.covariance import Covariance, same_size
 
+LARGEST_KAPPA = 1e300  # its products with entries of the covariance should not overflow
+
 
 @dataclass(frozen=True, eq=False)
 class ResolventDiagonals:

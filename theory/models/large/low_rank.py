@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.blocks import blocks
 from theory.models.covariance import frozen, set_checked
-from theory.models.large.base import LargeCovariance, ResolventDiagonals
+from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 
 ENTRIES = 2_000_000  # numbers of a temporary array (coordinates x factors)
 
@@ -87,6 +88,7 @@ class DiagonalPlusLowRank(LargeCovariance):
                 one[rows] = np.einsum("rk,rk->k", whole, matrix @ whole)
         return found
 
+    @checked
     def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:
         """Compute the diagonals of p = Sigma (Sigma + kappa)^-1, t = 1 - p, p^2 and p t at a ridge kappa > 0.
 
@@ -94,6 +96,7 @@ class DiagonalPlusLowRank(LargeCovariance):
         (Sigma + kappa)^-1 = g - g F C^-1 F^T g, and p = D g + kappa g F C^-1 F^T g. All sums below have terms of one
         sign but for 1 - g q, which loses digits where a factor is almost alone in one coordinate.
         """
+        checks.between("kappa", kappa, 0.0, LARGEST_KAPPA)
         D, g = self.diagonal, 1 / (self.diagonal + kappa)
         capacity = self._capacity(g)
         matrices = (np.eye(self.rank), self._product(g * g * D), self._product(g * g))

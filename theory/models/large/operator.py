@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.covariance import Covariance, same_size, set_checked
 
@@ -43,8 +44,13 @@ class CovarianceOperator(Covariance):
                 raise ValueError(f"diagonal must not be negative, got {diagonal[k]} at index {k}")
             set_checked(self, diagonal=diagonal)
 
+    @checked
     def times(self, vectors: Array) -> Array:
         """Compute Sigma times the columns of `vectors` (d, m); ValueError where `product` returns no such numbers."""
+        if vectors.ndim not in (1, 2) or len(vectors) != self.d:
+            raise ValueError(f"vectors must have shape ({self.d}, m), got {vectors.shape}")
+        if not np.isfinite(vectors).all():
+            raise ValueError(f"vectors must be finite, got {vectors[~np.isfinite(vectors)][0]}")
         found = checks.real_array("the result of product", self.product(vectors))
         if found.shape != vectors.shape:
             raise ValueError(f"product must return as many numbers as it is given, {vectors.shape}, got {found.shape}")

@@ -10,9 +10,10 @@ from scipy.linalg import cholesky_banded
 from scipy.sparse import csr_array, issparse
 
 from theory.models import checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.covariance import frozen, set_checked
-from theory.models.large.base import LargeCovariance, ResolventDiagonals
+from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 
 COST = 1e8  # largest d b^2, a few seconds for one ridge
 SYMMETRY = 1e-10  # allowed difference of P_ij and P_ji, relative to sqrt(P_ii P_jj)
@@ -101,9 +102,10 @@ class SparsePrecision(LargeCovariance):
         back[order] = np.arange(self.size)
         return tuple(values[back] for values in found)
 
+    @checked
     def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:
         """Compute the diagonals of p = (1 + kappa P)^-1, t = 1 - p, p^2 and p t at a ridge kappa > 0."""
-        p, product, pt, pp = self._inverse(1.0, kappa)
+        p, product, pt, pp = self._inverse(1.0, checks.between("kappa", kappa, 0.0, LARGEST_KAPPA))
         t = np.where(p < 0.5, 1 - p, product)  # both are t; the smaller term of 1 = p + t has the digits
         return ResolventDiagonals(p, t, pp, pt)
 
