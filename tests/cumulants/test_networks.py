@@ -117,3 +117,12 @@ def test_shapes_that_do_not_fit_are_refused():
         fit_random_features(X[:4], y[:4], 5, rng)
     with pytest.raises(ValueError, match="n_steps must be at most"):
         train_network(network, X, y, n_steps=10**9, rng=rng)
+
+
+@pytest.mark.parametrize("measured", [network_accuracy, random_features_accuracy])
+def test_five_units_for_each_dimension_where_no_width_is_given(measured):
+    model, options = SpikedCumulant(6, 5.0), {"n_steps": 20} if measured is network_accuracy else {}
+    found = [
+        measured(model, 40, stream(0, "width"), **options, **width) for width in ({}, {"width": 30}, {"width": 36})
+    ]
+    assert found[0] == found[1] != found[2]
