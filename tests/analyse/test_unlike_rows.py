@@ -247,3 +247,14 @@ def test_command_writes_and_draws_both_lines(tmp_path):
     curves = set(read_csv(tmp_path / "analyse_rows.csv")["curve"])
     assert {"best by leave-one-out", r"$\lambda$ by GCV, elliptical", "empirical covariance, elliptical"} <= curves
     assert (tmp_path / "analyse_rows.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("least", "is_end"), [(0, True), (1, False), (500, False), (998, False), (999, True)])
+def test_the_least_error_is_found_to_two_digits_and_an_end_of_the_range_is_said(least, is_end):
+    def predict(n, lams):
+        return abs(np.log(lams / lams[least])) + n
+
+    lam, at_end = least_error(predict, 20, 2.0, np.array([1e-3, 0.1, 10.0]))
+    assert lam == pytest.approx(2e-3 * 1e4 ** (least / 999), rel=0.05)
+    assert lam == float(f"{lam:.1e}")
+    assert at_end is is_end
