@@ -183,7 +183,7 @@ def test_a_row_lies_apart_from_the_distance_on_that_gaussian_rows_reach_once_in_
         return beta.sf(square * 30 / 29**2, 3 / 2, (30 - 3 - 1) / 2)
 
     limit = brentq(lambda distance: np.log(chance(moved(distance)) * 30 / 0.01), 1, 20)
-    for factor, found in ((0.99, []), (1.01, [7])):
+    for factor, found in ((0.999, []), (1.001, [7])):
         table = units(moved(factor * limit))
         assert outlying_rows(table, table.triangle(), np.arange(3)).tolist() == found
 
@@ -200,8 +200,8 @@ def test_a_cell_lies_apart_from_the_value_on_that_gaussian_columns_reach_once_in
         return 2 * 12 * t.sf(np.sqrt(12 * 10 * G**2 / (11**2 - 12 * G**2)), 10)
 
     limit = brentq(lambda distance: np.log(chance(moved(distance)) * 3 / 0.01), 3, 50)
-    assert outlying_cells(units(moved(0.99 * limit))) == []
-    ((column, row, share),) = outlying_cells(units(moved(1.01 * limit)))
+    assert outlying_cells(units(moved(0.999 * limit))) == []
+    ((column, row, share),) = outlying_cells(units(moved(1.001 * limit)))
     assert (column, row) == (1, 5)
-    deviations = moved(1.01 * limit)[:, 1] - moved(1.01 * limit)[:, 1].mean()
+    deviations = moved(1.001 * limit)[:, 1] - moved(1.001 * limit)[:, 1].mean()
     assert share == pytest.approx(deviations[5] ** 2 / np.sum(deviations**2), rel=1e-12)
