@@ -302,3 +302,11 @@ def test_the_diagonal_of_a_given_attention_starts_nothing():
             np.testing.assert_allclose(found, expected, rtol=1e-13)
     assert np.linalg.norm(plain[0]) == pytest.approx(np.linalg.norm(plain[1]), rel=1e-13)
     np.testing.assert_allclose(np.multiply.outer(plain[0], plain[1]), np.multiply.outer(A, V), rtol=1e-12)
+
+
+def test_a_start_without_fields_gives_the_average_colors_the_frequencies_of_the_data_and_one_even_sample():
+    states = np.array([[0, 1], [0, 2], [1, 2], [0, 2]])
+    data, rng = Sequences.of(states, 3, None), np.random.default_rng(2)
+    A, V, h = factored_start((rng.standard_normal((2, 2)), rng.standard_normal((3, 3))), states, data, rng)
+    counts = np.array([[3, 1, 0], [0, 1, 3]])
+    np.testing.assert_allclose(h + A @ (counts / 4) @ V.T, np.log((counts + 1 / 3) / 5), rtol=1e-12)
