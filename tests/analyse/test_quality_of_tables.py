@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import beta, t
 
 from figures.analyse.command import main
 from figures.analyse.matrix.admissible import scale_choice
@@ -166,3 +168,40 @@ def test_unequal_units_are_the_first_thing_to_change():
     found = matrix_spectrum(X, [f"c{k}" for k in range(30)], 0.15)
     assert isinstance(found, str)
     assert "What may help: measure the columns in units of their standard deviations (--standardize)" in found
+
+
+def test_a_row_lies_apart_from_the_distance_on_that_gaussian_rows_reach_once_in_a_hundred_tables():
+    """The squared Mahalanobis distance times n/(n - 1)^2 has a beta law for Gaussian rows; the level is 0.01/n."""
+    X = gaussian(3, n=30, d=3)
+
+    def moved(distance):
+        return X + distance * np.outer(np.arange(30) == 7, [1.0, -1.0, 0.5])
+
+    def chance(table):
+        gap = table[7] - table.mean(axis=0)
+        square = gap @ np.linalg.solve(np.cov(table.T), gap)
+        return beta.sf(square * 30 / 29**2, 3 / 2, (30 - 3 - 1) / 2)
+
+    limit = brentq(lambda distance: np.log(chance(moved(distance)) * 30 / 0.01), 1, 20)
+    for factor, found in ((0.999, []), (1.001, [7])):
+        table = units(moved(factor * limit))
+        assert outlying_rows(table, table.triangle(), np.arange(3)).tolist() == found
+
+
+def test_a_cell_lies_apart_from_the_value_on_that_gaussian_columns_reach_once_in_a_hundred_tables():
+    """Grubbs's test in its usual form, with the largest deviation in units of the standard deviation."""
+    X = gaussian(4, n=12, d=3)
+
+    def moved(distance):
+        return X + distance * np.outer(np.arange(12) == 5, np.arange(3) == 1)
+
+    def chance(table):
+        G = abs(table[5, 1] - table[:, 1].mean()) / table[:, 1].std(ddof=1)
+        return 2 * 12 * t.sf(np.sqrt(12 * 10 * G**2 / (11**2 - 12 * G**2)), 10)
+
+    limit = brentq(lambda distance: np.log(chance(moved(distance)) * 3 / 0.01), 3, 50)
+    assert outlying_cells(units(moved(0.999 * limit))) == []
+    ((column, row, share),) = outlying_cells(units(moved(1.001 * limit)))
+    assert (column, row) == (1, 5)
+    deviations = moved(1.001 * limit)[:, 1] - moved(1.001 * limit)[:, 1].mean()
+    assert share == pytest.approx(deviations[5] ** 2 / np.sum(deviations**2), rel=1e-12)

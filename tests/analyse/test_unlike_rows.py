@@ -10,8 +10,8 @@ from figures.analyse.matrix import MatrixAnalysis, analyse_matrix, report
 from figures.analyse.matrix import row_scales as scales_of_rows
 from figures.analyse.matrix.admissible import admissible
 from figures.analyse.matrix.best_ridge import least_error, loo_means
-from figures.analyse.matrix.data_theory import data_theory
-from figures.analyse.matrix.elliptical_theory import elliptical_theory
+from figures.analyse.matrix.data_theory import data_theory, empirical_covariance, empirical_errors, trusted
+from figures.analyse.matrix.elliptical_theory import elliptical_theory, empirical_elliptical_errors
 from figures.analyse.matrix.row_scales import differ, heterogeneity, law_of_scales
 from figures.analyse.matrix.table import with_chosen
 from figures.analyse.matrix.table_rows import table_rows
@@ -20,6 +20,7 @@ from simulate.core import Estimate, stream
 from simulate.masked import sample
 from theory import masked
 from theory.models import AR1, EqualScales, MaskedRidge, PointScales
+from theory.numerics import ConvergenceError, Solution
 
 D, N, LAM = 30, 180, 0.05
 COVARIANCE = AR1(D, 0.6)
@@ -247,3 +248,36 @@ def test_command_writes_and_draws_both_lines(tmp_path):
     curves = set(read_csv(tmp_path / "analyse_rows.csv")["curve"])
     assert {"best by leave-one-out", r"$\lambda$ by GCV, elliptical", "empirical covariance, elliptical"} <= curves
     assert (tmp_path / "analyse_rows.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("least", "is_end"), [(0, True), (1, False), (500, False), (998, False), (999, True)])
+def test_the_least_error_is_found_to_two_digits_and_an_end_of_the_range_is_said(least, is_end):
+    def predict(n, lams):
+        return abs(np.log(lams / lams[least])) + n
+
+    lam, at_end = least_error(predict, 20, 2.0, np.array([1e-3, 0.1, 10.0]))
+    assert lam == pytest.approx(2e-3 * 1e4 ** (least / 999), rel=0.05)
+    assert lam == float(f"{lam:.1e}")
+    assert at_end is is_end
+
+
+def test_a_theory_that_is_not_solved_is_no_number_at_every_ridge(monkeypatch):
+    def unsolved(*_, **__):
+        raise ConvergenceError("effective ridge", Solution(None, "max_iter", 1.0, 1e-12, 5))
+
+    monkeypatch.setattr(masked, "learning_curve", unsolved)
+    covariance = empirical_covariance(data(0))
+    for found, shape in (
+        (empirical_errors(covariance, 60, LAMS), (3,)),
+        (empirical_elliptical_errors(covariance, LAW, 60, LAMS), (2, 3)),
+    ):
+        assert found.shape == shape
+        assert np.isnan(found).all()
+
+
+def test_below_the_fewest_rows_there_is_no_prediction_for_any_ridge():
+    """The last column is that of the ridge that GCV chooses."""
+    tuning = np.array([0.1, 1.0])
+    assert np.isnan(with_chosen(lambda n, lams: np.ones((2, len(lams))), 3, LAMS, tuning)).all()
+    assert with_chosen(lambda n, lams: np.ones((2, len(lams))), 3, LAMS, tuning).shape == (2, len(LAMS) + 1)
+    assert trusted(lambda n, lams: lams)(3, LAMS).shape == (len(LAMS),)

@@ -177,3 +177,17 @@ def test_wrong_values():
         split_r_hat([1.0, math.nan, 2.0, 3.0])
     with pytest.raises(ValueError, match="at least 4 steps"):
         split_r_hat([1.0, 2.0, 3.0])
+
+
+def test_four_steps_are_enough_for_r_hat_and_three_are_not():
+    series = np.random.default_rng(6).standard_normal((8, 4))
+    assert diagnose(series).r_hat == split_r_hat(series) < math.inf
+    assert diagnose(series[:, :3]).r_hat == math.inf
+
+
+@pytest.mark.parametrize(("n", "every"), [(100, 3), (100, 36), (400, 2)])
+def test_the_variance_of_a_thinned_series_is_the_plain_sum_over_six_memory_times(n, every):
+    series = lfilter([1.0], [1.0, -0.85], np.random.default_rng(5).standard_normal((9, n + 50)))[:, 50:]
+    rho, last = autocorrelations(series), math.ceil(6 * memory_time(series))
+    expected = 1 + 2 * sum(rho[lag] for lag in range(every, last + 1, every))
+    assert thinned_variance(series, every) == pytest.approx(max(1, expected), rel=1e-12)

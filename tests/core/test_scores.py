@@ -1,5 +1,6 @@
 """Scores: standard normal for a right theory whatever the number of replicates, and large for a wrong one."""
 
+import itertools
 import math
 
 import numpy as np
@@ -76,3 +77,12 @@ def test_what_many_scores_are_expected_to_be():
     rms = np.sqrt((sets**2).mean(axis=1))
     assert rms.std() == pytest.approx(spread_of_rms(50), rel=0.05)
     assert np.median(abs(sets).max(axis=1)) == pytest.approx(expected_largest(50), rel=0.01)
+
+
+def test_the_rank_among_choices_of_signs_is_that_of_the_sum_of_squares_in_units_of_each_row():
+    """All 64 choices one by one, ties counted half; sums of other powers rank these gaps otherwise."""
+    gaps = np.random.default_rng(4).standard_normal((6, 4)) * [1.0, 5.0, 0.2, 1.0] + [0.5, -1.0, 0.1, 0.0]
+    units = np.sqrt(np.mean(gaps**2, axis=0))
+    sizes = [sum((np.array(signs) @ gaps / units) ** 2) for signs in itertools.product((1, -1), repeat=6)]
+    below, tied = np.sum(sizes < sizes[0] - 1e-9), np.sum(np.isclose(sizes, sizes[0], rtol=1e-9))
+    assert joint_score(gaps) == pytest.approx(norm.ppf((below + tied / 2) / 64), abs=1e-12)

@@ -7,7 +7,16 @@ import pytest
 
 from tests.glm.settings import teacher_problem
 from theory import glm
-from theory.models import AR1, Cluster, GaussianMixture, GeneralizedLinearModel, Modes, RandomLabels, TeacherMixture
+from theory.models import (
+    AR1,
+    Cluster,
+    GaussianCovariateModel,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    Modes,
+    RandomLabels,
+    TeacherMixture,
+)
 
 LOSSES = ("square", "logistic", "hinge")
 GROUPS = {"group_fraction": 0.3, "lam": 0.1, "teacher_overlap": 0.5, "mean_overlaps": (0.3, 0.1)}
@@ -122,3 +131,17 @@ def test_a_symmetric_mixture_needs_no_bias():
     without = glm.solve(GaussianMixture.opposite(variances=0.5, alpha=1.0, lam=0.1, bias=False))
     assert with_bias.bias[0] == pytest.approx(0, abs=1e-10)
     assert with_bias.test_error == pytest.approx(without.test_error, rel=1e-10)
+
+
+@pytest.mark.parametrize("power", [1e-20, 1e-8, 1e12])
+def test_real_labels_have_no_unit(power):
+    """Labels of any size have errors in its square, even where that is below every absolute guard."""
+
+    def solved(power):
+        covariance, signal = np.diag([0.5, 1.0, 2.0]), np.sqrt(power) * np.array([0.3, -0.5, 0.4])
+        options = {"power": power, "noise": 0.1 * power, "labels": "linear", "loss": "square", "alpha": 2.0, "lam": 0.1}
+        return glm.solve(GaussianCovariateModel(covariance=covariance, signal=signal, **options))
+
+    found, unit = solved(power), solved(1.0)
+    for name in ("test_error", "train_loss", "q"):
+        assert getattr(found, name) / power == pytest.approx(getattr(unit, name), rel=1e-9)

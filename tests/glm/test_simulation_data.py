@@ -7,7 +7,9 @@ from scipy.stats import chi2, multivariate_normal
 from simulate.core import stream
 from simulate.glm import (
     FeatureTask,
+    Group,
     LinearFit,
+    Population,
     accuracy_minus,
     accuracy_plus,
     bias,
@@ -262,3 +264,10 @@ def test_error_of_features_from_one_sample_is_that_of_the_sample():
         assert task.error(w, 1, stream(r, "one")) == float(y[0] * (X[0] @ w) < 0)
     with pytest.raises(ValueError, match="n must be"):
         task.error(w, 0, stream(1, "one"))
+
+
+@pytest.mark.parametrize("labels", ["sign", "random", "cluster"])
+def test_labels_that_are_not_linear_are_plus_or_minus_one(labels):
+    group = Group(share=1.0, covariance=np.ones(3), mean=np.zeros(3), labels=labels, label=-1, teacher=np.ones(3))
+    drawn = draw(Population(groups=(group,), alpha=2.0, loss="square", lam=0.1), 200, stream(0, "labels", labels)).y
+    assert set(drawn) == ({-1.0} if labels == "cluster" else {-1.0, 1.0})

@@ -189,3 +189,18 @@ def test_a_stack_says_that_it_has_no_joint_law():
     assert "no joint law" in str(found)
     with pytest.raises(ValueError, match="states must have 4 sites, as the stack, got 3"):
         clone_of_stack(stack, original[:, :3], seed=0)
+
+
+def test_noise_by_hand_is_at_most_twice_the_frequency():
+    """Of colors that hardly weigh, a normal difference would be larger than the frequencies can differ."""
+    states, others, weights = np.array([[0], [1], [2], [1]]), np.array([[0], [0], [0], [3]]), [97.0, 1.0, 1.0, 1.0]
+    w = np.array(weights) / 100
+    noise = 0.0
+    for p, q in zip((w[0], w[1] + w[3], w[2], 0.0), (0.75, 0.0, 0.0, 0.25), strict=True):
+        mean = (p + q) / 2
+        normal = np.sqrt(2 / np.pi) * np.sqrt(mean * (1 - mean) * (np.sum(w**2) + 1 / 4))
+        assert (normal > 2 * mean) == (mean < 0.2)
+        noise += min(normal, 2 * mean) / 2
+    (found,) = marginal_mismatches(states, others, 4, weights=weights).mismatches
+    assert found.noise == pytest.approx(noise, rel=1e-12)
+    assert found.mean == pytest.approx((0.22 + 0.02 + 0.01 + 0.25) / 2, rel=1e-12)

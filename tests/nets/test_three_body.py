@@ -152,3 +152,13 @@ def test_an_unfinished_fit_is_refused_and_can_be_had():
         three_body(states, 2, tol=1e-12, max_iter=2)
     assert not raised.value.fit.converged
     assert not three_body(states, 2, tol=1e-12, max_iter=2, check=False).converged
+
+
+def test_penalties_that_are_not_given_are_those_of_one_sequence_and_a_hundredth_of_it():
+    states, weights = stream(0, "default penalties").integers(0, 2, (300, 4)), np.linspace(0.5, 2, 300)
+    one = np.sum((weights / weights.sum()) ** 2)
+    found = three_body(states, 2, weights=weights).model
+    assert np.array_equal(found.fields, three_body(states, 2, weights=weights, l2=one, field_l2=one / 100).model.fields)
+    for l2, field_l2 in ((1.1 * one, one / 100), (one, one / 90)):  # another penalty would be seen
+        other = three_body(states, 2, weights=weights, l2=l2, field_l2=field_l2).model
+        assert abs(other.fields - found.fields).max() > 1e-6

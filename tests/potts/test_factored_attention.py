@@ -288,3 +288,25 @@ def test_bad_input(change, message):
     arguments = {"states": stream(0, "bad").integers(3, size=(5, 4)), "n_colors": 3} | change
     with pytest.raises(ValueError, match=message):
         factored_attention(arguments.pop("states"), arguments.pop("n_colors"), **arguments)
+
+
+def test_the_diagonal_of_a_given_attention_starts_nothing():
+    """A site does not see itself; both factors of the start have one size."""
+    rng = np.random.default_rng(8)
+    states, A, V = rng.integers(0, 3, (50, 4)), rng.standard_normal((4, 4)), rng.standard_normal((3, 3))
+    data = Sequences.of(states, 3, None)
+    np.fill_diagonal(A, 0)
+    plain = factored_start((A, V), states, data, rng)
+    for own in (1.0, -7.0):
+        for found, expected in zip(factored_start((A + own * np.eye(4), V), states, data, rng), plain, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert np.linalg.norm(plain[0]) == pytest.approx(np.linalg.norm(plain[1]), rel=1e-13)
+    np.testing.assert_allclose(np.multiply.outer(plain[0], plain[1]), np.multiply.outer(A, V), rtol=1e-12)
+
+
+def test_a_start_without_fields_gives_the_average_colors_the_frequencies_of_the_data_and_one_even_sample():
+    states = np.array([[0, 1], [0, 2], [1, 2], [0, 2]])
+    data, rng = Sequences.of(states, 3, None), np.random.default_rng(2)
+    A, V, h = factored_start((rng.standard_normal((2, 2)), rng.standard_normal((3, 3))), states, data, rng)
+    counts = np.array([[3, 1, 0], [0, 1, 3]])
+    np.testing.assert_allclose(h + A @ (counts / 4) @ V.T, np.log((counts + 1 / 3) / 5), rtol=1e-12)

@@ -210,3 +210,13 @@ def test_bad_numbers_are_refused():
             additive_mean(lambda a, bad=bad: bad(-a))
     with pytest.raises(ValueError, match="value must be at most"):
         additive_mean(lambda a: 1e16)
+
+
+def test_constants_of_the_series_of_children_of_any_order_follow_from_the_zeta_function_beside_its_pole():
+    """The integral of {u} u^(-s-1) from 1 on is 1/(s - 1) - zeta(s)/s, and log u is its derivative by -s, at s = 1."""
+    step = 0.5 * np.exp(2j * np.pi * np.arange(64) / 64)
+    values = 1 / step - np.array([complex(mpmath.zeta(1 + z)) for z in step]) / (1 + step)
+    for j in range(1, 9):
+        taylor = np.mean(values * step ** (1.0 - j)).real
+        constant = mean_children(1e7, j).last_term * math.log(1e7) ** j
+        assert constant == pytest.approx((-1) ** j * math.factorial(j - 1) * taylor, rel=1e-9)
