@@ -1,4 +1,4 @@
-"""What a caller gets who says nothing: every number, word and truth value that is a default of a public function or record.
+"""What a caller gets who says nothing: all numbers, words and truth values that are defaults of public names.
 
 A changed default changes the answers of everyone who relies on it, and no comparison with a formula sees it: both sides
 change. Whoever changes one changes the line here, and says so in the changelog.
@@ -445,11 +445,8 @@ def defaults(function):
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):  # of exceptions
         return {}
-    return {
-        each.name: each.default
-        for each in parameters
-        if type(each.default) in (int, float, bool, str) and each.name not in OTHERS
-    }
+    plain = (int, float, bool, str)
+    return {each.name: each.default for each in parameters if type(each.default) in plain and each.name not in OTHERS}
 
 
 @pytest.mark.parametrize("room", rooms())
