@@ -217,6 +217,8 @@ def _attempts(
     if isinstance(update.loss, OwnLoss) and not update.loss.convex:
         for end in _ends(problem):
             yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+        if problem.bias:  # without a root of the forces on it there is no path either
+            return
     budget = LONGEST * max_iter
     # The ridge of a hard margin only scales V: no other ridge is easier.
     if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
@@ -282,7 +284,10 @@ def _jumps(update: "_Equations", at: Overlaps, bias: Array) -> tuple[Jump, ...]:
 
 def _advice(problem: GeneralizedLinearModel) -> str:
     """Return the advice for a search that failed: a hard margin is the limit of logistic and hinge loss only."""
-    return MARGINS if loss_of(problem.loss).name in ("logistic", "hinge") else ADVICE
+    loss = examined(loss_of(problem.loss))
+    if isinstance(loss, OwnLoss) and not loss.convex and problem.bias:
+        return f"{ADVICE}; with a loss that is not convex no bias may balance the forces: bias=False"
+    return MARGINS if loss.name in ("logistic", "hinge") else ADVICE
 
 
 def _described(problem: GeneralizedLinearModel) -> str:
