@@ -298,3 +298,12 @@ def test_every_system_finds_jumps(name):
 def test_the_limit_of_random_labels_takes_no_own_loss():
     with pytest.raises(ValueError, match="solve at a small lam"):
         glm.random_labels_limit(3.0, Sigmoid())
+
+
+@pytest.mark.slow
+def test_a_bias_that_balances_no_forces_is_refused_with_a_reason():
+    """The forces vanish far away on both sides: with unequal labels all samples may be given the more frequent one."""
+    model = GaussianMixture.opposite(loss=Sigmoid(), probability=0.2, alpha=3.0, lam=0.3)
+    with pytest.raises(ConvergenceError, match="no bias may balance the forces"):
+        glm.solve(model)
+    assert not glm.solve(model, check=False).converged

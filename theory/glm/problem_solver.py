@@ -211,20 +211,30 @@ def _attempts(
 ) -> Iterator[Callable[[], Found]]:
     """Yield what is tried in turn: the given start, a cold one, and two continuations while evaluations are left."""
     problem = update.problem
+    if isinstance(update.loss, OwnLoss) and not update.loss.convex and problem.bias:
+        # No path leads from a place at which no bias balances the forces.
+        for x in (_start(problem, start), _start(problem, None), *_ends(problem)):
+            if np.isfinite(update(x)).all():
+                yield partial(search, update, x, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+            else:
+                yield partial(_unsolved, x)
+        return
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
     if isinstance(update.loss, OwnLoss) and not update.loss.convex:
         for end in _ends(problem):
             yield partial(search, update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
-        if problem.bias:  # without a root of the forces on it there is no path either
-            return
     budget = LONGEST * max_iter
     # The ridge of a hard margin only scales V: no other ridge is easier.
     if update.evaluations < max_iter and not isinstance(update.loss, HardMargin) and (path := ridges(problem)):
         yield partial(_along, path, update, tol, budget)
     if update.evaluations < max_iter and (path := samples(problem, threshold)):
         yield partial(_along, path, update, tol, budget)
+
+
+def _unsolved(x: Array) -> Found:
+    return x, np.inf
 
 
 class _Equations(Counted):
