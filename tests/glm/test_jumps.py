@@ -125,7 +125,7 @@ def test_kinks_are_found_without_being_declared(V):
     assert kinks_of(LOSSES["logistic"], V, -10.0, 10.0) == []
 
 
-@pytest.mark.parametrize("lam", [0.1, 0.02])
+@pytest.mark.parametrize("lam", [0.1, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_a_wrong_slope_has_no_effect(lam):
     """It differs from the integral by parts, which decides; with a jump it would lack what this adds."""
     point = glm.solve(sigmoid(lam, slope=0.9), check=False)
