@@ -10,7 +10,16 @@ from tests.glm.settings import teacher_problem
 from theory import glm
 from theory.glm.losses import LOSSES
 from theory.glm.own_losses import kinks_of, shape_of
-from theory.models import GaussianMixture, Isotropic, RandomLabels
+from theory.models import (
+    Cluster,
+    GaussianMixture,
+    GeneralizedLinearModel,
+    HiddenManifold,
+    Isotropic,
+    Modes,
+    RandomLabels,
+    TransferModel,
+)
 from theory.numerics import ConvergenceError, ReplicaSymmetryError
 
 ISOTROPIC = Isotropic(np.inf)
@@ -116,7 +125,7 @@ def test_kinks_are_found_without_being_declared(V):
     assert kinks_of(LOSSES["logistic"], V, -10.0, 10.0) == []
 
 
-@pytest.mark.parametrize("lam", [0.1, 0.02])
+@pytest.mark.parametrize("lam", [0.1, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_a_wrong_slope_has_no_effect(lam):
     """It differs from the integral by parts, which decides; with a jump it would lack what this adds."""
     point = glm.solve(sigmoid(lam, slope=0.9), check=False)
@@ -229,3 +238,72 @@ def test_message_passing_of_two_replicas_shrinks_by_one_minus_the_replicon(agree
 def test_bend_is_the_derivative_of_the_force():
     x, h = np.linspace(-5, 5, 21), 1e-5
     np.testing.assert_allclose((force(x - h) - force(x + h)) / (2 * h), bend(x), atol=1e-9)
+
+
+def response_by_differences(loss, kappa, V, center, size, step=1e-3):
+    """-kappa d/dc E f(e) for e ~ N(c, size^2), by a plain sum: the derivative of a mean has what a jump adds."""
+
+    def mean(c):
+        e = np.linspace(center - 9 * size, center + 9 * size, 400_001)
+        f = force(loss.prox(e, kappa * V))
+        density = np.exp(-(((e - c) / size) ** 2) / 2) / np.sqrt(2 * np.pi) / size
+        return np.sum(f * density) * (e[1] - e[0])
+
+    return -kappa * (mean(center + step) - mean(center - step)) / (2 * step)
+
+
+def test_a_jump_of_a_residual_loss():
+    """Linear labels average over the residual y - h, which has a mean here: Vhat is minus the slope of E f."""
+    cluster = Cluster(labels="linear", teacher_signal=0, teacher_mean=-1.5, noise=0.2, loss_weights=(2.0, 2.0))
+    modes = Modes([1.0], [[1.0]], [[[0.8]]])
+    problem = GeneralizedLinearModel(modes=modes, clusters=[cluster], alpha=3.0, loss=Sigmoid(slope=1.0), lam=0.04)
+    point = glm.solve(problem, check=False)
+    assert point.converged
+    assert len(point.jumps) == 1
+    assert point.replicon == -np.inf
+    V, q, r = (float(part[0]) for part in (point.V, point.q, point.r))
+    Vhat = 3 * response_by_differences(Sigmoid(), 2.0, V, -1.5, np.sqrt(1.2 + q - 2 * r))
+    assert pytest.approx(V, rel=1e-4) == 1 / (0.04 + Vhat)
+    assert r == pytest.approx(0.8 * Vhat * V, rel=1e-4)
+
+
+def systems():
+    """Every system that takes a loss of one's own, at few samples or a small ridge."""
+    loss, common = Sigmoid(), {"alpha": 3.0, "lam": 0.02}
+    eye = np.eye(3)
+    yield "classification", glm.masked_classification(eye, [0.2, 0.1, 0.1], loss=loss, **common)
+    yield "mixture", GaussianMixture.opposite(loss=loss, variances=[[1.0], [2.0]], bias=False, **common)
+    yield "covariates", glm.covariate_model(eye, eye, eye, np.ones(3) / 3, loss=loss, noise=3.0, **common)
+    task = HiddenManifold(eye, np.ones(3))
+    yield "transfer", TransferModel(task=task, first_layer=2 * eye, loss=loss, alpha=3.0, lam=0.005)
+    yield (
+        "features",
+        glm.random_features("tanh", samples_per_input=4.0, features_per_input=0.5, lam=0.003, loss=loss, noise=3.0),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["classification", "mixture", "covariates", "transfer", "features"])
+def test_every_system_finds_jumps(name):
+    model = dict(systems())[name]
+    with pytest.raises(ReplicaSymmetryError, match="its proximal operator jumps") as caught:
+        glm.solve(model)
+    point = caught.value.solution.value
+    assert point.converged
+    assert point.jumps
+    assert point.replicon == -np.inf
+    assert np.isnan(point.energy_bound) == (len(point.V) > 1)
+
+
+def test_the_limit_of_random_labels_takes_no_own_loss():
+    with pytest.raises(ValueError, match="solve at a small lam"):
+        glm.random_labels_limit(3.0, Sigmoid())
+
+
+@pytest.mark.slow
+def test_a_bias_that_balances_no_forces_is_refused_with_a_reason():
+    """The forces vanish far away on both sides: with unequal labels all samples may be given the more frequent one."""
+    model = GaussianMixture.opposite(loss=Sigmoid(), probability=0.2, alpha=3.0, lam=0.3)
+    with pytest.raises(ConvergenceError, match="no bias may balance the forces"):
+        glm.solve(model)
+    assert not glm.solve(model, check=False).converged

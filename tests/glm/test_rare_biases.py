@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from theory import glm
-from theory.glm.classification import fresh_loss, optimal_ridge
+from theory.glm.classification import fresh_loss, optimal_ridge, optimum
 from theory.models import Cluster, GaussianMixture, GeneralizedLinearModel, Modes
 from theory.numerics import ConvergenceError
 
@@ -222,3 +223,17 @@ def test_the_best_ridge_is_not_an_artifact_of_large_ones():
     assert best.loss == pytest.approx(fresh_loss(glm.solve(mixture(best.lam))), rel=1e-9)
     scan = [fresh_loss(glm.solve(mixture(float(lam)))) for lam in np.geomspace(0.05, 1e3, 25)]
     assert best.loss < min(scan) < best.loss + 1e-3
+
+
+def test_the_best_ridge_is_the_better_of_two_minima(monkeypatch):
+    """A loss with a wide minimum at log lam = 4, where a bounded search ends, and a deeper one at -3."""
+    monkeypatch.setattr(optimum, "solve", lambda model, **_: SimpleNamespace(lam=model.lam, residual=0.0))
+
+    def two_minima(point):
+        x = math.log(point.lam)
+        return -0.8 * math.exp(-((x - 4) ** 2) / 18) - math.exp(-((x + 3) ** 2) / 2)
+
+    monkeypatch.setattr(optimum, "fresh_loss", two_minima)
+    best = optimal_ridge(mixture(1.0))
+    assert math.log(best.lam) == pytest.approx(-3.0, abs=0.05)
+    assert best.loss < -1

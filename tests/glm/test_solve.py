@@ -132,3 +132,16 @@ def test_a_weight_on_every_loss_is_a_smaller_ridge(labels):
     assert point.test_error == pytest.approx(plain.test_error, rel=1e-9)
     assert point.train_loss == pytest.approx(3 * plain.train_loss, rel=1e-9)
     assert point.q == pytest.approx(plain.q, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_starts_give_one_answer(kind):
+    """From the points of ridges a hundred times as large and as small; losses are convex, so that there is one."""
+    _, problem = draw(np.random.default_rng([7, len(kind)]), kinds=(kind,))
+    point = glm.solve(problem)
+    for factor in (100.0, 0.01):
+        start = glm.solve(replace(problem, lam=problem.lam * factor))
+        assert float(abs(np.log(start.V / point.V)).max()) > 1e-3
+        other = glm.solve(problem, start=start)
+        for name in ("V", "q", "r", "bias", "train_loss", "test_error"):
+            np.testing.assert_allclose(getattr(other, name), getattr(point, name), rtol=1e-8, atol=1e-10)

@@ -8,11 +8,13 @@ from scipy.optimize import brentq
 from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, shapes, squared_slope
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.own_losses import Shape
+from theory.glm.own_losses import OwnLoss, Shape
 from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel
 
 ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones
+STEP, STEPS = 0.25, 12  # in which the bias of a loss that is not convex is sought, to both sides
+NO_AVERAGES = Averages(np.nan, np.nan, np.nan, np.nan)
 FARTHEST = 1e8  # a bias beyond it has run away: only one label occurs
 
 
@@ -64,6 +66,7 @@ def _balanced(
     """Return the bias of one learner and the averages there.
 
     The bias is the root of the total force, which falls with it; Newton's method finds it, or Brent's where that fails.
+    With a loss that is not convex it is the nearest root at which the force falls.
     """
 
     def at(b: float) -> dict[int, Averages]:
@@ -72,6 +75,7 @@ def _balanced(
     def total(averages: dict[int, Averages], name: str) -> float:
         return sum(clusters[k].probability * float(getattr(mean, name)) for k, mean in averages.items())
 
+    convex = not isinstance(loss, OwnLoss) or loss.convex
     averages = at(b)
     if not trained:
         return b, averages
@@ -82,14 +86,14 @@ def _balanced(
         step = force / response if response > 0 else np.inf
         if abs(step) <= ROUNDING * (1 + abs(b)):
             return b, averages
-        if not abs(step) < FARTHEST:
+        if not abs(step) < (FARTHEST if convex else STEP):
             break
         tried = at(b + step)
         if not abs(total(tried, "force")) < abs(force):
             break
         b, averages = b + step, tried
-    b = _bracketed(lambda b: total(at(b), "force"), b)
-    return b, at(b)
+    b = (_bracketed if convex else _nearest)(lambda b: total(at(b), "force"), b)
+    return b, at(b) if np.isfinite(b) else dict.fromkeys(clusters, NO_AVERAGES)
 
 
 def _bracketed(force: Callable[[float], float], b: float) -> float:
@@ -99,3 +103,18 @@ def _bracketed(force: Callable[[float], float], b: float) -> float:
         if reach > FARTHEST:
             return float("nan")
     return float(brentq(force, b - reach, b + reach, xtol=1e-14, rtol=1e-14))
+
+
+def _nearest(force: Callable[[float], float], b: float) -> float:
+    """Return the nearest root at which the force falls, or NaN where there is none near.
+
+    With a loss that is not convex the force vanishes far away on both sides, so that no bracket of all roots exists.
+    """
+    at = {0: force(b)}
+    for k in range(1, STEPS + 1):
+        for side in (1, -1):
+            at[side * k] = force(b + side * k * STEP)
+            low, high = sorted((side * k, side * (k - 1)))
+            if at[low] > 0 > at[high]:
+                return float(brentq(force, b + low * STEP, b + high * STEP, xtol=1e-14, rtol=1e-14))
+    return float("nan")

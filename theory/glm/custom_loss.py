@@ -18,10 +18,12 @@ NEAR = 1e-7  # the step, relative, of one-sided differences
 class ConvexMargin:
     """A convex loss of the margin t = y h, or with linear labels of the residual y - h.
 
-    It is given by `function` l(t), and either by its `derivative` l'(t), from which the proximal operator is computed
-    as a root, or by that operator itself, `proximal` (t, V) -> argmin_x (x - t)^2/(2V) + l(x). All work elementwise on
-    arrays. `kinks` are the places where l' jumps. The loss should vary on a scale of order 1. It must be convex, which
-    is checked wherever the prox is evaluated (it must rise, and no faster than its argument): ValueError otherwise.
+    It is given by `function` l(t), and either by its `derivative` l'(t), from which the proximal operator is
+    computed as a root, or by that operator itself, `proximal` (t, V) -> argmin_x (x - t)^2/(2V) + l(x). All work
+    elementwise on arrays. `kinks` are the places where l' jumps. The loss should vary on a scale of order 1. It
+    must be convex, which is checked wherever the prox is evaluated (it must rise, and no faster than its argument):
+    ValueError otherwise. Kinks that are not given are sought where the averages over samples show them. A loss that
+    is not convex can be an object with the methods of `theory.glm.Loss`.
     """
 
     function: Callable[[Array], Array]
@@ -67,7 +69,8 @@ class ConvexMargin:
         if wrong := np.flatnonzero((rise < -slack) | (rise > run + slack)).tolist():
             raise ValueError(
                 f"loss {self.name!r} must be convex: its proximal operator falls, or rises faster than its argument, "
-                f"near t = {float(t[order][wrong[0]]):g}, V = {V:g}"
+                f"near t = {float(t[order][wrong[0]]):g}, V = {V:g}; give one that is not convex as an object with the "
+                "methods of theory.glm.Loss"
             )
         return x
 

@@ -15,7 +15,11 @@ __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", 
 
 
 class Loss(Protocol):
-    """The methods of a loss that the equations need; any object that has them can be used as a loss."""
+    """The methods of a loss that the equations need; any object that has them can be used as a loss.
+
+    It need not be convex. The prox is searched for jumps, and for kinks that `breakpoints` does not tell where averages
+    show them; where it jumps the saddle point is unstable (`SaddlePoint.jumps`).
+    """
 
     @property
     def name(self) -> str:

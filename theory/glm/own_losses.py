@@ -77,7 +77,7 @@ class OwnLoss:
     def prox(self, t: Array, V: float) -> Array:
         """Return the proximal operator; ValueError where it is not one finite number for each argument."""
         x = np.asarray(self.loss.prox(t, V), float)
-        if x.shape != t.shape or not np.isfinite(x).all():
+        if x.shape != t.shape or not (np.isfinite(x) | ~np.isfinite(t)).all():
             raise ValueError(
                 f"loss {self.name!r} has a proximal operator that is not finite or of wrong shape, V = {V:g}"
             )

@@ -3,18 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.glm.bias_balance import balanced_bias
-from theory.glm.channel import all_shapes, channel, losses_and_errors, squared_slopes
+from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
+from theory.glm.equations import Equations, polished
 from theory.glm.losses import HardMargin, loss_of
-from theory.glm.overlaps import Conjugates, Overlaps
-from theory.glm.own_losses import Jump, OwnLoss, examined
-from theory.glm.prior import prior, weight_responses
+from theory.glm.observables import observables
+from theory.glm.overlaps import Overlaps
+from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
@@ -22,11 +21,9 @@ from theory.models import checks
 from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import (
-    Counted,
     Solution,
     first_solved,
     follow,
-    newton,
     refuse_unstable,
     require_stable,
     search,
@@ -35,10 +32,6 @@ from theory.numerics import (
 from theory.numerics.search import Found
 from theory.numerics.steps import relative_gap
 
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
-
-RANGE = 100.0  # of the logarithms of V and q
 LONGEST = 4  # times max_iter: evaluations after which a continuation is given up
 AIM = 0.1  # of the tolerance in the coordinates of the search, which are not those in which a point is judged
 SEPARABLE = "a hard margin exists only where a hyperplane separates the labels: take a smaller alpha"
@@ -80,20 +73,20 @@ def solve_problem(
     checks.positive("tol", tol)
     checks.dimension(max_iter, name="max_iter")
     threshold = _threshold(problem)
-    update = _Equations(problem)
+    update = Equations(problem)
     if start is not None and len(start.bias) == problem.n_learners:
         update.bias = start.bias
     if not _gap_of_routes(update, update.coordinates.unpack(_start(problem, start))) <= RESOLVED:
         update.seek_kinks()
     x, residual = first_solved(_attempts(update, start, tol, max_iter, threshold), tol)
-    solution = _polished(update, x, residual, tol)
+    solution = polished(update, x, residual, tol)
     if solution.converged and not _gap_of_routes(update, solution.value) <= RESOLVED and update.seek_kinks():
         x, residual = search(update, x, tol, update.evaluations + KINK_EVALUATIONS, AIM * tol)
-        solution = _polished(update, x, residual, tol)
+        solution = polished(update, x, residual, tol)
     solution = _least(update, solution, tol)
     advice = SEPARABLE if isinstance(update.loss, HardMargin) else _advice(problem)
     name = f"saddle point of {_described(problem)}"
-    point = _observables(update, verified(solution, name, check, advice))
+    point = observables(update, verified(solution, name, check, advice))
     if point.converged:
         point = _verified_routes(update, point, name, check)
     if point.converged:
@@ -103,15 +96,7 @@ def solve_problem(
     return require_stable(point, point.replicon, name, tol, check)
 
 
-def _polished(update: "_Equations", x: Array, residual: float, tol: float) -> Solution[Overlaps]:
-    solution = _judged(update, x, tol)
-    if not solution.converged and residual < 1e3 * tol:
-        # The residual is small in the coordinates of the search, but not yet in the overlaps.
-        solution = _judged(update, newton(update, x, 1e-4 * tol)[0], tol)
-    return solution
-
-
-def _least(update: "_Equations", solution: Solution[Overlaps], tol: float) -> Solution[Overlaps]:
+def _least(update: Equations, solution: Solution[Overlaps], tol: float) -> Solution[Overlaps]:
     """Return the solution of least energy of all that are found from other ends, if the loss is not convex at this one.
 
     The saddle point of a convex loss is the only one.
@@ -124,10 +109,10 @@ def _least(update: "_Equations", solution: Solution[Overlaps], tol: float) -> So
     found = [solution]
     for end in _ends(update.problem):
         x, residual = search(update, end, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
-        other = _polished(update, x, residual, tol)
+        other = polished(update, x, residual, tol)
         if other.converged and all(relative_gap(other.value.V, one.value.V) > DISTINCT for one in found):
             found.append(other)
-    return found[0] if len(found) == 1 else min(found, key=lambda one: _observables(update, one).energy)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: observables(update, one).energy)
 
 
 def _ends(problem: GeneralizedLinearModel) -> list[Array]:
@@ -137,7 +122,7 @@ def _ends(problem: GeneralizedLinearModel) -> list[Array]:
     return [np.concatenate((np.full(C, np.log(V)), np.full(C, np.log(q)), np.full(A, u))) for V, q, u in ends]
 
 
-def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
+def _gap_of_routes(update: Equations, at: Overlaps) -> float:
     """Return by how much the averages of an own loss differ on panels of half the width, and by parts.
 
     It is relative, and zero for a built-in loss. A slope that is not that of the prox would lead to the solution of
@@ -158,7 +143,7 @@ def _gap_of_routes(update: "_Equations", at: Overlaps) -> float:
     )
 
 
-def _verified_routes(update: "_Equations", point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
+def _verified_routes(update: Equations, point: SaddlePoint, name: str, check: bool) -> SaddlePoint:
     """Refuse averages that differ between two routes, or with check=False say that the point has not converged."""
     gap = _gap_of_routes(update, point.overlaps)
     if gap <= RESOLVED:
@@ -207,10 +192,18 @@ def _threshold(problem: GeneralizedLinearModel) -> float:
 
 
 def _attempts(
-    update: "_Equations", start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
+    update: Equations, start: SaddlePoint | None, tol: float, max_iter: int, threshold: float
 ) -> Iterator[Callable[[], Found]]:
     """Yield what is tried in turn: the given start, a cold one, and two continuations while evaluations are left."""
     problem = update.problem
+    if isinstance(update.loss, OwnLoss) and not update.loss.convex and problem.bias:
+        # No path leads from a place at which no bias balances the forces.
+        for x in (_start(problem, start), _start(problem, None), *_ends(problem)):
+            if np.isfinite(update(x)).all():
+                yield partial(search, update, x, tol, update.evaluations + END_EVALUATIONS, AIM * tol)
+            else:
+                yield partial(_unsolved, x)
+        return
     yield lambda: search(update, _start(problem, start), tol, max(1, max_iter // 2), AIM * tol)
     if start is not None:
         yield lambda: search(update, _start(problem, None), tol, max_iter, AIM * tol)
@@ -225,64 +218,16 @@ def _attempts(
         yield partial(_along, path, update, tol, budget)
 
 
-class _Equations(Counted):
-    """The map from x, in `Coordinates`, to its image. It remembers the bias, where the next search for it starts."""
-
-    def __init__(self, problem: GeneralizedLinearModel) -> None:
-        super().__init__(self._packed, self._in_range)
-        self.problem, self.loss, self.coordinates = problem, examined(loss_of(problem.loss)), Coordinates(problem)
-        self.bias = np.zeros(problem.n_learners)
-
-    def seek_kinks(self) -> bool:
-        """Seek kinks that an own loss does not declare from now on, and ignore its slope; tell whether this is new."""
-        if not isinstance(self.loss, OwnLoss) or self.loss.kinks_sought:
-            return False
-        self.loss = self.loss.with_kinks()
-        return True
-
-    def conjugates(self, at: Overlaps) -> Conjugates:
-        found = channel(self.problem, self.loss, at, self.bias)
-        if np.isfinite(found.bias).all():
-            self.bias = found.bias
-        return found
-
-    def image(self, at: Overlaps) -> Overlaps:
-        with np.errstate(all="ignore"):
-            found = self.conjugates(at)
-            return prior(self.problem, found.Vhat, found.qhat, found.rhat)[0]
-
-    def _packed(self, x: Array) -> Array:
-        with np.errstate(all="ignore"):
-            return self.coordinates.pack(self.image(self.coordinates.unpack(x)))
-
-    def _in_range(self, x: Array) -> bool:
-        """Tell whether x lies in a finite range; positivity and the bounds on r hold by construction."""
-        return bool(np.isfinite(x).all() and np.max(abs(x)) < RANGE)
-
-
-def _judged(update: _Equations, x: Array, tol: float) -> Solution[Overlaps]:
-    """Judge a point by its residual in log V, log q and r, whatever the coordinates of the search."""
-    at = update.coordinates.unpack(x)
-    image = update.image(at)
-    update.evaluations += 1
-    with np.errstate(all="ignore"):
-        gaps = (np.log(image.V / at.V), np.log(image.q / at.q), image.r - at.r)
-        sizes = (1 + abs(np.log(at.V)), 1 + abs(np.log(at.q)), 1 + abs(at.r))
-    residual = float(np.max(abs(np.concatenate(gaps)) / np.concatenate(sizes)))
-    status: Status = "converged" if residual <= tol else "max_iter" if np.isfinite(residual) else "diverged"
-    return Solution(at, status, residual, tol, update.evaluations)
-
-
-def _jumps(update: "_Equations", at: Overlaps, bias: Array) -> tuple[Jump, ...]:
-    """Return the jumps of the proximal operator, each once: clusters of one response share them."""
-    shapes = all_shapes(update.problem, update.loss, at, bias)
-    found = {(round(jump.t, 6), round(jump.response, 9)): jump for shape in shapes for jump in shape.jumps}
-    return tuple(sorted(found.values()))
+def _unsolved(x: Array) -> Found:
+    return x, np.inf
 
 
 def _advice(problem: GeneralizedLinearModel) -> str:
     """Return the advice for a search that failed: a hard margin is the limit of logistic and hinge loss only."""
-    return MARGINS if loss_of(problem.loss).name in ("logistic", "hinge") else ADVICE
+    loss = examined(loss_of(problem.loss))
+    if isinstance(loss, OwnLoss) and not loss.convex and problem.bias:
+        return f"{ADVICE}; with a loss that is not convex no bias may balance the forces: bias=False"
+    return MARGINS if loss.name in ("logistic", "hinge") else ADVICE
 
 
 def _described(problem: GeneralizedLinearModel) -> str:
@@ -302,11 +247,11 @@ def _start(problem: GeneralizedLinearModel, near: SaddlePoint | None) -> Array:
     return Coordinates(problem).pack(Overlaps(np.ones(C), np.full(C, 0.5), np.full(A, 0.01)))
 
 
-def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equations, tol: float, budget: int) -> Found:
+def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: Equations, tol: float, budget: int) -> Found:
     """Continue along a path of problems to that of `update`; it ends when the budget of evaluations is spent."""
 
     def at(problem: GeneralizedLinearModel, guess: Array | None) -> Found:
-        step = _Equations(problem)
+        step = Equations(problem)
         step.bias = update.bias if guess is not None else step.bias
         start = _start(problem, None) if guess is None else guess
         if update.evaluations > budget:
@@ -317,52 +262,3 @@ def _along(path: Sequence[tuple[float, GeneralizedLinearModel]], update: _Equati
         return found
 
     return follow(path, at)
-
-
-def _with_rare_forces(update: _Equations, at: Overlaps, found: Conjugates) -> tuple[Conjugates, Array]:
-    """Return the conjugates at the biases that rare forces decide, and the share of these forces for each learner."""
-    problem = update.problem
-    shares = np.full(problem.n_learners, np.nan)
-    if not problem.bias or not np.isfinite(found.bias).all():
-        return found, shares
-    bias = found.bias.copy()
-    for learner in range(problem.n_learners):
-        if own := [cluster for cluster in problem.clusters if cluster.learner == learner]:
-            bias[learner], shares[learner] = balanced_bias(own, update.loss, at, float(bias[learner]))
-    if np.array_equal(bias, found.bias):
-        return found, shares
-    return channel(replace(problem, bias=False), update.loss, at, bias), shares
-
-
-def _observables(update: _Equations, solution: Solution[Overlaps]) -> SaddlePoint:
-    problem, at = update.problem, solution.value
-    found, bias_share = _with_rare_forces(update, at, update.conjugates(at))
-    _, norms = prior(problem, found.Vhat, found.qhat, found.rhat)
-    losses, errors = losses_and_errors(problem, update.loss, at, found.bias)
-    shares = np.array([cluster.probability for cluster in problem.clusters])
-    train = float(shares @ losses)
-    growth = weight_responses(problem, found.Vhat) * squared_slopes(problem, update.loss, at, found.bias)
-    jumps = _jumps(update, at, found.bias)
-    replicon = 1 - float(np.linalg.eigvals(growth).real.max()) if np.isfinite(growth).all() else np.nan
-    return SaddlePoint(
-        problem=problem,
-        V=at.V,
-        q=at.q,
-        r=at.r,
-        bias=found.bias,
-        Vhat=found.Vhat,
-        qhat=found.qhat,
-        rhat=found.rhat,
-        train_loss=train,
-        test_error=float(shares @ errors),
-        cluster_losses=losses,
-        cluster_errors=errors,
-        squared_norm=np.diag(norms),
-        energy=problem.alpha * train + 0.5 * float(np.sum(problem.ridge * norms)),
-        replicon=-np.inf if jumps else replicon,
-        jumps=jumps,
-        bias_share=bias_share,
-        residual=solution.residual,
-        iterations=solution.iterations,
-        converged=solution.converged,
-    )
