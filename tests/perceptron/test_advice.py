@@ -19,7 +19,8 @@ FUNCTIONS = [
 ] + [sample_narrow, sample_stochastic_weights]
 NAMES = vocabulary(FUNCTIONS, MODELS) - {"rng"}
 
-BINARY, ERF = (-1.0, 1.0), NarrowNetwork(alpha=3.0, activation="erf", noise=0.01)
+BINARY = (-1.0, 1.0)
+FROZEN = NarrowNetwork(alpha=3.0, activation="erf", noise=0.001)
 
 
 def rapid(h):
@@ -68,8 +69,8 @@ BROKEN = DiscretePerceptron(levels=BINARY, alpha=1.2)
         (feedforward.bayes_curve, {"activation": rapid, "alphas": [2.0], "noise": 0.1}, "more noise"),
         (
             sample_narrow,
-            {"model": ERF, "n_inputs": 10, "n_units": 2, "rng": stream(0, "advice"), "n_samples": 4, "n_test": 5,
-             "r_hat_limit": 1.0000001, "start": "random"},
+            {"model": FROZEN, "n_inputs": 20, "n_units": 4, "rng": stream(0, "narrow short"), "n_samples": 4,
+             "r_hat_limit": 1.0001, "start": "random"},
             "raise n_samples",
         ),
         (

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, logit, logsumexp
 
 from theory.models.arrays import Array
@@ -42,7 +43,7 @@ class _Scan:
     norms: Array
     goals: Array
 
-    def at(self, chosen: Array) -> "_Scan":
+    def at(self, chosen: NDArray[np.intp]) -> "_Scan":
         """Return the same for some of the norms."""
         return _Scan(self.problem, self.norms[chosen], self.goals[chosen])
 
