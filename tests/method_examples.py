@@ -4,7 +4,7 @@ import functools
 import math
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import erf, expit
 
 import simulate.cumulants
 import simulate.feedforward
@@ -23,6 +23,9 @@ import theory.random_matrix
 import theory.topics
 from simulate.core import Estimate
 from simulate.core.diagnostics import diagnose
+from simulate.feedforward.binary import Layer
+from simulate.feedforward.narrow_task import Task
+from simulate.nets.stack_gradient import Batch, Weights
 from tests.bad_arguments import Example
 from theory import models
 from theory.models import checks
@@ -66,7 +69,7 @@ def few_sweeps(run):
 
     @functools.wraps(run)
     def bounded(n_sweeps):
-        longer = isinstance(n_sweeps, int | float | np.number) and 1000 < n_sweeps <= checks.LARGEST
+        longer = isinstance(n_sweeps, int | float | np.number) and 50 < n_sweeps <= checks.LARGEST
         return None if longer else run(n_sweeps)
 
     return bounded
@@ -168,7 +171,7 @@ def of_potts():
 
 
 def of_random_matrices():
-    law = theory.random_matrix.covariance_law(models.AR1(math.inf, 0.5), 0.5)
+    law = theory.random_matrix.covariance_law(models.AR1(math.inf, 0.5), 2.0)
     moments = theory.random_matrix.ridge_moments(models.AR1(4, 0.5).spectrum, np.array([0.5]))
     fit = simulate.masked.fit(X, 0.1)
     path = simulate.masked.fit_path(X, [0.1, 1.0])
@@ -233,6 +236,21 @@ def of_networks_and_topics():
     ]
 
 
+def of_inner_rooms():
+    """Of classes that rooms keep to themselves, and that are found by looking into their files."""
+    functions = erf, lambda x: np.exp(-(x**2))
+    task = {"sizes": (4, 2, 5), "beta": None, "lam": 1.0, "functions": functions, "rng": RNG}
+    weights = Weights.of(STACK)
+    return [
+        call(Layer.random, network=models.BinaryNetwork(mean_variance=0.9, bias_variance=0.1), width=5, rng=RNG),
+        call(Task.draw, model=models.NarrowNetwork(activation="erf", alpha=2.0, noise=0.1), **task),
+        call(Weights.of, stack=STACK),
+        call(weights.like, flat=weights.flat),
+        call(Batch.of, contexts=simulate.nets.sampled_contexts(STATES, 2)),
+        call(Batch.of_sequences, states=STATES, sites=np.zeros(30, int), n_colors=2),
+    ]
+
+
 def of_classification():
     test = theory.cumulants.norm_test(models.SpikedCumulant(4, 2.0), 50)
     shares = simulate.cumulants.NormStatistics(5, np.arange(4.0), np.arange(4.0))
@@ -272,5 +290,12 @@ def of_classification():
 
 def examples() -> dict[str, Example]:
     """One call of each method, by "Class.method"."""
-    lists = of_records(), of_potts(), of_random_matrices(), of_networks_and_topics(), of_classification()
+    lists = (
+        of_records(),
+        of_potts(),
+        of_random_matrices(),
+        of_networks_and_topics(),
+        of_classification(),
+        of_inner_rooms(),
+    )
     return dict(one for each in lists for one in each)

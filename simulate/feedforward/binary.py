@@ -47,8 +47,11 @@ class Layer:
     biases: Array = field(repr=False)  # (N,)
 
     @classmethod
+    @checked
     def random(cls, network: BinaryNetwork, width: int, rng: np.random.Generator) -> "Layer":
         """Draws signs and biases."""
+        checks.dimension(width, name="width")
+        checks.fits_in_memory(f"a layer of {width} neurons", 3.0 * width**2)
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-(width**2) // 8)), np.uint8), count=width**2)
         biases = math.sqrt(network.bias_variance) * rng.standard_normal(width)
         return cls(network, 2.0 * bits.reshape(width, width).astype(float) - 1.0, biases)

@@ -11,6 +11,7 @@ from scipy.special import erf, log_ndtr
 
 from simulate.feedforward.narrow_kernels import erf_table, pull_erf, pull_relu
 from theory.models import NarrowNetwork, checks
+from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.feedforward.narrow import activation_values
 
@@ -78,6 +79,7 @@ class Task:
     lam: float
 
     @classmethod
+    @checked
     def draw(
         cls,
         model: NarrowNetwork,
@@ -92,12 +94,18 @@ class Task:
         Each column of the teacher is brought to the norm sqrt(N): otherwise the fluctuations of these norms would
         dominate the scatter of errors from teacher to teacher.
         """
-        N, K, n_test = sizes
+        N, K, n_test = (int(checks.dimension(size, name=f"sizes[{i}]")) for i, size in enumerate(sizes))
+        n = max(1, round(model.alpha * N * K))
+        checks.fits_in_memory(f"a task of sizes {sizes}", 3.0 * (n + n_test + K) * (N + K))
+        checks.positive("lam", lam)
+        if beta is not None:
+            checks.positive("beta", beta)
+        elif not model.noise:
+            raise ValueError("beta must be given for a teacher without noise, got None")
         value, slope = functions
         readout = np.where(np.arange(K) % 2 == 0, 1.0, -1.0) / math.sqrt(K)
         teacher = rng.standard_normal((N, K))
         teacher *= math.sqrt(N) / np.linalg.norm(teacher, axis=0)
-        n = max(1, round(model.alpha * N * K))
         inputs, test_inputs = (rng.standard_normal((count, N)) / math.sqrt(N) for count in (n, n_test))
         labels = value(inputs @ teacher) @ readout + math.sqrt(model.noise) * rng.standard_normal(n)
         signs = model.labels == "sign"

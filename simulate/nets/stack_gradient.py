@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts
 from simulate.nets.stack_kernel import masked_pass
-from theory.models import FactoredStack
+from theory.models import FactoredStack, checks
 from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.potts.batches import States
@@ -74,6 +74,7 @@ class Weights(NamedTuple):
     fields: Array | None  # (L, C)
 
     @classmethod
+    @checked
     def of(cls, stack: FactoredStack) -> "Weights":
         """Copies the arrays of a stack, in the one layout that kernels are compiled for."""
         fields = None if stack.fields is None else np.array(stack.fields, order="C")
@@ -94,8 +95,11 @@ class Weights(NamedTuple):
         """All numbers in one vector."""
         return np.concatenate([each.reshape(-1) for each in self.arrays])
 
+    @checked
     def like(self, flat: Array) -> "Weights":
         """Cuts a vector such as `flat` into arrays with the shapes of these."""
+        if flat.shape != (count := sum(each.size for each in self.arrays),):
+            raise ValueError(f"flat must have shape ({count},), got {flat.shape}")
         cuts = np.cumsum([each.size for each in self.arrays])[:-1]
         parts = [part.reshape(each.shape) for part, each in zip(np.split(flat, cuts), self.arrays, strict=True)]
         return Weights(parts[0], parts[1], parts[2] if len(parts) > 2 else None)
@@ -110,14 +114,22 @@ class Batch(NamedTuple):
     targets: Array  # (R, C)
 
     @classmethod
+    @checked
     def of(cls, contexts: MaskedContexts) -> "Batch":
         """Takes the arrays of a record of contexts."""
         states, sites = (np.array(each, np.int64, order="C") for each in (contexts.states, contexts.sites))
         return cls(states, sites, np.array(contexts.weights), np.array(contexts.targets, order="C"))
 
     @classmethod
+    @checked
     def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: int) -> "Batch":
         """Hides one site of each of the sequences `states` (B, L), which count alike."""
+        C = int(checks.dimension(n_colors, name="n_colors"))
+        checks.fits_in_memory(f"n_colors = {C}", float(C) ** 2)
+        if checks.colors("states", states, C).ndim != 2 or not len(states):
+            raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")
+        if sites.shape != states.shape[:1] or sites.min() < 0 or sites.max() >= states.shape[1]:
+            raise ValueError(f"sites must be {len(states)} numbers below {states.shape[1]}, got {checks.shown(sites)}")
         targets = np.eye(n_colors)[states[np.arange(len(states)), sites]]
         return cls(states, sites, np.full(len(states), 1 / len(states)), targets)
 

@@ -192,3 +192,18 @@ def test_bad_arguments(call, message):
     X = sample(AR1(6, 0.5), 400, stream(0, "bad"))
     with pytest.raises(ValueError, match=message):
         call(X)
+
+
+@pytest.mark.parametrize(
+    ("law", "second"),
+    [
+        (PointScales([0.5, 3.0], [0.8, 0.2]), 0.8 * 0.25 + 0.2 * 9),
+        (StudentTScales(12.0), 10 / 8),  # E (10/chi^2)^2 = 100/(10 * 8)
+        (GammaScales(0.7), 1 + 1 / 0.7),
+        (LogNormalScales(0.9), math.exp(0.81)),
+    ],
+)
+def test_scales_have_the_mean_one_and_their_second_moment_to_percents(agrees, law, second):
+    scales = draw_row_scales(law, 500_000, stream(0, "percents", type(law).__name__))
+    agrees(Estimate.of(scales), 1.0, resolves=0.015)
+    agrees(Estimate.of(scales**2), second, resolves=0.1)

@@ -207,3 +207,17 @@ def test_prints_and_counts_as_a_number():
     found = random_matrix.effective_ridge(Isotropic(5), 1.0, 0.1)
     assert float(found) == found.value == pytest.approx(0.370156211872, rel=1e-11)
     assert "residual" in repr(found)
+
+
+def test_iterations_are_the_steps_that_were_taken():
+    """The moments are asked for at the start and after each step."""
+    spectrum, asked = AR1(math.inf, 0.5).spectrum, []
+
+    def moments(kappa):
+        asked.append(kappa)
+        return ridge_moments(spectrum, kappa)
+
+    found = solve_ridge_equation(moments, np.array([2.0]), np.array([0.1]), 1.0)
+    assert found.iterations == len(asked) - 1 > 2
+    one = effective_ridge(AR1(math.inf, 0.5), 2.0, 0.1)
+    assert one.iterations == solve_effective_ridge(spectrum, 2.0, 0.1).iterations > 2
