@@ -8,7 +8,7 @@ import pytest
 
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
-from simulate.masked.outliers import symmetric_outlier, top_eigenvectors, top_outlier
+from simulate.masked.outliers import _draw, symmetric_outlier, top_eigenvectors, top_outlier
 from theory.models import AR1, Blocks, Empirical, Scaled, SpikedData, TwoLevel
 from theory.random_matrix import spike_outlier
 
@@ -128,3 +128,14 @@ def test_a_simulation_needs_a_strength_and_a_ridge():
     ):
         with pytest.raises(ValueError, match=message):
             top_outlier(data, 20, stream(0))
+
+
+def test_the_symmetric_part_is_half_the_sum_of_the_predictor_and_its_transpose():
+    """The predictor from the inverse of the second moments, its top eigenvector by a solver of its own."""
+    data = SpikedData(TwoLevel(20), np.eye(20)[:4].sum(axis=0) / 2, strength=5.0, alpha=2.0, lam=0.1)
+    u, X = _draw(data, 20, np.random.default_rng(1), "gaussian")
+    precision = np.linalg.inv(X.T @ X / len(X) + 0.1 * np.eye(20))
+    predictor = np.eye(20) - precision / np.diag(precision)[:, None]
+    values, vectors = np.linalg.eigh(predictor / 2 + predictor.T / 2)
+    expected = [values[-1], (u @ vectors[:, -1]) ** 2]
+    assert symmetric_outlier(data, 20, np.random.default_rng(1)) == pytest.approx(expected, rel=1e-10)

@@ -79,3 +79,10 @@ def test_bad_input():
         nets.corrected_growth(stack, FactoredStack.deterministic(1, 3, 2), np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match="value_steps must be 2 numbers >= 0"):
         nets.corrected_growth(stack, stack, np.zeros(2), np.array([1.0, -1.0]))
+
+
+def test_where_nothing_has_grown_there_is_no_ratio_of_any_layer():
+    stack = FactoredStack.deterministic(3, 4, 2)
+    ratios = nets.corrected_growth(stack, stack, np.zeros(3), np.zeros(3)).ratios
+    assert ratios.shape == (3,)
+    assert np.isnan(ratios).all()

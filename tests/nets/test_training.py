@@ -13,6 +13,7 @@ from simulate.nets import (
     train_on_population,
     train_on_sequences,
 )
+from simulate.nets.run import SequenceData
 from tests.nets.models import four
 from theory.models import FactoredStack
 
@@ -191,3 +192,12 @@ def test_orders_do_not_depend_on_the_size_of_the_logits():
         measured_orders(FactoredStack(np.zeros((1, 3, 3)), np.eye(2)[None]))
     with pytest.raises(ValueError, match="at most max_contexts = 10 masked contexts"):
         measured_orders(stack, max_contexts=10)
+
+
+def test_every_sequence_is_seen_once_in_an_epoch():
+    states = np.arange(24).reshape(12, 2) % 3
+    data = SequenceData(states, states, 3, 4, np.random.default_rng(0))
+    for _ in range(3):  # epochs, of three batches each
+        data.next_batch()
+        assert sorted(data.state()["order"]) == list(range(12))
+        assert [data.state()["place"] for _ in range(2) if data.next_batch()] == [8, 12]
