@@ -92,13 +92,17 @@ class PottsModel(Potts):
     @cached_property
     def edges(self) -> NDArray[np.int64]:
         """The pairs of sites i < j with J_ij != 0, (E, 2)."""
-        pairs = sparse.triu(self.site_couplings, 1, format="coo")
+        pairs = self._pairs
         return np.stack((pairs.row, pairs.col), axis=1).astype(np.int64)
 
     @cached_property
     def strengths(self) -> Array:
         """The site coupling J of each of `edges`, (E,)."""
-        return np.asarray(sparse.triu(self.site_couplings, 1, format="coo").data)
+        return np.asarray(self._pairs.data)
+
+    @property
+    def _pairs(self) -> sparse.coo_array:
+        return sparse.triu(sparse.coo_array(self.site_couplings), 1, format="coo")
 
     @property
     def density(self) -> float:
