@@ -212,8 +212,7 @@ def _add_sequence_options(parser: argparse.ArgumentParser) -> list[str]:
             type=integer(1),
             metavar="K",
             help="write clones of the orders 1 to K, at most 3: as many new sequences as there are, drawn "
-            "from a model in which at most 1 to K sites interact, as NAME_clone1.fasta and so on; order 3 takes ten "
-            "sequences for every number in the tables of all triplets",
+            "from a model in which at most 1 to K sites interact, as NAME_clone1.fasta and so on",
         ),
         add(
             "--reference",

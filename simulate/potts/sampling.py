@@ -57,7 +57,10 @@ def sample(
     not interact updated together. All numbers of sweeps count sweeps of one chain, of L updates.
 
     **How it is decided that the chains have mixed.** Half of the chains start from random states and half from states
-    of one color, unless `start`, (L,) or (n_chains, L), is given. After a burn-in, rounds of doubling length are run.
+    of one color, unless `start`, (L,) or (n_chains, L), is given. The colors are 0, 1, 2 and so on. Before the run a
+    probe of 32 sweeps tries states of the other colors that score better, and states that no change of one site
+    improves; those that hold, while no chain from the ordinary starts comes near, take the places of the ordered starts
+    of the lowest score (`simulate.potts.starts`). After a burn-in, rounds of doubling length are run.
     A round is accepted if split R-hat is below 1.01 for everything that is watched, if the means of the chains agree
     within their errors, and if no site is slower than the slowest observable. The samples follow the accepted round
     and are judged in the same way together with it. Watched are the score S; two random projections of the states; the
@@ -68,7 +71,8 @@ def sample(
     explains (chi-square, at a level of 1e-5 for all sites and colors together) become observables of the next round,
     so that their own time is measured and sets the distance between samples.
 
-    **What cannot be seen.** A phase that no start reaches leaves no trace in any chain; of two equal phases that random
+    **What cannot be seen.** A phase that neither a start nor the probe reaches leaves no trace in any chain, and more
+    phases than half of the chains cannot all be started from; of two equal phases that random
     starts fall into, n chains all reach the same one with the probability 2^(1 - n), 1/128 for the usual eight. A phase
     of small weight that every chain has left in the burn-in, and to which none has come back, is missed as well: of a
     pair of sites with the shares .95 and .05, coupled so that it leaves the second state once in about a thousand

@@ -27,9 +27,9 @@ NONE, UNKNOWN = (
     0.0,
     1.0,
 )  # what is reported for a single topic, or for a run too short or a single chain, which cannot tell
-# Largest distance between two states of one topic. On 108 planted corpora, of topics of disjoint and of common words,
+# Largest distance between two states of one topic. On 144 planted corpora, of topics of disjoint and of common words,
 # those of two chains that had found all topics were at most .19 apart, by the scatter of the posterior; where one of
-# the chains had mixed topics, some topic was at least .30 away from its partner.
+# the chains had mixed topics, some topic was at least .29 away from its partner.
 SAME_TOPIC = 0.25
 
 

@@ -48,7 +48,16 @@ def exact_share(n_sites, beta):
     return weights @ n / weights.sum() / n_sites
 
 
-@pytest.mark.parametrize(("kind", "method"), [*((kind, "heat_bath") for kind in KINDS), ("product", "metropolis")])
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        ("product", "heat_bath"),
+        ("four bodies", "heat_bath"),
+        pytest.param("sparse", "heat_bath", marks=pytest.mark.slow),
+        pytest.param("dense", "heat_bath", marks=pytest.mark.slow),
+        pytest.param("product", "metropolis", marks=pytest.mark.slow),
+    ],
+)
 def test_a_phase_of_another_color_is_not_overlooked(kind, method):
     """Ordinary starts have the colors 0 to 3, and all chains from them agree that color 7 is rare, or is not there."""
     model = KINDS[kind]

@@ -13,6 +13,8 @@ from simulate.topics.lda import LdaChain
 from tests.topics.test_simulate_lda import log_joint
 from theory.models.topics import TopicModel
 
+COUNTS = np.array([[2, 1, 0], [0, 1, 1]])
+
 
 def assert_to_one_percent(values, exact):
     """The error must be so small that one percent is four of them, and the mean must be within four of them."""
@@ -21,21 +23,29 @@ def assert_to_one_percent(values, exact):
     assert abs(values.mean() - exact) < 4 * error
 
 
-def test_mean_log_joint_of_the_gibbs_sampler():
-    counts, priors = np.array([[2, 1, 0], [0, 1, 1]]), (0.7, 0.4)
-    logs = np.array([log_joint(counts, z, 2, *priors) for z in product(range(2), repeat=5)])
+def shared_topic(document_prior, word_prior):
+    """The exact probability that the first tokens of the first document's two words have one topic."""
+    assignments = list(product(range(2), repeat=5))
+    logs = np.array([log_joint(COUNTS, z, 2, document_prior, word_prior) for z in assignments])
     weights = np.exp(logs - logs.max())
-    exact = weights @ logs / weights.sum()
-    means, rng = [], stream(0, "moments of topics")
-    for _ in range(1500):
-        chain = LdaChain(counts, 2, rng, *priors)
-        chain.advance(10)
-        records = []
-        for _ in range(12):
+    return weights @ [z[1] == z[2] for z in assignments] / weights.sum()
+
+
+def test_shared_topics_of_the_gibbs_sampler():
+    """A probability that grows with one prior and falls with the other, so that a wrong one of either is seen."""
+    priors, rng, means = (0.7, 0.4), stream(0, "moments of topics"), []
+    for _ in range(600):
+        chain = LdaChain(COUNTS, 2, rng, *priors)
+        chain.advance(20)
+        together = 0
+        for _ in range(400):
             chain.advance(2)
-            records.append(chain.log_joint())
-        means.append(np.mean(records))
+            together += int(chain.topics[1] == chain.topics[2])
+        means.append(together / 400)
+    exact = shared_topic(*priors)
     assert_to_one_percent(np.array(means), exact)
+    assert shared_topic(0.77, 0.4) < 0.98 * exact
+    assert shared_topic(0.7, 0.44) > 1.01 * exact
 
 
 @pytest.mark.parametrize("concentration", [None, 0.5])

@@ -16,7 +16,7 @@ from theory.nets.law import Data, law_of
 from theory.nets.moments import second_moments_of
 
 LEAST_SHARE = 0.5  # of the squared covariances of pairs, below which one product is no description of them
-UNEQUAL = 0.1  # largest relative deviation of a color's frequency from 1/C that counts as equal: it moves theta by 5 %
+UNEQUAL = 0.1  # largest relative deviation of a color's frequency from 1/C that counts as equal
 STRONG = 0.1  # largest variance of a logit for which couplings count as weak
 
 
@@ -134,8 +134,8 @@ def linear_response_signal(model: PottsModel) -> float:
     so. Frequencies are judged by the fields, to which the row means of the color couplings add through
     sum_j J_ij: with the couplings left out, no frequency may be further from 1/C than 10 % of it. The strength is
     judged by the variance of a logit over independent colors, beta^2 sum_j J_ij^2 |U0|_F^2/C^2, which may be at most
-    .1 at any site. Within these bounds the exact signal of small random models differed by up to 10 % at a variance of
-    .02 and up to 20 % at .05, and by 40 % at .1 where all couplings had one sign. Beyond them, and wherever the model
+    .1 at any site. Within these bounds the exact signal of small random models differed by up to 12 % at a variance of
+    .02 and up to 21 % at .05, and by 41 % at .1 where all couplings had one sign. Beyond them, and wherever the model
     can be enumerated or sampled, `population_signal` is the number, for unequal frequencies its whitened form.
 
     >>> from theory.models.potts import complete_graph
