@@ -7,7 +7,7 @@ from scipy.stats import chi2_contingency
 from figures.analyse.command import main
 from figures.analyse.sequences import analyse_sequences, report
 from figures.analyse.sequences.evidence import default_separation, judged, n_permutations, noise_tasks, spread
-from figures.analyse.sequences.residuals import SHORT, residual_dependence
+from figures.analyse.sequences.residuals import SHORT, _standardized, residual_dependence
 from figures.analyse.sequences.scores import ranked_pairs
 from figures.analyse.sequences.table import pairs_frame
 from figures.analyse.sequences.tasks import Settings, map_task, pair_fit
@@ -254,3 +254,22 @@ def test_copies_of_sequences_count_by_their_weights():
     plain = residual_dependence(fit.couplings, fit.fields, states, np.ones(300))
     nine = np.repeat(states, 9, axis=0)
     assert residual_dependence(fit.couplings, fit.fields, nine, np.full(2700, 1 / 9)) == pytest.approx(plain)
+
+
+def test_short_sequences_that_agree_by_chance_are_noted():
+    states = copying_chain(4, 400)
+    weighted, equal = (analyse_sequences(states, "ACGU", reweight=r, l2=0.6, sizes=[50]) for r in (None, False))
+    assert any("also agree by chance" in note and "say --no-reweight" in note for note in weighted.notes)
+    assert not any("--no-reweight" in note for note in equal.notes)
+
+
+def test_remainders_that_are_large_together_are_no_dependence():
+    # In a few sequences two sites are hard to predict; their letters are independent there, too.
+    rng, found = stream(0, "large together"), []
+    for _ in range(40):
+        size = np.where(np.arange(1000) < 20, 10.0, 0.1)[:, None]
+        first, second = size * rng.standard_normal((2, 1000, 3))
+        found.append(_standardized(first, second, np.ones(1000)))
+    assert abs(np.mean(found)) < 1  # without regard to it 48 times the mean, 100 standard deviations, come out
+    together = size * rng.standard_normal((1000, 3))
+    assert _standardized(together, together + 0.1 * size, np.ones(1000)) > 5

@@ -144,3 +144,66 @@ def test_words_of_notes(tmp_path, capsys):
     assert "column column" not in said
     assert "columns column" not in said
     assert [named_column(name) for name in ("column 3", "height")] == ["column 3", "column height"]
+
+
+SIGNS = list("\"';,\t\n\r \x00\x1b\ufeff\u2028=+-@*>#%!.~_0Aé漢\x0b\x0c1eE:/[]{}")
+KINDS_OF_FILES = {
+    "fasta": "".join(f">s{k} x\n{'ACDEFGHIKLMN'[k:] + 'ACDEFGHIKLMN'[:k]}\n" for k in range(6)),
+    "pir": PIR,
+    "sto": "# STOCKHOLM 1.0\nA ACGUACGU\nB ACGAACGU\n\nA GGCC\nB GGCA\n#=GC RF xxxxxxxx\n//\n",
+    "table": "a,b,c\n" + "".join(f"{k}.5,{k * k % 7},-{k}e-1\n" for k in range(8)),
+    "blanks": "".join(f"{k}.5 {k * k % 7} -{k}e-1\n" for k in range(8)),
+    "codes": "8 5 4\n" + "".join(" ".join(str((k * j) % 4) for j in range(5)) + "\n" for k in range(1, 9)),
+    "text": "a cat and a dog\nfish, birds\nthe dog\n" * 3,
+    "json": '{"id": 1, "text": "cats, dogs"}\n{"id": 2, "text": null}\n["a"]\n"dogs"\n',
+    "rows": "id\ttext\n1\tcats, dogs\n2\tfish\n3\t\n",
+    "ldac": "2 0:1 1:2\n1 1:1\n0\n",
+    "uci": "2\n2\n2\n1 1 1\n2 2 3\n",
+    "market": "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 1\n2 2 3\n",
+}
+ENDS = (".csv", ".tsv", ".txt", ".fasta", ".a3m", ".sto", ".pir", ".jsonl", ".ldac", ".mtx", ".dat", "", ".aln", ".npy")
+
+
+def damaged(text, rng):
+    """Change one place of a file: a sign more, a line twice or less, the end cut off, other line ends, ..."""
+    lines = text.split("\n")
+    k, place = rng.integers(len(lines)), rng.integers(len(text) + 1)
+    sign = SIGNS[rng.integers(len(SIGNS))]
+    return (
+        text[:place] + sign + text[place:],
+        text[:place],
+        "\n".join([*lines[:k], lines[k], *lines[k:]]),
+        "\n".join([*lines[:k], *lines[k + 1 :]]),
+        "\n".join([*lines[:k], '"' + lines[k], *lines[k + 1 :]]),
+        "\n".join([*lines[:k], "null", *lines[k + 1 :]]),
+        text.replace("\n", "\r\n"),
+        text.replace("1", ("1e999", "nan", "9" * 20, "\u0663", "0x1F", "1e-320")[k % 6], 2),
+    )[rng.integers(8)]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_FILES)
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, kind):
+    rng = stream(0, "damaged files", kind)
+    (tmp_path / "vocab.txt").write_text("cat\ndog\n", encoding="utf-8")
+    n_read, refusals = 0, list[str]()
+    for number in range(25):
+        text = KINDS_OF_FILES[kind]
+        for _ in range(rng.integers(1, 4)):
+            text = damaged(text, rng)
+        path = tmp_path / f"f{number}{ENDS[rng.integers(len(ENDS))]}"
+        path.write_bytes(text.encode(("utf-8", "utf-8", "utf-16", "latin-1")[rng.integers(4)], "replace"))
+        for read in (
+            kind_of,
+            read_sequences,
+            read_matrix,
+            lambda file: read_matrix(file, drop_rows=True, missing="x,-999"),
+            lambda file: read_corpus(file, drop_empty=True),
+            lambda file: read_corpus(file, text_column="2"),
+        ):
+            try:
+                read(path)
+                n_read += 1
+            except DataError as error:
+                refusals.append(str(error))
+    assert all("\n" not in said and said.startswith(f"{tmp_path}/f") for said in refusals)
+    assert min(n_read, len(refusals)) > 5

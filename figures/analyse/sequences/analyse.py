@@ -146,8 +146,20 @@ def analyse_sequences(
             *table.ranked_rows([label(places, p) for p in pairs[:L]], [p.strength for p in pairs[:L]], L),
             *table.noise_rows(evidence.limit, min(L, len(pairs))),
         ],
-        notes=(*own.notes, *choice, *stopped, *unmade),
+        notes=(*own.notes, *_short(own, L), *choice, *stopped, *unmade),
         converged=not stopped and not unmade,
+    )
+
+
+def _short(own: Reweighting, n_sites: int) -> tuple[str, ...]:
+    """Note where similar sequences that share their weight are so many that short ones may be similar by chance."""
+    M, effective = len(own.weights), float(own.weights.sum())
+    if own.identity is None or n_sites > SHORT or effective > M / 2:
+        return ()
+    return (
+        f"{M} sequences count as {effective:.0f}, but sequences of {n_sites} sites also agree by chance, or by the "
+        "interactions that are looked for; if they are independent of each other say --no-reweight, so that each "
+        "counts as one",
     )
 
 
