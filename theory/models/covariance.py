@@ -34,7 +34,7 @@ class Covariance(ABC):
     def _limit(self) -> Spectrum:
         raise ValueError(f"{type(self).__name__} has no limit d -> infinity")
 
-    def _finer_limit(self, times: int) -> Spectrum | None:
+    def _finer_limit(self, times: int) -> Spectrum | None:  # noqa: ARG002  # families use it
         """Compute the modes of the limit on `times` as many nodes; None for a family that has no finer quadrature."""
         return None
 
@@ -114,9 +114,7 @@ def set_checked(record: Any, **checked: Any) -> None:
         object.__setattr__(record, name, value)
 
 
-def adaptive_circle(
-    symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13, times: int = 1
-) -> Spectrum:
+def adaptive_circle(symbol: Callable[[Array], Array], name: str, tolerance: float = 1e-13, times: int = 1) -> Spectrum:
     """Compute the modes of a stationary covariance in the limit d -> infinity, from its spectral symbol on (0, pi).
 
     The number of nodes is doubled until the means of s and 1/s, and with them those of all s/(s + kappa), stand still,
