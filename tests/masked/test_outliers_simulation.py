@@ -9,8 +9,8 @@ import pytest
 from simulate.core import Estimate, extrapolate, stream
 from simulate.masked import fit, sample
 from simulate.masked.outliers import _draw, symmetric_outlier, top_eigenvectors, top_outlier
-from theory.models import AR1, Blocks, Empirical, Scaled, SpikedData, TwoLevel
-from theory.random_matrix import spike_outlier
+from theory.models import AR1, Blocks, Empirical, PointScales, Scaled, SpikedData, TwoLevel
+from theory.random_matrix import outlier, spike_outlier
 
 INF = math.inf
 DELOCALIZED = [  # method, lam, strength, relative errors to be seen: eigenvalue, overlap, left overlap
@@ -83,6 +83,38 @@ def test_masked_regression_sees_what_no_pca_does(agrees):
     for method in ("pca", "correlation_pca"):
         assert not spike_outlier(noise, None, strength=strength, alpha=alpha, method=method).detected
         assert draws[method][:, 1].mean() < 0.25
+
+
+def test_a_direction_of_finite_d_changes_the_scales(agrees):
+    """Correlations of few rows of two scales: each direction adds strength u_k^2 to its variances, the limit nothing.
+
+    What is left at d = 200, 120 rows of which 30 are heavy, is below 14/d of the eigenvalue: 6 % at d = 200 and 1(2) %
+    at d = 800.
+    """
+    d, noise, rows = 200, TwoLevel(200), PointScales([0.2, 3.4], [0.75, 0.25])
+
+    def spiked(direction):
+        return SpikedData(
+            noise, direction, strength=14.0, alpha=0.6, method="correlation_pca", row_scales=rows
+        )  # fmt: skip
+
+    predicted, measured = [], []
+    for r in range(80):
+        rng = stream(0, "finite direction", r)
+        direction = rng.standard_normal(d)
+        data = spiked(direction / np.linalg.norm(direction))
+        predicted.append(outlier(data).eigenvalue)
+        measured.append(top_outlier(data, d, rng)[0])
+    given = float(np.mean(predicted))
+    agrees(Estimate.of(measured), given, resolves=0.25, bias=14 / d * given)
+    for wrong in (spiked(None), spiked(np.full(d, d**-0.5))):  # the limit, and equal shares of all coordinates
+        with pytest.raises(AssertionError, match="off by"):
+            agrees(Estimate.of(measured), outlier(wrong).eigenvalue, resolves=0.25, bias=0.0)
+    assert outlier(spiked(None)).eigenvalue == pytest.approx(44.11688, rel=1e-6)
+    for size in (20_000, 200_000):  # the limit is approached as 1/d
+        even = SpikedData(TwoLevel(size), np.full(size, size**-0.5), strength=14.0, alpha=0.6,
+                          method="correlation_pca", row_scales=rows)  # fmt: skip
+        assert (44.11688 - outlier(even).eigenvalue) * size == pytest.approx(1750, rel=0.1)
 
 
 def test_below_the_threshold_nothing_is_left():

@@ -13,6 +13,7 @@ from theory.models.arguments import checked
 from theory.models.arrays import Array
 from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
+from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 
 SYMMETRY = 1e-8  # allowed asymmetry of products, and negative eigenvalue, relative to the largest
@@ -48,10 +49,24 @@ class EstimatedRidgeSolution(SolverResult):
     test_error: Array = field(repr=False)  # of the coordinates drawn
 
     def __post_init__(self) -> None:
-        require_non_negative(self, "effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "effective_ridge_stderr", "df1_stderr", "df2_stderr", "mean_test_error_stderr", "mean_train_error_stderr", "test_error")
+        require_non_negative(
+            self,
+            "effective_ridge",
+            "df1",
+            "df2",
+            "mean_test_error",
+            "mean_train_error",
+            "effective_ridge_stderr",
+            "df1_stderr",
+            "df2_stderr",
+            "mean_test_error_stderr",
+            "mean_train_error_stderr",
+            "test_error",
+        )
 
 
 @checked
+@within_range
 def estimate(
     model: MaskedRidge,
     rng: np.random.Generator,
@@ -127,7 +142,7 @@ class _Quadrature:
         s, weights = np.maximum(self.nodes[self.probes :], 0.0), self.weights[self.probes :]
         t, p = kappa / (s + kappa), s / (s + kappa)
         own = (weights * t).sum(axis=1)
-        # p is no difference of t from 1, which a large ridge leaves nothing of; two ratios, since kappa t can underflow.
+        # p is no difference of t from 1, which a large ridge leaves nothing of; kappa t can underflow.
         return np.asarray((weights * t * p).sum(axis=1) / own * (kappa / own))
 
 

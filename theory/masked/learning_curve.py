@@ -43,7 +43,9 @@ class LearningCurve(SolverResult):
     _factors: SampleFactors = field(repr=False)
 
     def __post_init__(self) -> None:
-        require_non_negative(self, "effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "mean_gcv_error")
+        require_non_negative(
+            self, "effective_ridge", "df1", "df2", "mean_test_error", "mean_train_error", "mean_gcv_error"
+        )
 
     @cached_property
     def test_error(self) -> Array:

@@ -14,6 +14,7 @@ from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
 from theory.numerics import Solution, WithReplicon, solve_fixed_point
+from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments
 from theory.random_matrix.effective_ridge import newton_step
 from theory.random_matrix.row_response import row_response
@@ -61,10 +62,22 @@ class _Regression:
     alpha: float  # samples per unknown
     lam: float  # ridge L per unknown, see theory.models.conventions
     rows: RowScales
-    overlaps: Callable[[float], tuple[float, float]]  # a^T Sigma_x (Sigma_x G)^j a, j = 1, 2, G = (Sigma_x + kappa)^-1
+    overlaps: Callable[[float], "_Overlaps"]
+
+
+@dataclass(frozen=True)
+class _Overlaps:
+    """What the population's ridge row w = (Sigma_x + kappa)^-1 Sigma_x a has, in sums of terms of one sign."""
+
+    first: float  # a^T Sigma_x w
+    second: float  # w^T Sigma_x w
+    error: float  # rho + sigma^2 - 2 first + second
+    missed: float  # rho + sigma^2 - first
+    norm: float  # |w|^2
 
 
 @checked
+@within_range
 def replica(
     model: MaskedRidge, coordinate: int = 0, *, tol: float = 1e-12, max_iter: int = 1000, check: bool = True
 ) -> ReplicaSolution:
@@ -98,7 +111,7 @@ def replica(
         max_iter=max_iter,
         check=check,
     )
-    return _observables(regression, model, solution)
+    return _observables(regression, solution)
 
 
 def _minor(model: MaskedRidge, k: int) -> _Regression:
@@ -115,11 +128,18 @@ def _minor(model: MaskedRidge, k: int) -> _Regression:
     signal = projected**2
     explained = float(signal.sum())
 
-    def overlaps(kappa: float) -> tuple[float, float]:
-        p = s / (s + kappa)
-        return float(signal @ p), float(signal @ (p * p))
-
     noise = max(float(matrix[k, k]) - explained, 0.0)
+
+    def overlaps(kappa: float) -> _Overlaps:
+        p, t = s / (s + kappa), kappa / (s + kappa)
+        return _Overlaps(
+            first=float(signal @ p),
+            second=float(signal @ (p * p)),
+            error=noise + float(signal @ (t * t)),
+            missed=noise + float(signal @ t),
+            norm=float(signal @ (p / (s + kappa))),
+        )
+
     alpha = samples_per_unknown(model.alpha, d)
     modes = Spectrum(s, np.full(d - 1, 1 / (d - 1)))
     return _Regression(
@@ -131,7 +151,9 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
     """Describe the regression for d -> infinity, where the matrix without row and column k has Sigma's spectrum.
 
     Block inversion gives 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap. With c = Sigma_kk and
-    t = kappa (Sigma + kappa)^-1 the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where nothing cancels.
+    t = kappa (Sigma + kappa)^-1 = 1 - p the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where nothing cancels.
+    Likewise what is missed is kappa p_kk/t_kk, the error kappa [p t]_kk/t_kk^2 and the squared norm
+    [(t - t_kk)^2]_kk/t_kk^2.
     """
     spectrum = model.covariance.spectrum
     if spectrum.heavy and not spectrum.axes:
@@ -146,17 +168,23 @@ def _limit(model: MaskedRidge, k: int) -> _Regression:
 
     variance = entry(s)
 
-    def overlaps(kappa: float) -> tuple[float, float]:
+    def overlaps(kappa: float) -> _Overlaps:
         p, t = s / (s + kappa), kappa / (s + kappa)
         signal, own = entry((s - variance) ** 2 * t), entry(t)
-        first = signal / ((variance + kappa) * own)
-        if first == 0:  # an independent coordinate
-            return 0.0, 0.0
-        # The second overlap is the first plus kappa times the derivative of the first.
-        growth = entry((s - variance) ** 2 * p * t) / signal - entry(p * t) / own
-        return first, first * (variance / (variance + kappa) + growth)
+        first, second = signal / ((variance + kappa) * own), 0.0
+        if first > 0:  # else an independent coordinate
+            # The second overlap is the first plus kappa times the derivative of the first.
+            growth = entry((s - variance) ** 2 * p * t) / signal - entry(p * t) / own
+            second = first * (variance / (variance + kappa) + growth)
+        return _Overlaps(
+            first=first,
+            second=second,
+            error=entry(p * t) / own * (kappa / own),
+            missed=entry(p) * (kappa / own),
+            norm=entry(((t - own) / own) ** 2),
+        )
 
-    explained = overlaps(1e-30 * float(s[s > 0].min()))[0]
+    explained = overlaps(1e-30 * float(s[s > 0].min())).first
     noise = float(conditional_variances(model.covariance)[k])
     return _Regression(
         spectrum, explained, noise, model.alpha, ridge_per_unknown(model.lam, model.alpha), model.row_scales, overlaps
@@ -169,12 +197,13 @@ def _update(regression: _Regression, x: Array) -> Array:
     rows = _Rows.at(regression.rows, V)
     kappa = regression.lam / regression.alpha * rows.stretch
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    linear, square = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat^2 spread error/alpha
+    of = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat^2 spread error/alpha
     mean = regression.modes.mean
     return np.array(
         [
-            linear,
-            _test_error(regression, m, q) * rows.spread * mean(p**2) / regression.alpha + square,
+            of.first,
+            (regression.explained + regression.noise - 2 * m + q) * rows.spread * mean(p**2) / regression.alpha
+            + of.second,
             mean(p) / regression.alpha * rows.stretch,
         ]
     )
@@ -204,17 +233,12 @@ def _step(regression: _Regression, x: Array) -> Array:
     at = ridge_moments(regression.modes, kappa)
     kappa = newton_step(rows, at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
     at = ridge_moments(regression.modes, kappa)
-    m, square = regression.overlaps(float(kappa[0]))
-    noise = regression.explained + regression.noise - 2 * m + square
+    of = regression.overlaps(float(kappa[0]))
     # q solves its linear equation, whose pole is out of reach in these positive terms, also before kappa is close.
     response = row_response(rows, lam / alpha / kappa, at.df1 / alpha)
     factor = response.variance_factor(at, np.array([alpha]))
-    q = square + float((response.second * at.df2 * factor)[0]) * noise / alpha
-    return np.array([m, q, kappa[0] * at.df1[0] / lam])
-
-
-def _test_error(regression: _Regression, m: float, q: float) -> float:
-    return regression.explained + regression.noise - 2 * m + q
+    q = of.second + float((response.second * at.df2 * factor)[0]) * of.error / alpha
+    return np.array([of.first, q, kappa[0] * at.df1[0] / lam])
 
 
 def _admissible(regression: _Regression, x: Array) -> bool:
@@ -222,15 +246,18 @@ def _admissible(regression: _Regression, x: Array) -> bool:
     return bool(V >= 0 and q >= 0 and m**2 <= regression.explained * q * (1 + 1e-9) + 1e-300)
 
 
-def _observables(regression: _Regression, model: MaskedRidge, solution: Solution[Array]) -> ReplicaSolution:
+def _observables(regression: _Regression, solution: Solution[Array]) -> ReplicaSolution:
     m, q, V = (float(value) for value in solution.value)
-    error = _test_error(regression, m, q)
     rows = _Rows.at(regression.rows, V)
     Vhat = regression.alpha / rows.stretch
     kappa = regression.lam / regression.alpha * rows.stretch
+    # The error is rho + sigma^2 - 2 m + q, which loses its digits where the other coordinates explain nearly all.
+    of, at, alpha = regression.overlaps(kappa), ridge_moments(regression.modes, np.array([kappa])), regression.alpha
+    response = row_response(regression.rows, np.array([1 / rows.stretch]), at.df1 / alpha)
+    error = of.error * float(response.variance_factor(at, np.array([alpha]))[0])
     train = error * rows.train
-    objective = (regression.explained + regression.noise - m) / rows.stretch
     p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
+    scattered = error * rows.spread / alpha * float(regression.modes.mean(p / (regression.modes.eigenvalues + kappa)))
     return ReplicaSolution(
         m=m,
         q=q,
@@ -240,8 +267,8 @@ def _observables(regression: _Regression, model: MaskedRidge, solution: Solution
         Vhat=Vhat,
         test_error=error,
         train_error=train,
-        objective=objective,
-        squared_norm=(objective - train) / model.lam,
+        objective=of.missed / rows.stretch,
+        squared_norm=of.norm + scattered,
         effective_ridge=kappa,
         replicon=1 - rows.spread * float(regression.modes.mean(p**2)) / regression.alpha,
         residual=solution.residual,

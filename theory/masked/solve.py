@@ -10,6 +10,7 @@ from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
 from theory.models import MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows, TeacherStudent
 from theory.models.arguments import checked
+from theory.numerics.extremes import within_range
 
 
 @overload
@@ -25,6 +26,7 @@ def solve(model: SpanWindows, *, exact_size: bool = False) -> SpanWindowsSolutio
 @overload
 def solve(model: TeacherStudent) -> TeacherStudentSolution: ...
 @checked
+@within_range
 def solve(
     model: MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows | TeacherStudent,
     *,

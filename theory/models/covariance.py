@@ -37,7 +37,7 @@ class Covariance(ABC):
     def _limit(self) -> Spectrum:
         raise ValueError(f"{type(self).__name__} has no limit d -> infinity")
 
-    def _finer_limit(self, times: int) -> Spectrum | None:
+    def _finer_limit(self, times: int) -> Spectrum | None:  # noqa: ARG002  # families use it
         """Compute the modes of the limit on `times` as many nodes; None for a family that has no finer quadrature."""
         return None
 

@@ -20,8 +20,10 @@ class SpikedData:
     """Gaussian rows x ~ N(0, noise + strength u u^T), n = alpha d of them, and the method that looks for u.
 
     `direction` is u, (d,), of unit length; None stands for a random direction, spread over all coordinates (a
-    delocalized spike), for which d may be infinite. `strength` is positive, or None where it is asked for
-    (`random_matrix.threshold`). `method` names the matrix whose top eigenvector is to find u:
+    delocalized spike), for which d may be infinite. Then the solvers of `random_matrix` answer for the limit of such a
+    spike, which leaves the variance of each coordinate as it is, also where the noise has a finite d: what one
+    direction of a finite d does to the variances is known only if it is given. `strength` is positive, or None where it
+    is asked for (`random_matrix.threshold`). `method` names the matrix whose top eigenvector is to find u:
 
     - "ssr": the joint predictor of masked ridge regression with the ridge `lam` in (1/n) |X_k - X_-k a|^2 + lam |a|^2,
       as in MaskedRidge. lam = 0 is the limit of small ridges, which a simulation cannot draw; None leaves the ridge

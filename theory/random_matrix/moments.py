@@ -141,7 +141,8 @@ def minor_moments(spectrum: Spectrum, d: int, kappa: Array) -> RidgeMoments:
     spread = d * spectrum.mean(p * t) + np.where(ratio < unresolved, large, small)
     wholes = (spectrum.mean(one) for one in (p, p * p, t, p * t))
     pairs = zip((df1, df2, left, spread), wholes, strict=True)
-    return RidgeMoments(*(_positive_part(one, d * whole) / (d - 1) for one, whole in pairs))
+    df1, df2, left, spread = (_positive_part(one, d * whole) / (d - 1) for one, whole in pairs)
+    return RidgeMoments(df1, df2, left, spread)
 
 
 def _positive_part(trace: Array, whole: Array) -> Array:

@@ -18,7 +18,8 @@ class SpikedNoise:
     """The rows x ~ N(0, noise + sum_i strength_i u_i u_i^T) that a method sees, n = alpha d of them.
 
     `directions` (k, d) holds the unit vectors u_i in rows; None stands for one delocalized spike, of random direction
-    in the limit d -> infinity. The strengths are no part of it: the bulk does not depend on them.
+    in the limit d -> infinity, also where the noise is finite. The strengths are no part of it: the bulk does not
+    depend on them.
     """
 
     noise: Covariance

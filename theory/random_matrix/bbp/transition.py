@@ -59,7 +59,8 @@ def threshold(data: SpikedData) -> SpikeThreshold:
     and shift are those by which the method normalizes the coordinates, which depend on theta themselves. The root is
     unique. It is infinite where the scales outgrow the spike (one coordinate alone at a moderate ridge, or two for a
     correlation matrix at alpha = 1) or where the bulk has no end (variances without an upper bound at d = infinity,
-    unless the method divides them out).
+    unless the method divides them out). Without a direction it is that of a random one in the limit d -> infinity, also
+    for a noise of finite d (see `outlier`).
 
     Raises ValueError where the ridge of method "ssr" is left open or the noise is singular, and ConvergenceError where
     the root is not met.
@@ -83,10 +84,10 @@ def spike_threshold(
 ) -> SpikeThreshold:
     """Compute the strength above which noise + strength u u^T has an outlier: `threshold` of the record made here.
 
-    `direction` u is a vector (d,) of unit length, or None for a delocalized spike (of random direction, d -> infinity).
-    `alpha` = n/d counts the samples. `method` is "ssr" (the joint masked predictor at the ridge `lam`, 0 for its
-    limit), "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr). Raises
-    ValueError for bad input, else as `threshold`.
+    `direction` u is a vector (d,) of unit length, or None for a delocalized spike, the limit d -> infinity of a random
+    direction. `alpha` = n/d counts the samples. `method` is "ssr" (the joint masked predictor at the ridge `lam`, 0 for
+    its limit), "pca", "correlation_pca" or "diagonal_deleted_pca" (C - diag C, the limit lam -> infinity of ssr).
+    Raises ValueError for bad input, else as `threshold`.
 
     >>> from theory.models import TwoLevel
     >>> noise = TwoLevel(d=float("inf"), low=0.3, high=4.0, high_fraction=0.2)

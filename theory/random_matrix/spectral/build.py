@@ -9,7 +9,7 @@ import numpy as np
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Interval, semicircle
-from theory.random_matrix.spectral.edges import ExactEdges, exact_edges
+from theory.random_matrix.spectral.edges import exact_edges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble
 from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.quadrature import STILL, distance, gaps_of_spectrum, moved, shown_between
@@ -62,9 +62,7 @@ def _reduced(ensemble: Ensemble) -> tuple[Ensemble, bool]:
     return reduced, reduced.rows.alike
 
 
-def _exact_limit(
-    ensemble: CommutingEnsemble, finer: Finer | None, alpha: float
-) -> tuple[CommutingEnsemble, Resolved]:
+def _exact_limit(ensemble: CommutingEnsemble, finer: Finer | None, alpha: float) -> tuple[CommutingEnsemble, Resolved]:
     """Double the nodes of a limit until the law stands still; ValueError where more than MOST_NODES would be needed."""
     edges, times = exact_edges(ensemble), 2
     while (twice := finer(times) if finer else None) is not None:

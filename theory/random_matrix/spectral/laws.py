@@ -27,9 +27,12 @@ def covariance_law(covariance: Covariance, alpha: float, *, row_scales: RowScale
     1 - alpha of the eigenvalues is zero. With `row_scales`, a bounded law of the rows' scales, X'X/n is that of rows of
     different scale, and the law that of a separable covariance (Couillet and Hachem, arXiv:1310.8094). For so many rows
     that only the second moment of their scales is felt, it is that of alpha/E tau^2 equal rows, to 3e-5 of the width
-    that all eigenvalues would have as one bulk. Raises ValueError for alpha <= 0, for unbounded scales, for alpha
-    outside [1e-10, 1e10] short of that, and at d = infinity for an unbounded spectrum or an alpha so large that the
-    nodes of its quadrature would show; ConvergenceError where the law is not verified.
+    that all eigenvalues would have as one bulk. At d = infinity the nodes of the spectrum are doubled until the law
+    stands still to 1e-7. A covariance of one's own that knows no finer nodes is answered on those that it has, and gaps
+    between them count as gaps of the spectrum where they are much wider than the spacings beside them. Raises
+    ValueError for alpha <= 0, for unbounded scales, for alpha outside [1e-10, 1e10] short of that, and at d = infinity
+    for an unbounded spectrum or an alpha so large that the nodes would show; ConvergenceError where the law is not
+    verified.
 
     >>> from theory.models import Isotropic
     >>> covariance_law(Isotropic(float("inf")), alpha=4.0).edges  # (1 -+ sqrt(d/n))^2
@@ -59,9 +62,10 @@ def predictor_law(model: MaskedRidge) -> SpectralLaw:
     A = 1 - diag(Q)^-1 Q with Q = (X'X/n + lam)^-1, and Qbar its deterministic equivalent. a = 1 - 1/nu, nu those of
     diag(Qbar)^1/2 (X'X/n + lam) diag(Qbar)^1/2. Homogeneous and diagonal covariances cost sums over eigenvalues,
     d = infinity included, others an eigendecomposition a node (seconds at d = 200). For n < d and equal
-    variances an atom holds the share 1 - alpha; otherwise a bulk of its own does. Independent coordinates may have
-    unbounded variances at d = infinity: those of diag(Qbar) Sigma are bounded. Raises ValueError as `covariance_law`,
-    for unequal ridges diag(Qbar) lam from alpha = 1e9 on; ConvergenceError where the law is not verified.
+    variances an atom holds the share 1 - alpha; otherwise bulks of their own do, with an atom where entries of
+    diag(Qbar) agree to 1e-12, as in the middle of a chain. Independent coordinates may have unbounded variances at
+    d = infinity: those of diag(Qbar) Sigma are bounded. Raises ValueError as `covariance_law`, for unequal ridges
+    diag(Qbar) lam from alpha = 1e9 on; ConvergenceError where the law is not verified.
 
     >>> from theory.models import Isotropic
     >>> law = predictor_law(MaskedRidge(Isotropic(float("inf")), alpha=0.5, lam=0.1))

@@ -1,9 +1,9 @@
 """Whether a limit d -> infinity, whose spectrum is known by the nodes of a quadrature, has a law that shows them.
 
 With many samples a dimension every node would have a bulk of its own, and before that the density between the nodes
-falls. A gap of the spectrum itself stays where it is when the nodes are doubled; one between two nodes does not. Where a
-covariance knows no finer nodes, a gap counts as one of the spectrum if it is much wider than all spacings of the nodes
-near it on either side. A node much heavier than those near it is an atom of the spectrum, not one of many nodes.
+falls. A gap of the spectrum itself stays where it is when the nodes are doubled; one between two nodes does not. Where
+a covariance knows no finer nodes, a gap counts as one of the spectrum if it is much wider than all spacings of the
+nodes near it on either side. A node much heavier than those near it is an atom of the spectrum, not one of many nodes.
 """
 
 from itertools import pairwise
