@@ -237,3 +237,11 @@ def test_the_best_ridge_is_the_better_of_two_minima(monkeypatch):
     best = optimal_ridge(mixture(1.0))
     assert math.log(best.lam) == pytest.approx(-3.0, abs=0.05)
     assert best.loss < -1
+
+
+def test_a_loss_whose_prox_overflows_far_out_keeps_its_bias():
+    """Exponential loss: the images of the grid that a ConvexMargin declares reach 1e300."""
+    exponential = glm.ConvexMargin(lambda t: np.exp(-t), derivative=lambda t: -np.exp(-t), name="exponential")
+    point = glm.solve(glm.teacher_mixture(0.4, alpha=1.13, lam=0.0245, loss=exponential))
+    assert point.test_error == pytest.approx(0.24079, abs=5e-6)
+    assert point.bias_determined

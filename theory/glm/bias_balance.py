@@ -29,6 +29,8 @@ RARE = 1e-4  # response of the total force to the bias, over the size of forces,
 SAME = 1e-8  # relative difference of a force to that in the middle, up to which both are the same
 BALANCED = 1e-13  # of the sum of all forces: what rounding leaves where the labels balance
 NEGLIGIBLE = 80.0  # of the logarithm of an integrand, below its maximum
+LOG_LARGEST_REST = 50.0  # bound for the logarithm of a force, which grows no faster than its argument
+KINKS_AT_ONCE = 8
 FARTHEST = 1e8
 GROWTH = np.append(0.0, 2.0 ** np.arange(9))  # of the panels beside a kink, in half lengths of the normal law's fall
 LOG_DENSITY = -0.5 * math.log(2 * math.pi)
@@ -171,18 +173,26 @@ class _Part:
         """
         kinks = self.loss.breakpoints(self.kappa * self.field.V)
         places = np.unique([(self.sign * t - mean) / self.size for t, _ in kinks])
-        edges = [BARE]
-        if len(places):
-            steps = 0.5 / (1 + abs(places))
-            rest, log_density = self._rest(np.append(places - steps, places + steps), mean)
+        places = places[np.argsort(abs(places))]
+        edges, highest = [BARE], -np.inf
+        # From the nearest on: a loss may declare kinks so far out that its prox overflows there.
+        for some in np.array_split(places, range(1, len(places), KINKS_AT_ONCE)):
+            some = some[LOG_LARGEST_REST - 0.5 * some**2 >= highest - NEGLIGIBLE]
+            if not len(some):
+                break
+            steps = 0.5 / (1 + abs(some))
+            rest, log_density = self._rest(np.append(some - steps, some + steps), mean)
             with np.errstate(divide="ignore"):
                 height = (log_density + np.log(abs(rest))).reshape(2, -1).max(axis=0)
-            kept = height >= height.max() - NEGLIGIBLE
+            highest = max(highest, float(height.max()))
+            kept = height >= highest - NEGLIGIBLE
             beside = steps[kept, None] * GROWTH
-            edges += [(places[kept, None] + beside).ravel(), (places[kept, None] - beside).ravel()]
+            edges += [(some[kept, None] + beside).ravel(), (some[kept, None] - beside).ravel()]
         if self.law is not None:
             edges += [place + width * np.array([-6.0, -2.0, 0.0, 2.0, 6.0]) for place, width in self.law.bends()]
         joined = np.unique(np.concatenate(edges))
+        if np.isfinite(highest):
+            joined = joined[LOG_LARGEST_REST - 0.5 * joined**2 >= highest - NEGLIGIBLE]
         z, weights = panelled_legendre(joined[np.append(True, np.diff(joined) > 1e-12)], ORDER)
         return z, np.log(weights)
 
