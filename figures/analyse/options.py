@@ -242,9 +242,7 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
     add = parser.add_argument_group("text").add_argument
     options = [
         add(
-            "--text-column",
-            metavar="NAME",
-            help="column of a .csv or .tsv (or its number), or key of a .jsonl, with the text",
+            "--text-column", metavar="NAME", help="column of a table, or its number, or key of a .jsonl, with the text"
         ),
         add(
             "--encoding",

@@ -171,7 +171,7 @@ REFUSED_PRECISIONS = [
     (csr_array((0, 0)), r"precision must be a square matrix, got shape \(0, 0\)"),
     (np.ones(3), r"precision must be a non-empty array with 2 axes, got shape \(3,\)"),
     ("text", "precision must be an array of real numbers, got str"),
-    (None, r"precision must be a non-empty array with 2 axes, got shape \(\)"),
+    (None, "precision must be an array of real numbers, got NoneType"),
     (1j * eye_array(3), "precision must be a matrix of real numbers, got dtype complex128"),
     (eye_array(3, dtype=bool), "precision must be a matrix of real numbers, got dtype bool"),
     ([[1.0, np.nan], [np.nan, 1.0]], r"precision must be finite, got nan at index \(0, 1\)"),

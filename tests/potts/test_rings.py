@@ -154,5 +154,5 @@ def test_bad_input(arguments, message):
 
 @pytest.mark.parametrize("sites", [(0, 0), (2, 1), (0, 5), (-1, 2), (0, 1.5)])
 def test_bad_sites(sites):
-    with pytest.raises(ValueError, match="site"):
+    with pytest.raises(ValueError, match=r"site|^[ij] must be an integer of at least 0"):
         potts.ring(5, np.eye(2), 1.0).pair(*sites)

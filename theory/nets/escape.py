@@ -174,12 +174,18 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
         _exp(-math.log(D * (D - 2) * gain) - (D - 2) * norm) if escapes else math.inf,
         gain,
         direction,
-        order_fractions(direction).fractions if _can_be_enumerated(stack) else None,
+        _shares(direction) if _can_be_enumerated(stack) else None,
         tolerance,
         residual=residual,
         iterations=flow.evaluations,
         converged=escapes,
     )
+
+
+def _shares(direction: FactoredStack) -> Array | None:
+    """Return the shares of the orders in the logits of a stack; None where all logits vanish."""
+    found = order_fractions(direction)
+    return found.fractions if found.energies.any() else None
 
 
 class _Flow(LeadingGain):

@@ -96,7 +96,7 @@ class DiagonalPlusLowRank(LargeCovariance):
         (Sigma + kappa)^-1 = g - g F C^-1 F^T g, and p = D g + kappa g F C^-1 F^T g. All sums below have terms of one
         sign but for 1 - g q, which loses digits where a factor is almost alone in one coordinate.
         """
-        checks.between("kappa", kappa, 0.0, LARGEST_KAPPA)
+        checks.between("kappa", kappa, 0.0, LARGEST_KAPPA, closed=(True, False))
         D, g = self.diagonal, 1 / (self.diagonal + kappa)
         capacity = self._capacity(g)
         matrices = (np.eye(self.rank), self._product(g * g * D), self._product(g * g))

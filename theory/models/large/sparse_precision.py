@@ -105,7 +105,9 @@ class SparsePrecision(LargeCovariance):
     @checked
     def resolvent_diagonals(self, kappa: float) -> ResolventDiagonals:
         """Compute the diagonals of p = (1 + kappa P)^-1, t = 1 - p, p^2 and p t at a ridge kappa > 0."""
-        p, product, pt, pp = self._inverse(1.0, checks.between("kappa", kappa, 0.0, LARGEST_KAPPA))
+        p, product, pt, pp = self._inverse(
+            1.0, checks.between("kappa", kappa, 0.0, LARGEST_KAPPA, closed=(True, False))
+        )
         t = np.where(p < 0.5, 1 - p, product)  # both are t; the smaller term of 1 = p + t has the digits
         return ResolventDiagonals(p, t, pp, pt)
 
