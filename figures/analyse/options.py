@@ -241,9 +241,7 @@ def _add_text_options(parser: argparse.ArgumentParser) -> list[str]:
     """Add the options of text to the parser, and return their names."""
     add = parser.add_argument_group("text").add_argument
     options = [
-        add(
-            "--text-column", metavar="NAME", help="column of a table, or its number, or key of a .jsonl, with the text"
-        ),
+        add("--text-column", metavar="NAME", help="column of a table, or its number, or key of a .jsonl: the text"),
         add(
             "--encoding",
             metavar="NAME",
