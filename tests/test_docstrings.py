@@ -11,7 +11,7 @@ import pytest
 
 import simulate
 import theory
-from theory.models.arguments import checked
+from theory.core.arguments import checked
 
 SUBJECTS = [
     *("theory.models", "theory.numerics", "theory.random_matrix", "theory.masked", "theory.potts", "theory.glm"),

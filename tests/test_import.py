@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import theory
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 ROOT = Path(__file__).resolve().parents[1]
 

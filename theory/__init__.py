@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         topics,
         trees,
     )
-    from theory.models.errors import MaskedSSLError
+    from theory.core.errors import MaskedSSLError
     from theory.numerics import ConvergenceError, ReplicaSymmetryError
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 
 _ROOM_OF = {
     "ConvergenceError": "theory.numerics",
-    "MaskedSSLError": "theory.models.errors",
+    "MaskedSSLError": "theory.core.errors",
     "ReplicaSymmetryError": "theory.numerics",
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from theory import requests
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 from theory.requests import SUBJECTS, Request, candidates, functions, parameters_of, usage
 
 EVIDENCE = ("residual", "iterations", "converged")  # shown last

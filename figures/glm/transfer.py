@@ -11,8 +11,8 @@ from figures.glm.draft import thinned, with_draft
 from simulate.core import stream
 from simulate.glm import draw_task, random_network, scratch_error, test_error, train
 from theory import glm
+from theory.core.arrays import Array
 from theory.models import HiddenManifold, TransferModel
-from theory.models.arrays import Array
 
 ALPHA, LAM = 1.0, 0.01
 Instances = tuple[TransferModel, ...]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.blas import dsyr, dsyrk
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def mirrored(lower: Array) -> Array:

@@ -18,9 +18,10 @@ from simulate.potts.progress import sweep_bar
 from simulate.potts.run import Plan, Run
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
 from simulate.potts.watch import Watch
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Potts
 
 States = NDArray[np.integer[Any]]
 Path = str | os.PathLike[str]

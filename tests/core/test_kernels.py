@@ -37,7 +37,7 @@ def test_other_errors_are_passed_on(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr("theory.models.kernels.njit", fail)
+    monkeypatch.setattr("theory.core.kernels.njit", fail)
     with pytest.raises(RuntimeError, match="something else"):
         cached_njit()(add)
 

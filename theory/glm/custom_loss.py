@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 
 REACH = np.concatenate((np.arange(0, 4, 0.5), np.arange(4, 12, 1.0), 12 * 1.5 ** np.arange(20)))
 NEAR = 1e-7  # the step, relative, of one-sided differences

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.glm.channel import channel, losses_and_errors, squared_slopes
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
@@ -15,8 +17,6 @@ from theory.glm.prior import prior, weight_responses
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
-from theory.models import checks
-from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, first_solved, follow, newton, require_stable, search, verified
 from theory.numerics.search import Found

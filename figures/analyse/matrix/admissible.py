@@ -8,7 +8,7 @@ import numpy as np
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.table_rows import table_rows
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
 LARGEST = 1e100  # below it products of variances and their inverses can be represented

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky_banded
 from scipy.sparse import csr_array, issparse
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LargeCovariance, ResolventDiagonals
 
