@@ -67,17 +67,18 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     return with_checks
 
 
-def checked_fields(record: Any) -> None:
+def checked_fields(record: object) -> None:
     """Check and convert the fields of a record (a dataclass, which may be frozen) by their annotations.
 
     It is called first in `__post_init__`; the fields are then of the annotated types and ranges.
     """
-    for name, check in _field_checks(type(record)).items():
+    checks_of = _field_checks(type(record))  # type: ignore[arg-type]  # mypy takes a class to be unhashable here
+    for name, check in checks_of.items():
         object.__setattr__(record, name, check(name, getattr(record, name)))
 
 
 @functools.cache
-def _field_checks(kind: type) -> dict[str, Check]:
+def _field_checks(kind: Any) -> dict[str, Check]:
     hints = get_type_hints(kind, include_extras=True)
     found = {field.name: _check(hints[field.name]) for field in dataclasses.fields(kind)}
     return {name: check for name, check in found.items() if check is not None}
