@@ -20,11 +20,9 @@ from numpy.typing import ArrayLike
 import theory
 from theory import models
 from theory.core.arguments import unaliased
+from theory.subjects import subjects
 
-SUBJECTS = (
-    "masked", "random_matrix", "potts", "glm", "topics", "nets",
-    "perceptron", "feedforward", "cumulants", "trees",
-)  # fmt: skip
+SUBJECTS = tuple(subjects())
 LISTS = (np.ndarray, list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 Parameters = Mapping[str, inspect.Parameter]
 

@@ -12,6 +12,7 @@ from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import cycle_colors, draw_figure
 from figures.core.small_png import save_small
 from figures.core.table import read_csv
+from theory.subjects import subjects
 
 GALLERY = FIGURES / "gallery"
 LARGEST = 60_000  # bytes of a picture
@@ -72,11 +73,11 @@ def render_page(gallery: Path = GALLERY) -> str:
     """
     shown = [path for path in find_experiments().values() if (gallery / f"{path.stem}.png").is_file()]
     lines = [HEAD]
-    for subject in sorted({path.parent.name for path in shown}):
-        lines += [f"## {subject}\n", "| | |", "|---|---|"]
+    for subject, title in subjects().items():
         cells = [_cell(path) for path in shown if path.parent.name == subject]
+        lines += [f"## {title}\n", "| | |", "|---|---|"] if cells else []
         lines += [f"| {left} | {right} |" for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False)]
-        lines.append("")
+        lines += [""] if cells else []
     counterparts = map_of_papers({path.stem: path for path in shown})
     return "\n".join([*lines, PAPERS, render_markdown(counterparts), ""] if counterparts else lines)
 
