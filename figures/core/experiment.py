@@ -21,7 +21,7 @@ Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate, or 
 Measure = Callable[
     ..., Any
 ]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
-Average = Literal["mean", "root mean square"]
+Average = Literal["mean", "root mean square", "geometric mean"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
 
@@ -57,8 +57,8 @@ class Curve(_Measurement):
     """Declares one curve; what is None is taken from its panel, and what is None there from the experiment.
 
     `model` maps x to a model, or is one where nothing depends on x. Where the experiment has `measure`, the curve shows
-    the `number` of that name, measured in the `setting` of that name, whose model it takes; `average` says whether its
-    replicates are shown by their mean or by their root mean square. `judged_where` says at which x a score z means
+    the `number` of that name, measured in the `setting` of that name, whose model it takes; `average` says how its
+    replicates are averaged. `judged_where` says at which x a score z means
     anything. `stars` are values of x at which
     the theory deserves a mark (an optimum, a threshold), or a function that finds them when the table is computed: a
     star in the color of the curve stands there on its theory. In the table the stars are a curve of their own, "_star,

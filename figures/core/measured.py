@@ -202,18 +202,25 @@ def _number(found: Any, curve: Curve) -> Any:
 
 
 def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
-    if curve.average == "mean":
-        return Estimate.of(replicates)
-    square = Estimate.of(replicates**2)  # the error of the root follows from that of the mean of the squares
-    return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
+    """Averages the replicates; the error of an average that is not the mean is taken to first order."""
+    if curve.average == "root mean square":
+        square = Estimate.of(replicates**2)
+        return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
+    if curve.average == "geometric mean":
+        logs = Estimate.of(np.log(replicates))
+        return Estimate(math.exp(logs.mean), math.exp(logs.mean) * logs.stderr, logs.n)
+    return Estimate.of(replicates)
 
 
 def _to_first_order(replicates: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
     """Returns what each replicate adds to the average, to first order: their mean is the average itself."""
-    if curve.average == "mean":
-        return replicates
-    squares = replicates**2
-    return np.asarray((squares / squares.mean() + 1) / 2 * math.sqrt(squares.mean()))
+    if curve.average == "root mean square":
+        squares = replicates**2
+        return np.asarray((squares / squares.mean() + 1) / 2 * math.sqrt(squares.mean()))
+    if curve.average == "geometric mean":
+        logs = np.log(replicates)
+        return np.asarray(math.exp(logs.mean()) * (1 + logs - logs.mean()))
+    return replicates
 
 
 def without_measure(experiment: Experiment) -> Experiment:
