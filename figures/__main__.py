@@ -10,15 +10,15 @@ INTERRUPTED = 130  # the shell's code for ^C
 def start() -> int:
     """Loads the command line, which takes a second, and runs it; returns its exit status."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background of a shell it is ignored
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, end_at_once)
     from figures.command_line import main
 
-    if signal.getsignal(signal.SIGINT) is _end:
+    if signal.getsignal(signal.SIGINT) is end_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main()
 
 
-def _end(*_: object) -> None:
+def end_at_once(*_: object) -> None:
     """Ends the program at once: an exception would show where it was, and libraries may catch it as they load."""
     os.write(sys.stderr.fileno(), b"\ninterrupted before anything was begun\n")
     os._exit(INTERRUPTED)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from theory.numerics import ConvergenceError as ConvergenceError
     from theory.numerics import ReplicaSymmetryError as ReplicaSymmetryError
 
+__version__ = "0.1.0"  # setup.cfg reads it here
+
 _ROOM_OF = {
     "ConvergenceError": "theory.numerics",
     "MaskedSSLError": "theory.core.errors",

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from figures.core.atomic_write import atomic_write
-from figures.core.discover import FIGURES, find_experiments, load
+from figures.core.discover import GALLERY, find_experiments, load
 from figures.core.drawn_from import digest, note_drawn, read_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
@@ -14,7 +14,6 @@ from figures.core.small_png import save_small
 from figures.core.table import read_csv
 from theory.subjects import subjects
 
-GALLERY = FIGURES / "gallery"
 LARGEST = 60_000  # bytes of a picture
 HEAD = """# Gallery
 
@@ -73,7 +72,8 @@ def render_page(gallery: Path = GALLERY) -> str:
     """
     shown = [path for path in find_experiments().values() if (gallery / f"{path.stem}.png").is_file()]
     lines = [HEAD]
-    for subject, title in subjects().items():
+    folders = sorted({path.parent.name for path in shown})  # one that is no subject is called by its own name
+    for subject, title in ({name: name for name in folders if name not in subjects()} | subjects()).items():
         cells = [_cell(path) for path in shown if path.parent.name == subject]
         lines += [f"## {title}\n", "| | |", "|---|---|"] if cells else []
         lines += [f"| {left} | {right} |" for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False)]
