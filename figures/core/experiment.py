@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import Replicate
-from simulate.core.streams import Name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +20,7 @@ Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate, or 
 Measure = Callable[
     ..., Any
 ]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
+Streams = Callable[[int, str, float, int, int], np.random.Generator]  # (seed, setting, x, d, replicate)
 Average = Literal["mean", "root mean square", "geometric mean"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
@@ -145,8 +145,7 @@ class Experiment:
     `by_point` one replicate measures at all x of `points`, as along a training: `measure(model, points, d, rng)` and
     `theory(model, xs)` return arrays of their length. Rows that share samples are judged together: those of one setting
     and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one such
-    name. Replicate r draws from stream(seed, *streams(setting, x, d), r), by default from stream(seed, setting, x, d,
-    r).
+    name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)` returns.
 
     `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough.
 
@@ -190,7 +189,7 @@ class Experiment:
     measure: Measure | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     by_point: bool = False  # measure and theory return arrays over the points
-    streams: Callable[[str, float, int], tuple[Name, ...]] | None = None
+    streams: Streams | None = None
     together: Callable[[str, float], str] | None = None  # the name of the samples
     draft: "Callable[[Experiment], Experiment] | None" = None
     line: Grid = ()

@@ -1,9 +1,9 @@
 """Computes the rows of an experiment that measures several named numbers on each sample."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from figures.core.experiment import Curve, Experiment, Measure
 from figures.core.grids import line_of, points_of, sizes_of
 from figures.core.rows import Row, judged_together, row
 from simulate.core import Estimate, Task, extrapolate, stream
-from simulate.core.streams import Name
 from theory.numerics import ConvergenceError
 
 Values = NDArray[np.float64]  # (replicates, numbers), or (replicates, numbers, points) with by_point
@@ -155,19 +154,13 @@ class _Set:
         )
 
     def tasks(self) -> Iterator[Task]:
+        """Yields one task for each replicate."""
         experiment = self.whole.experiment
-        names: tuple[Name, ...] = (*((self.setting, self.x) if self.setting else (self.x,)), self.d)
-        if experiment.streams is not None:
-            names = experiment.streams(self.setting, self.x, self.d)
-        elif experiment.by_point:
-            names = (self.setting, self.d)
+        numbers, model = tuple(self.whole.numbers), self.whole.model(self.setting, self.x)
         points = (self.points,) if experiment.by_point else ()
-        model = self.whole.model(self.setting, self.x)
         for r in range(self.n):
-            drawn = (experiment.seed, (*names, r))
-            yield Task(
-                self.key(r), _one, (experiment.measure, tuple(self.whole.numbers), model, points, self.d, *drawn)
-            )
+            draw = partial(experiment.streams or _stream, experiment.seed, self.setting, self.x, self.d, r)
+            yield Task(self.key(r), _one, (experiment.measure, numbers, model, points, self.d, draw))
 
     def values(self, values: Mapping[str, Any], curve: Curve, point: int) -> NDArray[np.float64]:
         """Returns the replicates (n,) of the curve's number at this place."""
@@ -180,16 +173,24 @@ def _key(setting: str, x: float, d: int) -> tuple[str, Any, int]:
     return setting, None if math.isnan(x) else x, d  # NaN is not equal to itself
 
 
+def _stream(seed: int, setting: str, x: float, d: int, replicate: int) -> np.random.Generator:
+    names = [name for name in (setting, x) if name != "" and name == name]  # x is NaN where all of them are measured
+    return stream(seed, *names, d, replicate)
+
+
 def _one(
-    measure: Measure, numbers: tuple[str, ...], model: Any, points: tuple[list[float], ...], d: int, seed: int,
-    names: tuple[Name, ...],
-) -> NDArray[np.float64]:  # fmt: skip
+    measure: Measure,
+    numbers: tuple[str, ...],
+    model: Any,
+    points: tuple[list[float], ...],
+    d: int,
+    draw: Callable[[], np.random.Generator],
+) -> NDArray[np.float64]:
     """Measures one replicate; a number that this setting does not have is NaN, and no curve may show it."""
-    found = measure(model, *points, d, stream(seed, *names))
+    found = measure(model, *points, d, draw())
     shape = (len(points[0]),) if points else ()
-    return np.stack(
-        [np.broadcast_to(np.nan if (own := _named(found, name)) is None else own, shape) for name in numbers]
-    )
+    own = [_named(found, name) for name in numbers]
+    return np.stack([np.broadcast_to(np.nan if number is None else number, shape) for number in own])
 
 
 def _named(found: Any, name: str) -> Any:

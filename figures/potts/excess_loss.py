@@ -9,6 +9,7 @@ from numpy.random import Generator
 from figures.core import Curve, Experiment, Panel
 from figures.core.experiment import Average
 from figures.potts.pair_model import pair_model
+from simulate.core import stream
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
 from theory import potts
 from theory.models import PottsModel
@@ -75,7 +76,7 @@ EXPERIMENT = Experiment(
     measure=fitted,
     theory=laws,
     settings={kind: partial(problem, kind) for kind in (FACTORED, SYMMETRIC)},
-    streams=lambda _kind, n_samples, _n_sites: ("excess loss", int(n_samples)),
+    streams=lambda seed, _kind, n_samples, _n_sites, r: stream(seed, "excess loss", int(n_samples), r),
     together=lambda _kind, n_samples: f"M = {n_samples:.0f}",
     panels=(
         Panel(

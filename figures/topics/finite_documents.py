@@ -4,6 +4,7 @@ import numpy as np
 from numpy.random import Generator
 
 from figures.core import Curve, Experiment, Panel
+from simulate.core import stream
 from simulate.topics import fit_value_matrix, sample_topic_documents, topic_gap
 from theory.models import Masking, TopicModel
 from theory.topics import finite_length_loss, finite_length_value_matrix, optimal_value_matrix
@@ -39,7 +40,7 @@ EXPERIMENT = Experiment(
     title="Value matrix for documents of $N$ tokens, four topics of three words",
     measure=measured,
     theory=predicted,
-    streams=lambda _setting, length, n_documents: ("finite_documents", int(length), n_documents),
+    streams=lambda seed, _setting, length, n, r: stream(seed, "finite_documents", int(length), n, r),
     panels=[
         Panel(
             title="entries of the value matrix",

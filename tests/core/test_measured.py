@@ -111,7 +111,7 @@ def test_settings_streams_and_root_mean_squares() -> None:
         EXPERIMENT, measure=measured, theory=lambda model: {"error": model[1]}, panels=None,
         settings={kind: lambda x, kind=kind: (kind, x) for kind in ("plain", "turned")},
         curves={kind: Curve(setting=kind, number="error", average="root mean square") for kind in ("plain", "turned")},
-        streams=lambda setting, x, d: ("the same for both", x), replicates=400,
+        streams=lambda seed, setting, x, d, r: stream(seed, "the same for both", x, r), replicates=400,
     )  # fmt: skip
     rows = compute_rows(experiment, Context())
     plain, turned = (only(rows, curve=kind, x=2.0, size=30)[0] for kind in ("plain", "turned"))
