@@ -12,7 +12,7 @@ from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
 from figures.core.grids import grid, line_of, points_of, sizes_of
 from figures.core.measured import Measured, without_measure
-from figures.core.rows import Row, judged_together, row
+from figures.core.rows import JOINT, Row, judged_together, row
 from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
@@ -34,10 +34,13 @@ def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
 
 
 def _measured_rows(experiment: Experiment, context: Context) -> list[Row]:
-    """Computes the rows of an experiment with named numbers; curves of theory only stand after those it measures."""
+    """Computes the rows of an experiment with named numbers, in the order of its curves; joint scores are the last."""
     measured, others = Measured(experiment, context), list(_works(without_measure(experiment), context))
     values = context.sweep(measured.tasks())
-    return [*measured.rows(values), *(line for work in others for line in work.rows(values))]
+    rows = [*measured.rows(values), *(line for work in others for line in work.rows(values))]
+    declared = [(panel.title, label) for panel in experiment.resolved_panels() for label, _ in panel.resolved_curves()]
+    place = {key: number for number, key in enumerate(declared)}
+    return sorted(rows, key=lambda row: math.inf if row["kind"] == JOINT else place[row["panel"], row["curve"]])
 
 
 def _works(experiment: Experiment, context: Context) -> Iterator["_Work"]:

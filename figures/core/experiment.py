@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from figures.core.context import Context
 
-Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate, or named numbers with `measure`
+Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
 Measure = Callable[
     ..., Any
 ]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point

@@ -46,11 +46,11 @@ class Measured:
         """The sets of samples, by setting, x and size; with `by_point` x is NaN, since a set holds all of them."""
         found: dict[tuple[str, float, int], _Set] = {}
         for _, _, curve in self.curves:
-            points = points_of(curve, self.context)
-            for x in [math.nan] if self.experiment.by_point else points:
+            points, n = points_of(curve, self.context), self.replicates_of(curve)
+            for x in [math.nan] if self.experiment.by_point and points else points:
                 for d in sizes_of(self.experiment, curve, self.context):
-                    key = _key(curve.setting, x, d)
-                    found.setdefault(key, _Set(self, curve.setting, x, d, points, self.replicates_of(curve)))
+                    same = found.setdefault(_key(curve.setting, x, d), _Set(self, curve.setting, x, d, [], n))
+                    same.points.extend(x for x in points if x not in same.points)
         return found
 
     def replicates_of(self, curve: Curve) -> int:
@@ -99,7 +99,7 @@ class Measured:
         predicted = {d: self._theory(curve, points, d) for d in (*sizes, limit)}
         for k, x in enumerate(points):
             meant = not curve.unjudged if curve.judged_where is None else curve.judged_where(x)
-            found = {d: self.sets[_key(curve.setting, self._place(x), d)].values(values, curve, k) for d in sizes}
+            found = {d: self.sets[_key(curve.setting, self._place(x), d)].values(values, curve, x) for d in sizes}
             estimates = [_average(replicates, curve) for replicates in found.values()]
             for (d, replicates), estimate in zip(found.items(), estimates, strict=True):
                 judged, theory = meant and not curve.extrapolate, predicted[d][k]
@@ -162,11 +162,11 @@ class _Set:
             draw = partial(experiment.streams or _stream, experiment.seed, self.setting, self.x, self.d, r)
             yield Task(self.key(r), _one, (experiment.measure, numbers, model, points, self.d, draw))
 
-    def values(self, values: Mapping[str, Any], curve: Curve, point: int) -> NDArray[np.float64]:
+    def values(self, values: Mapping[str, Any], curve: Curve, x: float) -> NDArray[np.float64]:
         """Returns the replicates (n,) of the curve's number at this place."""
         place = self.whole.numbers.index(str(curve.number))
         found = np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, place]
-        return np.asarray(found[:, point] if self.whole.experiment.by_point else found)
+        return np.asarray(found[:, self.points.index(x)] if self.whole.experiment.by_point else found)
 
 
 def _key(setting: str, x: float, d: int) -> tuple[str, Any, int]:
