@@ -3,21 +3,29 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 INTERRUPTED, TERMINATED = 130, 143  # the shell's codes for ^C and for the signal of kill
 
 
-def start() -> int:
-    """Loads the command line, which takes a second, and runs it; returns its exit status."""
+def start(load: "Callable[[], Callable[[], int]] | None" = None) -> int:
+    """Loads a command line, by default this one, which takes a second, and runs it; returns its exit status."""
+    # Files are drawn and nothing is shown: settings of the user's screen, which may not work here, must not matter.
+    os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background of a shell it is ignored
         signal.signal(signal.SIGINT, _end)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
-    from figures.command_line import main
-
+    main = (load or _command_line)()
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main()
+
+
+def _command_line() -> Callable[[], int]:
+    from figures.command_line import main
+
+    return main
 
 
 def _end(*_: object) -> None:
@@ -33,6 +41,4 @@ def _terminate(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    # Files are drawn and nothing is shown: settings of the user's screen, which may not work here, must not matter.
-    os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
     sys.exit(start())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from figures.__main__ import INTERRUPTED
 from figures.core.context import QUALITIES, Context, quality_from_environment
-from figures.core.discover import UnknownExperiment, find_experiments, load, path_of
+from figures.core.discover import OUTPUT_SHOWN, UnknownExperiment, find_experiments, load, path_of
 from figures.core.outputs import OUTPUT, Outputs, Skipped, draw, run
 from figures.core.papers import map_of_papers, render_text
 from figures.core.render import STYLES
@@ -25,8 +25,11 @@ REPLICATES_KEPT = "finished replicates are kept, the same command goes on from h
 ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, earlier results stay as they are"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit status; every expected failure is one line on stderr."""
+def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> int:
+    """Runs the command line and returns its exit status; every expected failure is one line on stderr.
+
+    `prog` is how the user has called this program, for its help.
+    """
     if hasattr(sys.stdout, "reconfigure"):  # the name of a file may hold bytes that are no text
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -34,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments[:1] == ["analyse"]:  # has options of its own
             from figures.analyse.command import main as analyse
 
-            return int(analyse(arguments[1:]) or 0)
-        options = _parse(arguments)
+            return int(analyse(arguments[1:], f"{prog} analyse") or 0)
+        options = _parse(arguments, prog)
         return int(options.action(options) or 0)
     except KeyboardInterrupt:
         print(f"\ninterrupted; {ANALYSIS_LOST if arguments[:1] == ['analyse'] else REPLICATES_KEPT}", file=sys.stderr)
@@ -202,15 +205,15 @@ def _shown(folder: Path) -> Path:
     return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
-def _parse(arguments: list[str]) -> argparse.Namespace:
-    parser = _parser()
+def _parse(arguments: list[str], prog: str) -> argparse.Namespace:
+    parser = _parser(prog)
     options = parser.parse_args(arguments)
     if options.backend == "dask" and not options.scheduler:
         parser.error("--backend dask needs --scheduler ADDRESS of a running scheduler, such as tcp://host:8786")
     return options
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
         "--jobs", type=_jobs, default=-1, help="number of processes; -1, the default, starts one for each core"
@@ -237,11 +240,11 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=OUTPUT,
         metavar="FOLDER",
-        help="folder of the tables and figures (default: figures/output)",
+        help=f"folder of the tables and figures (default: {OUTPUT_SHOWN})",
     )
 
     parser = argparse.ArgumentParser(
-        prog="python -m figures",
+        prog=prog,
         description="Computes and draws figures and tables that compare theory with simulation. Each of them is an "
         "experiment with a NAME.",
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 from theory.numerics.solution import ADVICE
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 SECONDS = 10  # a call that computes for longer hangs; while others compute the clock stands
 

@@ -28,7 +28,7 @@ from simulate.feedforward.narrow_task import Task
 from simulate.nets.stack_gradient import Batch, Weights
 from tests.bad_arguments import Example
 from theory import models
-from theory.models import checks
+from theory.core import checks
 from theory.numerics import Solution
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 WINGS = ("theory", "simulate", "figures")
-ROOMS = {"theory": {"models", "numerics", "random_matrix"}, "simulate": {"core"}, "figures": {"core", "analyse"}}
+ROOMS = {
+    "theory": {"core", "models", "numerics", "random_matrix"},
+    "simulate": {"core"},
+    "figures": {"core", "analyse"},
+}
 KINDS = {"matrix", "sequences", "text"}  # of users' data: figures/analyse/KIND, read by figures/analyse/reading/KIND
 EXPERIMENTS = {
     f"figures.{path.parent.name}.{path.stem}"
@@ -69,8 +73,8 @@ def ours(path: Path, module: str, _where: str) -> str | None:
     shared, allowed = ROOMS[top] | {""}, BUILDS_ON.get(f"{wing}/{subject}", set())
     if wing == "theory" and top != "theory":
         return "theory imports nothing of ours"
-    if wing == "simulate" and (top == "figures" or (top == "theory" and room != "models")):
-        return "simulate uses only theory.models"
+    if wing == "simulate" and (top == "figures" or (top == "theory" and room not in ("core", "models"))):
+        return "simulate uses only theory.core and theory.models"
     if any(module == name or module.startswith(f"{name}.") for name in EXPERIMENTS):
         return "an experiment is imported by nothing"
     if wing == top == "figures" and subject == "core" and room == "analyse":
@@ -99,7 +103,7 @@ def theirs(path: Path, module: str, where: str) -> str | None:
         return "only figures imports matplotlib"
     if top == "pandas" and where != "to_frame" and (path.name, where) != ("frames.py", "table"):
         return "pandas only in figures and in to_frame"  # or in the one function that every to_frame calls
-    if wing == "theory" and top in ("numba", "joblib") and path != Path("theory/models/kernels.py"):
+    if wing == "theory" and top in ("numba", "joblib") and path != Path("theory/core/kernels.py"):
         return f"theory loads no {top}"
     lazily_loaded = top == "sympy" and path.name == "closed_forms.py"
     if where == "module" and (top in HEAVY or module.startswith("scipy.stats")) and not lazily_loaded:
@@ -117,9 +121,9 @@ def test_rules_hold(path):
     [
         ("theory/masked/a.py", "from simulate.core import stream", "theory imports nothing of ours"),
         ("theory/masked/a.py", "def f():\n    import figures", "theory imports nothing of ours"),
-        ("simulate/masked/a.py", "from theory.masked import solve", "simulate uses only theory.models"),
-        ("simulate/masked/a.py", "import theory.numerics", "simulate uses only theory.models"),
-        ("simulate/core/a.py", "from figures.core import row", "simulate uses only theory.models"),
+        ("simulate/masked/a.py", "from theory.masked import solve", "simulate uses only theory.core and theory.models"),
+        ("simulate/masked/a.py", "import theory.numerics", "simulate uses only theory.core and theory.models"),
+        ("simulate/core/a.py", "from figures.core import row", "simulate uses only theory.core and theory.models"),
         ("theory/masked/a.py", "from theory.potts import solve", "a subject imports shared rooms only"),
         ("figures/masked/a.py", "from simulate.potts import sample", "a subject imports shared rooms only"),
         ("theory/numerics/a.py", "from theory.masked import solve", "a shared room imports no subject"),
@@ -139,7 +143,7 @@ def test_rules_hold(path):
         ),
         ("theory/masked/a.py", "def f():\n    import matplotlib.pyplot", "only figures imports matplotlib"),
         ("simulate/core/a.py", "def table():\n    import pandas", "pandas only in figures and in to_frame"),
-        ("theory/models/frames.py", "import pandas", "pandas only in figures and in to_frame"),
+        ("theory/core/frames.py", "import pandas", "pandas only in figures and in to_frame"),
         ("simulate/core/a.py", "from scipy.stats import t", "heavy import at module level"),
         ("simulate/core/a.py", "from scipy import stats", "heavy import at module level"),
         ("simulate/core/a.py", "try:\n    import tqdm\nexcept ImportError:\n    pass", "heavy import at module level"),
@@ -167,8 +171,8 @@ def test_rules_can_fail(name, source, rule):
         ("theory/masked/a.py", "def to_frame(self):\n    import pandas\n\ndef f():\n    from scipy import stats"),
         ("theory/masked/a.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
         ("theory/masked/closed_forms.py", "import sympy"),
-        ("theory/models/kernels.py", "from numba import njit"),
-        ("theory/models/frames.py", "def table():\n    import pandas"),
+        ("theory/core/kernels.py", "from numba import njit"),
+        ("theory/core/frames.py", "def table():\n    import pandas"),
         ("theory/masked/__init__.py", "from theory.masked.solve import solve"),
     ],
 )

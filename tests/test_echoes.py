@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.bad_arguments import Example
-from theory.models.results import Result
+from theory.core.results import Result
 
 EVIDENCE = {"residual", "iterations", "tol"}  # every result has its own
 ROOMS = (

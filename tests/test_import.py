@@ -11,7 +11,7 @@ import pytest
 import figures
 import simulate
 import theory
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 ROOT = Path(__file__).resolve().parents[1]
 

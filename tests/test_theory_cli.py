@@ -27,6 +27,7 @@ from theory.models import (
     TopicModel,
     TwoLevel,
 )
+from theory.subjects import SHARED
 
 SOLVE = ["masked.solve", "AR1", "d=400", "correlation=0.7", "alpha=2", "lam=0.01"]
 FAMILIES = {
@@ -251,7 +252,7 @@ def test_functions_that_need_no_argument_answer_too(request_, shown, capsys):
 
 def test_every_subject_of_the_theory_is_served():
     packages = {found.name for found in pkgutil.iter_modules(theory.__path__) if found.ispkg}
-    assert set(requests.SUBJECTS) == packages - {"models", "numerics"}
+    assert set(requests.SUBJECTS) == packages - set(SHARED)
     for subject in requests.SUBJECTS:
         assert any(name.startswith(f"{subject}.") for name in requests.functions())
 

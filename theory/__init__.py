@@ -1,51 +1,28 @@
 """Replica saddle points and random-matrix expressions for masked self-supervised learning.
 
-A subject is loaded when it is first used, by name (`theory.masked`) or by an import (`from theory import masked`), and
-so are the two kinds of errors below. Importing `theory` alone loads neither numpy nor scipy.
+A subject is a folder of this package. It is loaded when it is first used, by name (`theory.masked`) or by an import
+(`from theory import masked`), and so are the kinds of errors below. Importing `theory` alone loads neither numpy nor
+scipy.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from theory import (
-        cumulants,
-        feedforward,
-        glm,
-        masked,
-        models,
-        nets,
-        perceptron,
-        potts,
-        random_matrix,
-        topics,
-        trees,
-    )
-    from theory.models.errors import MaskedSSLError
-    from theory.numerics import ConvergenceError, ReplicaSymmetryError
+    from theory.core.errors import MaskedSSLError as MaskedSSLError
+    from theory.numerics import ConvergenceError as ConvergenceError
+    from theory.numerics import ReplicaSymmetryError as ReplicaSymmetryError
 
-__all__ = [
-    "ConvergenceError",
-    "MaskedSSLError",
-    "ReplicaSymmetryError",
-    "cumulants",
-    "feedforward",
-    "glm",
-    "masked",
-    "models",
-    "nets",
-    "perceptron",
-    "potts",
-    "random_matrix",
-    "topics",
-    "trees",
-]
+__version__ = "0.1.0"  # setup.cfg reads it here
 
 _ROOM_OF = {
     "ConvergenceError": "theory.numerics",
-    "MaskedSSLError": "theory.models.errors",
+    "MaskedSSLError": "theory.core.errors",
     "ReplicaSymmetryError": "theory.numerics",
 }
+
+__all__ = sorted([*_ROOM_OF, *(file.parent.name for file in Path(__file__).parent.glob("*/__init__.py"))])
 
 
 # A type checker takes a module with this function to have every name, and would let misspelled ones pass.

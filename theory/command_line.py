@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from theory import requests
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 from theory.requests import SUBJECTS, Request, candidates, functions, parameters_of, usage
 
 EVIDENCE = ("residual", "iterations", "converged")  # shown last
 
-GENERAL = """usage: python -m theory FUNCTION [RECORD ...] [NAME=VALUE ...] [--json]
+GENERAL = """usage: {prog} FUNCTION [RECORD ...] [NAME=VALUE ...] [--json]
 
 {doc}
 
@@ -26,14 +26,18 @@ by the kind of its covariance: MaskedRidge AR1. AR1 alone stands for the first k
 NAME=VALUE gives a number that the function or a record needs. d=inf is the limit d -> infinity, where there is one;
 variances=0.5,1,2 is a list, and coupling=0,1;1,0 is a matrix. --json prints the answer as JSON.
 
-python -m theory SUBJECT --help    says what the functions of one subject compute
-python -m theory FUNCTION --help   explains one function, its records and their fields
+{prog} SUBJECT --help    says what the functions of one subject compute
+{prog} FUNCTION --help   explains one function, its records and their fields
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Answer one request; the exit status is 0, 1 for a solve that failed, 2 for a request that makes no sense."""
-    parser = argparse.ArgumentParser(prog="python -m theory", add_help=False, usage=GENERAL.splitlines()[0][7:])
+def main(argv: Sequence[str] | None = None, prog: str = "python -m theory") -> int:
+    """Answer one request; the exit status is 0, 1 for a solve that failed, 2 for a request that makes no sense.
+
+    `prog` is how the user has called this program, for its help.
+    """
+    usage_line = GENERAL.splitlines()[0].removeprefix("usage: ").format(prog=prog)
+    parser = argparse.ArgumentParser(prog=prog, add_help=False, usage=usage_line)
     parser.add_argument("words", nargs="*")
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -41,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name, *words = asked.words or [""]
     try:
         if asked.help or not name or (name in SUBJECTS and not words):
-            print(help_text(name))
+            print(help_text(name, prog))
             return 0 if asked.help or name else 2
         request = Request.of(name, words)
         answer = request.function(**request.arguments)
@@ -57,18 +61,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def help_text(name: str) -> str:
+def help_text(name: str, prog: str = "python -m theory") -> str:
     """Return the general help, that of a subject, or that of a function."""
     if not name:
         listed = [
             textwrap.fill(", ".join(_of(one)), 116, initial_indent="  ", subsequent_indent="  ") for one in SUBJECTS
         ]
-        return "\n".join([GENERAL.format(doc=__doc__), *listed])
+        return "\n".join([GENERAL.format(doc=__doc__, prog=prog), *listed])
     if name in SUBJECTS:
         return "\n".join(f"{one}\n    {_first_sentence(call)}" for one, call in _of(name).items())
     call = requests.function_named(name)
     subject = name.partition(".")[0]
-    lines = [f"python -m theory {name} {usage(parameters_of(call, subject))}", "", inspect.getdoc(call) or ""]
+    lines = [f"{prog} {name} {usage(parameters_of(call, subject))}", "", inspect.getdoc(call) or ""]
     for argument, one in parameters_of(call, subject).items():
         if candidates(one.annotation):
             lines += ["", f"records for {argument}:"]

@@ -12,19 +12,17 @@ import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import theory
 from theory import models
-from theory.models.arguments import unaliased
+from theory.core.arguments import unaliased
+from theory.subjects import subjects
 
-SUBJECTS = (
-    "masked", "random_matrix", "potts", "glm", "topics", "nets",
-    "perceptron", "feedforward", "cumulants", "trees",
-)  # fmt: skip
+SUBJECTS = tuple(subjects())
 LISTS = (np.ndarray, list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 Parameters = Mapping[str, inspect.Parameter]
 
@@ -104,6 +102,8 @@ def records_of(subject: str) -> list[type]:
 def alternatives(annotation: Any) -> list[Any]:
     """Return the kinds that an annotation allows, one or several."""
     annotation = unaliased(annotation)
+    if get_origin(annotation) is Annotated:  # a range is checked by the function that is called
+        return alternatives(get_args(annotation)[0])
     union = get_origin(annotation) in (Union, types.UnionType)
     return [one for part in get_args(annotation) for one in alternatives(part)] if union else [annotation]
 

@@ -20,15 +20,11 @@ from figures.core.outputs import OUTPUT
 from figures.core.papers import map_of_papers
 from figures.core.rows import COLUMNS
 from figures.core.table import TableError, read_csv
+from theory.subjects import subjects
 
 DOCS = Path(__file__).resolve().parents[1]
 GALLERY = DOCS.parent / "figures" / "gallery"
 MARK = re.compile(r"^<!-- generated: (\w+) ?([\w.]*) -->$", re.MULTILINE)
-SUBJECTS = {
-    "masked": "Masked regression", "glm": "Generalized linear models", "potts": "Potts models",
-    "topics": "Topics", "nets": "Attention networks on Potts data", "perceptron": "Perceptrons",
-    "feedforward": "Feed-forward networks", "cumulants": "Hidden cumulants", "trees": "Text of rooted trees",
-}  # fmt: skip
 # What captions say where a number is not to be relied on, or is not compared with anything.
 RESERVATIONS = re.compile(
     r"\bapproximate|\bjudged\b|\bno z\b|\bno theory\b|\bnot compared\b|\bno error bar|\bdiffer(s)? by a (term|constant)"
@@ -48,7 +44,7 @@ def gallery(_of: str) -> str:
     """Returns every figure by subject, with its caption, its command and its file."""
     lines: list[str] = []
     paths = find_experiments()
-    for subject, title in SUBJECTS.items():
+    for subject, title in subjects().items():
         lines += [f"## {title}", ""]
         for name, path in paths.items():
             if path.parent.name == subject:
@@ -129,7 +125,7 @@ def columns(_of: str) -> str:
     return "\n".join(["| column | what it holds |", "|---|---|", *rows])
 
 
-def subjects(_of: str) -> str:
+def menu(_of: str) -> str:
     """Returns the entries of the menu for all pages that the index does not place itself."""
     placed = set((DOCS / "index.md").read_text(encoding="utf-8").split("\n")) | {"README", "index"}
     found = [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in placed]
@@ -158,11 +154,34 @@ def reference(package: str) -> str:
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
+def reference_pages(_of: str) -> str:
+    """Returns the list of the pages of the reference, records of models first, and their menu."""
+    pages = {"models": "Records of models", **subjects(), "core": "What all subjects share"}
+    listed = [f"- [{title}]({name}.md)" for name, title in pages.items()]
+    return "\n".join([*listed, "", "```{toctree}", ":hidden:", "", *pages, "```"])
+
+
+def reference_page(subject: str) -> str:
+    """Returns the page of the reference of a subject: what `theory` has of it, then what `simulate` has."""
+    wings = [wing for wing in ("theory", "simulate") if (DOCS.parent / wing / subject / "__init__.py").is_file()]
+    parts = [f"## {wing}.{subject}\n\n<!-- generated: reference {wing}.{subject} -->\n" for wing in wings]
+    return "\n".join([f"# {subjects()[subject]}\n", *parts])
+
+
+def write_missing_pages(_app: Any) -> None:
+    """Writes the page of the reference of every subject that has none yet."""
+    for subject in subjects():
+        page = DOCS / "api" / f"{subject}.md"
+        if not page.exists():
+            page.write_text(reference_page(subject), encoding="utf-8")
+
+
 @cache
 def documented() -> tuple[str, ...]:
     """Returns the packages that the pages of the reference document."""
-    pages = (page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
-    return tuple(of for page in pages for part, of in MARK.findall(page) if part == "reference")
+    written = {page.stem: page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md")}
+    pages = {subject: reference_page(subject) for subject in subjects()} | written
+    return tuple(of for _, page in sorted(pages.items()) for part, of in MARK.findall(page) if part == "reference")
 
 
 def home(one: Any, name: str, package: str) -> str:
@@ -197,7 +216,8 @@ PARTS: dict[str, Callable[[str], str]] = {
     "papers": papers,
     "limits": limits,
     "reference": reference,
-    "subjects": subjects,
+    "menu": menu,
+    "reference_pages": reference_pages,
     "columns": columns,
 }
 
@@ -209,5 +229,6 @@ def fill(_app: Any, _page: str, source: list[str]) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Registers the extension."""
+    app.connect("builder-inited", write_missing_pages)
     app.connect("source-read", fill)
     return {"parallel_read_safe": True}

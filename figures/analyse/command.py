@@ -21,13 +21,14 @@ __all__ = ["kind_of", "main"]
 WRONG_DATA = 2  # exit status
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], prog: str = "python -m figures analyse") -> int:
     """Run `figures analyse` with these arguments, and return the exit status.
 
-    It is 0, or 2 with one line on stderr where the file or an option cannot be used.
+    `prog` is how the user has called it, for its help. The status is 0, or 2 with one line on stderr where the file or
+    an option cannot be used.
     """
     try:
-        options, owners = parsed(argv)
+        options, owners = parsed(argv, prog)
         kind = options.kind or kind_of(options.file)
         _require_own_options(options, owners, kind)
         _require_writable(options.output)

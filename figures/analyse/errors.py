@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from figures.analyse.wording import printable
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 
 class DataError(MaskedSSLError):

@@ -9,7 +9,7 @@ from figures.analyse.errors import OptionError
 from figures.analyse.option_types import fraction, fractions, integer, jobs, penalty, positive_numbers, share
 from figures.analyse.reading.sequences import MOST_TOKENS, checked_alphabet
 from figures.analyse.reading.tables.cells import kind_of
-from figures.core.outputs import OUTPUT
+from figures.core.discover import OUTPUT, OUTPUT_SHOWN
 
 KINDS = ("matrix", "sequences", "text")
 
@@ -23,12 +23,12 @@ class _Parser(argparse.ArgumentParser):
         raise OptionError(message.removeprefix("argument file: "))
 
 
-def parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
+def parsed(argv: Sequence[str], prog: str) -> tuple[argparse.Namespace, dict[str, str]]:
     """Parse the options of the user, with the names of those typed in `typed`, and say to which kind each belongs.
 
     Owners are as in `make_parser`. OptionError for an option that is not known or has a wrong value.
     """
-    parser, owners = make_parser()
+    parser, owners = make_parser(prog)
     options = parser.parse_args(_with_dashes(argv))
     options.typed = {name for name, value in vars(options).items() if value != parser.get_default(name)}
     return options, owners
@@ -61,10 +61,10 @@ def _file(text: str) -> Path:
     return Path(text)
 
 
-def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
+def make_parser(prog: str) -> tuple[argparse.ArgumentParser, dict[str, str]]:
     """Make the parser; also return for whom each option is that is not for every kind of data."""
     parser = _Parser(
-        prog="python -m figures analyse",
+        prog=prog,
         description="Compares theory with your own data. In a matrix every column is predicted from the others by "
         "ridge regression: the error is measured against the number of rows and compared with Gaussian theory, and the "
         "best ridge is found. From aligned sequences a model of pairs of sites is learned: the output says how well it "
@@ -89,7 +89,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, dict[str, str]]:
         help="number of processes; -1, the default, starts one for each core",
     )
     add("--estimate", action="store_true", help="only say how much memory and time the analysis would need")
-    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help="where results go (default: figures/output)")
+    add("--output", type=Path, default=OUTPUT, metavar="FOLDER", help=f"where results go (default: {OUTPUT_SHOWN})")
     add = parser.add_argument_group("tables, of numbers or of tokens").add_argument
     shared = [
         add(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from figures.core import Row
-from theory.models.results import Result
+from theory.core.results import Result
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
-from figures.core.rows import Row, judged_together, row
+from figures.core.grids import grid, line_of, points_of, sizes_of
+from figures.core.measured import Measured, without_measure
+from figures.core.rows import JOINT, Row, judged_together, row
 from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
@@ -19,13 +20,27 @@ from theory.numerics import ConvergenceError
 
 def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
     """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
+    if experiment.draft is not None and context.is_draft:
+        experiment = experiment.draft(experiment)
     if experiment.compute is not None:
         return experiment.compute(context)
+    if experiment.measure is not None:
+        return _measured_rows(experiment, context)
     works = list(_works(experiment, context))
     for work in works:
         work.require_sizes()
     values = context.sweep(task for work in works for task in work.tasks())
     return [line for work in works for line in work.rows(values)]
+
+
+def _measured_rows(experiment: Experiment, context: Context) -> list[Row]:
+    """Computes the rows of an experiment with named numbers, in the order of its curves; joint scores are the last."""
+    measured, others = Measured(experiment, context), list(_works(without_measure(experiment), context))
+    values = context.sweep(measured.tasks())
+    rows = [*measured.rows(values), *(line for work in others for line in work.rows(values))]
+    declared = [(panel.title, label) for panel in experiment.resolved_panels() for label, _ in panel.resolved_curves()]
+    place = {key: number for number, key in enumerate(declared)}
+    return sorted(rows, key=lambda row: math.inf if row["kind"] == JOINT else place[row["panel"], row["curve"]])
 
 
 def _works(experiment: Experiment, context: Context) -> Iterator["_Work"]:
@@ -54,24 +69,13 @@ class _Work:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes that are simulated, smaller in a draft.
-
-        Where a single size is simulated without a `theory_at`, the model may have no other: a draft keeps it.
-        """
-        declared = self.curve.d or self.experiment.d
-        given = declared if isinstance(declared, tuple) else (declared,)
-        if self.curve.extrapolate or self.curve.theory_at is not None:
-            given = tuple(dict.fromkeys(self.context.size(d, self.experiment.toy_d) for d in given))
-        return (given[0], 2 * given[0]) if self.curve.extrapolate else given
+        return sizes_of(self.experiment, self.curve, self.context)
 
     def points(self) -> list[float]:
-        """Returns the values of x that are simulated; one alone where x is the coordinate."""
-        return [0.0] if self.curve.by_coordinate else self.context.thin(_grid(self.curve.points))
+        return points_of(self.curve, self.context)
 
     def line(self) -> list[float]:
-        """Returns the values of x of the line of theory, which include those that have a row in the printed table."""
-        drawn, listed = self.context.thin(_grid(self.curve.line), 8), self.curve.table_points or ()
-        return sorted({*drawn, *self.context.thin(listed, 1)}) if len(listed) else drawn
+        return line_of(self.curve, self.context)
 
     def group(self, x: float, d: int) -> list[Task]:
         """Returns the tasks of the replicates of one point; none for a curve of theory only."""
@@ -171,14 +175,10 @@ class _Work:
             yield from judged_together(name, points, measured[:, shown]) if points else ()
 
 
-def _indices(grid: Grid | None, d: int) -> list[int]:
+def _indices(given: Grid | None, d: int) -> list[int]:
     """Returns the coordinates of a grid that exist at size d; all of them where none is given."""
-    given = [int(k) for k in _grid(grid)] or list(range(d))
-    return [k for k in given if k < d]
-
-
-def _grid(grid: Grid | None) -> NDArray[np.float64]:
-    return np.asarray(grid() if callable(grid) else () if grid is None else grid)
+    places = [int(k) for k in grid(given)] or list(range(d))
+    return [k for k in places if k < d]
 
 
 def _solved(theory: Theory | None, model: Any) -> Any:

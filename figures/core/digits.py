@@ -3,7 +3,7 @@
 import numpy as np
 
 from figures.core.extras import missing_extra
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def varying_pixels() -> Array:

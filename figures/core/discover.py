@@ -7,6 +7,12 @@ from pathlib import Path
 from figures.core.experiment import Experiment
 
 FIGURES = Path(__file__).resolve().parents[1]
+IN_CHECKOUT = (FIGURES.parent / "setup.cfg").is_file()  # and not installed among other packages
+# An installed package is no place for results: there they go to a folder of their own where the user is.
+RESULTS = FIGURES if IN_CHECKOUT else Path.cwd() / "masked-ssl"
+OUTPUT = RESULTS / "output"
+GALLERY = RESULTS / "gallery"
+OUTPUT_SHOWN = "figures/output" if IN_CHECKOUT else "masked-ssl/output in the current folder"
 
 
 class UnknownExperiment(ValueError):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
     from figures.core.context import Context
 
-Theory = Callable[[Any], Any]  # model -> float, or (d,) with by_coordinate
+Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
+Measure = Callable[
+    ..., Any
+]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
+Streams = Callable[[int, str, float, int, int], np.random.Generator]  # (seed, setting, x, d, replicate)
+Average = Literal["mean", "root mean square", "geometric mean"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
 
@@ -43,6 +48,7 @@ class _Measurement:
     by_gap: bool | None = None
     by_coordinate: bool | None = None
     table_points: Values | None = None
+    judged_where: Callable[[float], bool] | None = None
     unjudged: str | None = None
 
 
@@ -50,13 +56,19 @@ class _Measurement:
 class Curve(_Measurement):
     """Declares one curve; what is None is taken from its panel, and what is None there from the experiment.
 
-    `model` maps x to a model, or is one where nothing depends on x. `stars` are values of x at which
+    `model` maps x to a model, or is one where nothing depends on x. Where the experiment has `measure`, the curve shows
+    the `number` of that name, measured in the `setting` of that name, whose model it takes; `average` says how its
+    replicates are averaged. `judged_where` says at which x a score z means
+    anything. `stars` are values of x at which
     the theory deserves a mark (an optimum, a threshold), or a function that finds them when the table is computed: a
     star in the color of the curve stands there on its theory. In the table the stars are a curve of their own, "_star,
     LABEL". Points of a curve without a replicate (NONE) are drawn as stars on its theory too.
     """
 
-    model: Any
+    model: Any = None
+    number: str | None = None
+    setting: str = ""
+    average: Average = "mean"
     stars: Grid | None = None
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
@@ -75,9 +87,10 @@ class Curve(_Measurement):
 class Panel(_Measurement):
     """Declares one pair of axes with its curves, by label; what is None is taken from the experiment.
 
-    An entry of `curves` is a `Curve`, or only its model; a label that begins with an underscore is left out of the
-    legend. `ratio_of` is the title of another panel, whose points are drawn here as simulation/theory - 1 with their
-    bars, each curve a little aside of the others; such a panel has no rows of its own.
+    An entry of `curves` is a `Curve`, or only its model, or the name of the number that it shows; a label that begins
+    with an underscore is left out of the legend. `ratio_of` is the title of another panel, whose points are drawn here
+    as simulation/theory - 1 with their bars, each curve a little aside of the others; such a panel has no rows of its
+    own.
     """
 
     curves: Mapping[str, Any]
@@ -92,14 +105,19 @@ class Panel(_Measurement):
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
         """Yields every curve with what it takes from the panel filled in, then the stars as curves of their own."""
-        declared = {
-            label: entry if isinstance(entry, Curve) else Curve(model=entry) for label, entry in self.curves.items()
-        }
+        declared = {label: _declared(entry) for label, entry in self.curves.items()}
         for label, curve in declared.items():
             yield label, _filled(replace(curve, stars=None), self)
         for position, (label, curve) in enumerate(declared.items()):
             if curve.stars is not None:
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
+
+
+def _declared(entry: Any) -> Curve:
+    """Returns the curve that an entry of `curves` stands for."""
+    if isinstance(entry, Curve):
+        return entry
+    return Curve(number=entry) if isinstance(entry, str) else Curve(model=entry)
 
 
 Record = TypeVar("Record", Curve, Panel)
@@ -119,6 +137,17 @@ class Experiment:
     the theory of the finite size d, and `theory(model)` then stays that of the limit. With `by_gap` it is not the
     measured number but its gap to `theory_at` that is extrapolated, and the theory of the limit is added to that: where
     most of the effect of a finite size is known, what remains is nearer to a term of order 1/d.
+
+    `measure` is the second form, for several numbers of one sample. `measure(model, d, rng)` returns named numbers, a
+    mapping or a record; `theory(model)` returns those of the same names that it predicts; and each curve says which
+    `number` it shows, and of which of the `settings`: names with a function from x to a model, or with a model where
+    nothing depends on x; without settings x itself is the model. One replicate is one task, whatever it measures. With
+    `by_point` one replicate measures at all x of `points`, as along a training: `measure(model, points, d, rng)` and
+    `theory(model, xs)` return arrays of their length. Rows that share samples are judged together: those of one setting
+    and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one such
+    name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)` returns.
+
+    `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough.
 
     `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
     Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
@@ -157,6 +186,12 @@ class Experiment:
     theory: Theory | None = None
     theory_at: Callable[[Any, int], Any] | None = None
     replicate: Replicate | _Nothing | None = None
+    measure: Measure | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    by_point: bool = False  # measure and theory return arrays over the points
+    streams: Streams | None = None
+    together: Callable[[str, float], str] | None = None  # the name of the samples
+    draft: "Callable[[Experiment], Experiment] | None" = None
     line: Grid = ()
     points: Grid = ()
     d: int | tuple[int, ...] = 100
@@ -168,6 +203,7 @@ class Experiment:
     by_coordinate: bool = False  # theory and replicate return (d,), x is the coordinate
     table_points: Values = ()
     judged: Callable[[Any], bool] | None = None  # whether z means anything for a model; default: for all
+    judged_where: Callable[[float], bool] | None = None  # whether it does at x
     unjudged: str = ""  # why not, as the end of a sentence that begins with "because"
     xlabel: str = ""
     ylabel: str = ""
@@ -193,6 +229,7 @@ class Experiment:
                 raise ValueError(
                     f"ratio_of must be the title of another panel, for a panel without curves; got {panel.ratio_of!r}"
                 )
+        self._require_settings()
         if self.by_coordinate and self.extrapolate:
             raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
         for panel in self.resolved_panels():
@@ -201,6 +238,17 @@ class Experiment:
                     raise ValueError(f"by_gap needs theory_at and extrapolate=True, which curve {label!r} lacks")
         if self.replicates < 2:
             raise ValueError(f"replicates must be >= 2, got {self.replicates}")
+
+    def _require_settings(self) -> None:
+        """Refuses curves that show a number of a setting which is not declared, or numbers without a measurement."""
+        shown = [curve for panel in self.panels or () for curve in map(_declared, panel.curves.values())]
+        shown += map(_declared, (self.curves or {}).values())
+        numbers = [curve for curve in shown if curve.number is not None]
+        if (self.measure is not None) != bool(numbers) or (self.measure is not None and self.replicate is not None):
+            raise ValueError("an experiment with measure needs curves that show a number, and no replicate")
+        unknown = sorted({curve.setting for curve in numbers} - set(self.settings or {""}))
+        if unknown:
+            raise ValueError(f"setting must be one of {', '.join(map(repr, self.settings))}, got {unknown[0]!r}")
 
     def resolved_panels(self) -> list[Panel]:
         """Returns its panels with what they take from the experiment filled in.

@@ -5,15 +5,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from figures.core.atomic_write import atomic_write
-from figures.core.discover import FIGURES, find_experiments, load
+from figures.core.discover import GALLERY, find_experiments, load
 from figures.core.drawn_from import digest, note_drawn, read_drawn
 from figures.core.outputs import Outputs
 from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import cycle_colors, draw_figure
 from figures.core.small_png import save_small
 from figures.core.table import read_csv
+from theory.subjects import subjects
 
-GALLERY = FIGURES / "gallery"
 LARGEST = 60_000  # bytes of a picture
 HEAD = """# Gallery
 
@@ -72,11 +72,12 @@ def render_page(gallery: Path = GALLERY) -> str:
     """
     shown = [path for path in find_experiments().values() if (gallery / f"{path.stem}.png").is_file()]
     lines = [HEAD]
-    for subject in sorted({path.parent.name for path in shown}):
-        lines += [f"## {subject}\n", "| | |", "|---|---|"]
+    folders = sorted({path.parent.name for path in shown})  # one that is no subject is called by its own name
+    for subject, title in ({name: name for name in folders if name not in subjects()} | subjects()).items():
         cells = [_cell(path) for path in shown if path.parent.name == subject]
+        lines += [f"## {title}\n", "| | |", "|---|---|"] if cells else []
         lines += [f"| {left} | {right} |" for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False)]
-        lines.append("")
+        lines += [""] if cells else []
     counterparts = map_of_papers({path.stem: path for path in shown})
     return "\n".join([*lines, PAPERS, render_markdown(counterparts), ""] if counterparts else lines)
 

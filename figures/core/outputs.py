@@ -13,12 +13,12 @@ from typing import NamedTuple
 from figures.core.atomic_write import atomic_write
 from figures.core.compute import compute_rows
 from figures.core.context import Context
-from figures.core.discover import FIGURES, load
+from figures.core.discover import OUTPUT, load
 from figures.core.sources import SourceTree
 from figures.core.table import read_csv, write_csv
 from simulate.core import discard
 
-OUTPUT = FIGURES / "output"
+__all__ = ["OUTPUT", "Outputs", "Skipped", "draw", "run"]
 
 
 class Skipped(Exception):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from figures.core import Experiment, Panel
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from figures.glm.observables import test_error, train_loss
 from simulate.core import stream
 from simulate.glm import test_error as error_replicate
@@ -55,7 +55,7 @@ def regression(alpha: float, lam: float) -> GaussianCovariateModel:
 
 
 CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for loss, lam in SETTINGS.items()}
-DECLARED = Experiment(
+EXPERIMENT = Experiment(
     title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
     papers={
         "arXiv:2102.08127": "Learning curves of a teacher and a student with different features, as published; the "
@@ -101,5 +101,5 @@ DECLARED = Experiment(
     "theory of a large system with these covariances; markers are simulations with Gaussian samples of the same "
     "covariances at their own size p = 120, with error bars. Nothing is extrapolated here, so that "
     "theory and simulation may differ by a term of order 1/p, which the bars do not show.",
+    draft=thinned,
 )
-EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -9,8 +9,8 @@ from figures.core import Experiment, Panel
 from figures.core.digits import missing, varying_pixels, written_digits
 from figures.glm.observables import test_error, train_loss
 from simulate.glm import resampled
+from theory.core.arrays import Array
 from theory.models import GaussianCovariateModel
-from theory.models.arrays import Array
 
 LAMS = (1e-3, 0.03, 1.0)  # a pixel has variance one on average
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from figures.core import Curve, Experiment, Panel
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from figures.glm.observables import accuracy, fairness
 from simulate.glm import accuracy_minus, accuracy_plus, disparate_impact
 from theory import glm
@@ -46,7 +46,7 @@ def both(name: str, model: object, color: int) -> dict[str, Curve]:
     return {f"{name}, group {sign}": group(number, model, color) for number, sign in enumerate("+-")}
 
 
-DECLARED = Experiment(
+EXPERIMENT = Experiment(
     title=r"Two groups with different teachers, logistic loss, $\alpha = 2$, $\lambda = 0.1$",
     papers={
         "arXiv:2205.15935": "It agrees that the smaller group is served worse and that weights and coupled "
@@ -96,5 +96,5 @@ DECLARED = Experiment(
     "and to 0.474 with one classifier for each group. Right: each group has a classifier of its own, and a coupling "
     "gamma pulls the two together. The small group gains from a moderate coupling: its accuracy is 0.705 at 0.01, "
     "0.722 at 0.16 and 0.713 at 100.",
+    draft=partial(thinned, line=3, points=1),
 )
-EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED, line=3, points=1))

@@ -10,6 +10,7 @@ from figures.core import Context, Curve, Experiment, Panel, Row, judged_together
 from figures.glm.masked_classification_data import spin_glass_fits
 from simulate.core import Estimate, Task, extrapolate
 from theory import glm
+from theory.core.arrays import Array
 from theory.glm.classification import (
     BestRidge,
     best_ridge,
@@ -18,7 +19,6 @@ from theory.glm.classification import (
     mixture_separability_threshold,
     spin_glass_site,
 )
-from theory.models.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

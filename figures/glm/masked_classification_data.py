@@ -13,9 +13,9 @@ from simulate.glm import conditional_entropy, fit_masked_site
 from simulate.potts import make_dynamics
 from simulate.potts.dynamics import Dynamics
 from theory import glm
+from theory.core.arrays import Array
 from theory.glm.classification import fresh_loss, masked_classification, masked_color, mixture_floor
 from theory.models import PottsModel
-from theory.models.arrays import Array
 from theory.models.potts import random_color_couplings, random_graph, zero_sum_blocks
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
 

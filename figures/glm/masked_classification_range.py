@@ -9,8 +9,8 @@ import numpy as np
 from figures.core import Context, Curve, Experiment, Panel, Row, judged_together, row
 from figures.glm.masked_classification_data import COLORS, DEGREES, DENSE, SPARSE, masked_gap
 from simulate.core import Estimate, Task, extrapolate
+from theory.core.arrays import Array
 from theory.glm.classification import random_graph_floors
-from theory.models.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from figures.core import NONE, Curve, Experiment, Panel
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm
@@ -59,7 +59,14 @@ BINARY = [
     Panel(title="two clusters, equal shares", curves=losses(0.5)),
     Panel(title="shares 1/4 and 3/4", curves=losses(0.25)),
 ]
-DECLARED = Experiment(
+
+
+def two_classes(own: Experiment) -> Experiment:
+    """Takes two classes: with three, softmax needs averages over the plane, half a second for every point."""
+    return thinned(replace(own, panels=[*BINARY, multiclass((0.6, 0.4))]), line=3, points=1)
+
+
+EXPERIMENT = Experiment(
     title=r"Gaussian mixtures, $\lambda = 0.1$, biases trained",
     papers={
         "arXiv:2106.03791": "Errors on Gaussian mixtures of two and three clusters by the published theory; settings "
@@ -83,12 +90,5 @@ DECLARED = Experiment(
     "samples the error of the logistic loss nears 1/4, that of always naming the larger cluster, and the hinge and "
     "the square loss are better; from one sample a dimension on the logistic loss is the best again. With three "
     "clusters softmax is better than the square loss.",
+    draft=two_classes,
 )
-
-
-def draft() -> Experiment:
-    """Takes two classes: with three, softmax needs averages over the plane, half a second for every point."""
-    return thinned(replace(DECLARED, panels=[*BINARY, multiclass((0.6, 0.4))]), line=3, points=1)
-
-
-EXPERIMENT = with_draft(DECLARED, draft)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from figures.core import Curve, Experiment, Panel
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from figures.glm.observables import test_error
 from simulate.glm import test_error as replicate
 from theory import glm
@@ -54,7 +54,7 @@ def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
         axes.axvline(1.0, color="0.6", linewidth=0.8, linestyle=":", ymin=0.3, zorder=0)
 
 
-DECLARED = Experiment(
+EXPERIMENT = Experiment(
     title=r"Random features, $v = \mathrm{sign}(F c)$, $n/d = 3$, $\lambda = 10^{-4}$ unless stated",
     papers={
         "arXiv:2002.09339": "It agrees that the error of the logistic loss peaks at the threshold of separability; "
@@ -82,5 +82,5 @@ DECLARED = Experiment(
     "orthogonal F), and that of the square loss has its peak where the training set is interpolated, p = n "
     "(dotted). A ridge of 0.01 removes the first and lowers the second; orthogonal projections are better "
     "everywhere.",
+    draft=thinned,
 )
-EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

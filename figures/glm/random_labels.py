@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from figures.core import Curve, Experiment, Panel
 from figures.core.digits import missing, varying_pixels
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from figures.glm.observables import train_loss
 from simulate.glm import random_inputs
 from simulate.glm import train_loss as fitted_loss
@@ -109,7 +109,7 @@ def with_ridge(loss: str) -> Panel:
     return Panel(title=rf"{loss} loss, $\lambda = {RIDGE:g}$", curves=curves, theory=train_loss)
 
 
-DECLARED = Experiment(
+EXPERIMENT = Experiment(
     title="Random labels",
     papers={
         "arXiv:2205.13303": "It agrees that the training loss on random labels is universal as the ridge vanishes.",
@@ -129,5 +129,5 @@ DECLARED = Experiment(
     "law: two clusters at +-mu with |mu| = 2 lie on the line of a single Gaussian. Real images, digits of 61 pixels "
     "at their own size with the labels of a coin, are not judged: with the square loss they lie within 0.4 % of the "
     "same line, and with the hinge loss 5.7, 5.9 and 3.1 % above it at 2.9, 4.5 and 7 images a pixel.",
+    draft=thinned,
 )
-EXPERIMENT = with_draft(DECLARED, lambda: thinned(DECLARED))

@@ -7,12 +7,12 @@ from functools import lru_cache, partial
 import numpy as np
 
 from figures.core import Curve, Experiment, Panel
-from figures.glm.draft import thinned, with_draft
+from figures.core.drafts import thinned
 from simulate.core import stream
 from simulate.glm import draw_task, random_network, scratch_error, test_error, train
 from theory import glm
+from theory.core.arrays import Array
 from theory.models import HiddenManifold, TransferModel
-from theory.models.arrays import Array
 
 ALPHA, LAM = 1.0, 0.01
 Instances = tuple[TransferModel, ...]
@@ -136,7 +136,7 @@ def errors(sizes: Sizes) -> list[Panel]:
     ]
 
 
-DECLARED = Experiment(
+EXPERIMENT = Experiment(
     title=rf"Transfer of erf features between hidden manifolds, $p = {FULL.hidden}$, logistic loss, $\lambda = {LAM}$",
     papers={
         "arXiv:2106.05418": "It agrees that transferred features help if the tasks are correlated enough; networks "
@@ -164,5 +164,5 @@ DECLARED = Experiment(
     "help from a correlation of the tasks of about 0.3 on. With three target samples per feature it is better to "
     "train both layers from scratch, for which there is no theory here. The lower row shows the same networks over "
     "the theory.",
+    draft=lambda own: thinned(replace(own, panels=panels(TOY), d=TOY.hidden)),
 )
-EXPERIMENT = with_draft(DECLARED, lambda: thinned(replace(DECLARED, panels=panels(TOY), d=TOY.hidden)))

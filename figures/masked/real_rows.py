@@ -10,7 +10,7 @@ from figures.analyse.matrix import analyse_matrix
 from figures.core import Context, Curve, Experiment, Panel, Row
 from figures.core.extras import missing_extra
 from simulate.core import Task
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

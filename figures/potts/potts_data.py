@@ -9,8 +9,8 @@ from simulate.core import stream
 from simulate.potts import make_dynamics
 from simulate.potts.contrasts import fit_contrasts, fit_gaussian
 from simulate.potts.ring import sample_ring
+from theory.core.arrays import Array
 from theory.models import DensePottsModel, Empirical, PottsModel, SquareLatticePotts
-from theory.models.arrays import Array
 from theory.models.potts import random_color_couplings, ring_graph
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.potts.contrasts import heteroskedasticity

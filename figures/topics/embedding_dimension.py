@@ -1,36 +1,44 @@
 """An embedding with fewer dimensions than topics costs the same excess loss for every missing dimension."""
 
-from figures.core import Context, Experiment, Row, row
+from numpy.random import Generator
+
+from figures.core import Curve, Experiment
 from figures.topics.uniform_attention import Population, fitted_embedding
-from simulate.core import Estimate, Task, stream
+from simulate.core import stream
 from theory.models import Masking, TopicModel
 from theory.topics import embedding_excess
 
 MODEL = TopicModel(n_topics=6, words_per_topic=2, topics_per_document=3)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
-DIMENSIONS = (1, 2, 3, 4, 5, 6)
+EXCESS = "excess loss"
 
 
-def excess(dimension: int, seed: int) -> float:
-    """Returns the excess loss over 1 - 1/(tau v) that one numerical minimization from a random start ends at."""
-    rng = stream(seed, "embedding_dimension", dimension)
-    return fitted_embedding(Population.of(MODEL, MASKING), dimension, rng, bias=True)[1]
+def excess(dimension: float, _n_tokens: int, rng: Generator) -> dict[str, float]:
+    """Measures the excess loss over 1 - 1/(tau v) that one numerical minimization from a random start ends at."""
+    return {EXCESS: fitted_embedding(Population.of(MODEL, MASKING), int(dimension), rng, bias=True)[1]}
 
 
-def compute(context: Context) -> list[Row]:
-    seeds = range(context.replicates(5))
-    found = context.sweep([Task(f"{d}/{seed}", excess, (d, seed)) for d in DIMENSIONS for seed in seeds])
-    rows = [row("theory", d, theory=embedding_excess(MODEL, MASKING, d)) for d in (0, *DIMENSIONS)]
-    for d in DIMENSIONS:
-        estimate = Estimate.of([float(found[f"{d}/{seed}"]) for seed in seeds])
-        theory = embedding_excess(MODEL, MASKING, d)
-        rows.append(row("minimized", d, theory=theory, d=MODEL.n_tokens, estimate=estimate, judged=False))
-    return rows
+def predicted(dimension: float) -> dict[str, float]:
+    return {EXCESS: theory(dimension)}
+
+
+def theory(dimension: float) -> float:
+    return embedding_excess(MODEL, MASKING, int(dimension))
 
 
 EXPERIMENT = Experiment(
     title="Embeddings of low dimension, six topics of two words",
-    compute=compute,
+    measure=excess,
+    theory=predicted,
+    streams=lambda seed, _setting, dimension, _n_tokens, r: stream(seed + r, "embedding_dimension", int(dimension)),
+    curves={
+        "theory": Curve(model=float, theory=theory, line=range(7), points=()),
+        "minimized": Curve(number=EXCESS),
+    },
+    points=range(1, 7),
+    d=MODEL.n_tokens,
+    extrapolate=False,
+    replicates=5,
     xlabel="embedding dimension $d$",
     ylabel="excess squared loss",
     unjudged="a numerical minimization is compared, whose scatter between starts is no error of sampling",

@@ -2,75 +2,59 @@
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
-from simulate.core import Estimate, extrapolate, replicate_tasks
+from figures.core import Curve, Experiment, Panel
+from simulate.core import stream
 from simulate.topics import fit_value_matrix, sample_topic_documents, topic_gap
 from theory.models import Masking, TopicModel
 from theory.topics import finite_length_loss, finite_length_value_matrix, optimal_value_matrix
 
 MODEL = TopicModel(n_topics=4, words_per_topic=3, topics_per_document=2)
 MASKING = Masking(selected=0.3, kept=0.2, randomized=0.2)
-LENGTHS = (10, 40, 125)
-NAMES = ("diagonal", "same topic", "different topic", "gap", "loss")
-DOCUMENTS = 4000
-ENTRIES, LOSS = "entries of the value matrix", "squared loss"
+DIAGONAL, SAME, DIFFERENT, GAP, LOSS = "diagonal", "same topic", "different topic", "gap", "loss"
 
 
-def measured(length: int, n_documents: int, rng: Generator) -> NDArray[np.float64]:
-    """Measures class means of the entries, the gap and the loss of one fit, (5,)."""
-    fit = fit_value_matrix(sample_topic_documents(MODEL, n_documents, rng, length=length), MASKING, rng)
+def measured(length: float, n_documents: int, rng: Generator) -> dict[str, float]:
+    """Measures class means of the entries, the gap and the loss of one fit."""
+    fit = fit_value_matrix(sample_topic_documents(MODEL, n_documents, rng, length=int(length)), MASKING, rng)
     words = fit.matrix[1:, 1:]
     topic = np.arange(len(words)) // MODEL.words_per_topic
     same, own = topic[:, None] == topic, np.eye(len(words), dtype=bool)
-    means = [words[kind].mean() for kind in (own, same & ~own, ~same)]
-    return np.array([*means, topic_gap(MODEL, fit.matrix), fit.loss])
+    kinds = {DIAGONAL: own, SAME: same & ~own, DIFFERENT: ~same}
+    return {name: words[kind].mean() for name, kind in kinds.items()} | {
+        GAP: topic_gap(MODEL, fit.matrix), LOSS: fit.loss,
+    }  # fmt: skip
 
 
-def predicted(length: float) -> tuple[float, ...]:
+def predicted(length: float) -> dict[str, float]:
     W = finite_length_value_matrix(MODEL, MASKING, length)
-    return W.diagonal, W.same, W.different, W.gap, finite_length_loss(MODEL, MASKING, length)
+    loss = finite_length_loss(MODEL, MASKING, length)
+    return {DIAGONAL: W.diagonal, SAME: W.same, DIFFERENT: W.different, GAP: W.gap, LOSS: loss}
 
 
-def compute(context: Context) -> list[Row]:
-    n, size, lengths = context.replicates(40), context.size(DOCUMENTS, 200), [int(N) for N in context.thin(LENGTHS)]
-    groups = {
-        (N, d): list(replicate_tasks(measured, N, d, n, names=("finite_documents", N)))
-        for N in lengths
-        for d in (size, 2 * size)
-    }
-    found = context.sweep(task for group in groups.values() for task in group)
-    values = {key: np.array([found[task.key] for task in group]) for key, group in groups.items()}
-    rows = []
-    together: dict[int, list[Row]] = {N: [] for N in lengths}
-    for k, name in enumerate(NAMES):
-        panel = LOSS if name == "loss" else ENTRIES
-        line = context.thin(np.geomspace(5, 300, 60).round(), 8)
-        rows += [row(name, N, panel=panel, theory=predicted(N)[k]) for N in line]
-        for N in lengths:
-            both = [Estimate.of(values[N, d][:, k]) for d in (size, 2 * size)]
-            theory = predicted(N)[k]
-            rows += [
-                row(name, N, panel=panel, theory=theory, d=d, estimate=e, judged=False)
-                for d, e in zip((size, 2 * size), both, strict=True)
-            ]
-            limit = row(name, N, panel=panel, theory=theory, d=np.inf, estimate=extrapolate(*both))
-            together[N].append(limit)
-            rows.append(limit)
-    for N, made in together.items():  # all five numbers are of the same fits
-        rows += judged_together(f"N = {N}", made, 2 * values[N, 2 * size] - values[N, size])[len(made) :]
-    gap = optimal_value_matrix(MODEL, MASKING).gap
-    return rows + [row("gap, long documents", N, panel=ENTRIES, theory=gap) for N in (5, 300)]
+def long_documents(_x: None) -> float:
+    return optimal_value_matrix(MODEL, MASKING).gap
 
 
 EXPERIMENT = Experiment(
     title="Value matrix for documents of $N$ tokens, four topics of three words",
-    compute=compute,
+    measure=measured,
+    theory=predicted,
+    streams=lambda seed, _setting, length, n, r: stream(seed, "finite_documents", int(length), n, r),
     panels=[
-        Panel(title=ENTRIES, curves={}, ylabel="entry", ylim=(-0.15, 0.85)),
-        Panel(title=LOSS, curves={}, ylabel="least loss"),
+        Panel(
+            title="entries of the value matrix",
+            curves={name: name for name in (DIAGONAL, SAME, DIFFERENT, GAP)}
+            | {"gap, long documents": Curve(theory=long_documents, line=(5, 300), points=())},
+            ylabel="entry",
+            ylim=(-0.15, 0.85),
+        ),
+        Panel(title="squared loss", curves={LOSS: LOSS}, ylabel="least loss"),
     ],
+    line=np.geomspace(5, 300, 60).round(),
+    points=(10, 40, 125),
+    d=4000,
+    toy_d=200,
     xlabel="tokens of a document $N$",
     xscale="log",
     caption="Attention is uniform and the bias free; there are T = 4 topics of v = 3 words and tau = 2 topics in a "

@@ -1,66 +1,75 @@
 """In stage 1 the value matrix learns the mean first and the topics later, as closed forms of gradient flow say."""
 
-from itertools import product
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Curve, Experiment, Panel
 from figures.topics.uniform_attention import Population, descent
-from simulate.core import Estimate, Task, stream
+from simulate.core import stream
 from simulate.topics import topic_gap
-from simulate.topics.layer import Loss
 from theory.models import Masking, TopicModel
-from theory.topics import sectors, stage1_flow
+from theory.topics import Stage1Flow, sectors, stage1_flow
 
 MODEL = TopicModel(n_topics=10, words_per_topic=10, topics_per_document=2)
 MASKING = Masking(selected=0.15, kept=0.1, randomized=0.1)
 STEP = 0.5
 TIMES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-LOSSES: dict[Literal["squared", "cross_entropy"], str] = {"squared": "squared loss", "cross_entropy": "cross-entropy"}
+Loss = Literal["squared", "cross_entropy"]
+LOSSES: dict[Loss, str] = {"squared": "squared loss", "cross_entropy": "cross-entropy"}
 THEORY, DESCENT, KNEES = "gradient flow", "gradient descent", "relaxation times"
 
 
-def path(loss: Loss, times: list[float], seed: int) -> NDArray[np.float64]:
-    """Returns the gap and the loss of the value matrix after gradient descent to each time, (2, times)."""
-    steps = [round(t / STEP) for t in times]
-    found = descent(Population.of(MODEL, MASKING), loss, STEP, steps, stream(seed, "stage1_dynamics", loss))
+def path(loss: Loss, times: list[float], _size: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
+    """Measures the gap and the loss of the value matrix after gradient descent to each time."""
+    found = descent(Population.of(MODEL, MASKING), loss, STEP, [round(t / STEP) for t in times], rng)
     D = MODEL.n_tokens
-    return np.array([[topic_gap(MODEL, each[1:].reshape(D, D)) for each in found], found[:, 0]])
+    return {"gap": np.array([topic_gap(MODEL, each[1:].reshape(D, D)) for each in found]), "loss": found[:, 0]}
 
 
-def compute(context: Context) -> list[Row]:
-    times, seeds = context.thin(TIMES[:4] if context.is_draft else TIMES), range(context.replicates(2))
-    tasks = [Task(f"{loss}/{seed}", path, (loss, times, seed)) for loss in LOSSES for seed in seeds]
-    found = context.sweep(tasks)
+def flow(loss: Loss, times: Sequence[float]) -> Stage1Flow:
+    return stage1_flow(MODEL, MASKING, times, loss=loss)
+
+
+def knees() -> list[float]:
     at = sectors(MODEL, MASKING)
-    knees = [0.5 / at.mean, 0.5 / at.topic]
-    grid = context.thin(np.geomspace(1, 2000, 120), 8)
-    rows = []
-    for (loss, name), (k, column) in product(LOSSES.items(), enumerate(("gap", "loss"))):
-        panel = f"{name}: {column}"
-        flow = stage1_flow(MODEL, MASKING, grid, loss=loss)
-        rows += [row(THEORY, t, panel=panel, theory=y) for t, y in zip(grid, getattr(flow, column), strict=True)]
-        flow = stage1_flow(MODEL, MASKING, times, loss=loss)
-        for i, (t, theory) in enumerate(zip(times, getattr(flow, column), strict=True)):
-            estimate = Estimate.of([np.asarray(found[f"{loss}/{seed}"])[k, i] for seed in seeds])
-            rows.append(row(DESCENT, t, panel=panel, theory=theory, d=np.inf, estimate=estimate, judged=False))
-        if loss == "squared":
-            flow = stage1_flow(MODEL, MASKING, knees)
-            ys = getattr(flow, column)
-            rows += [row(KNEES, t, panel=panel, theory=y, d=np.inf) for t, y in zip(knees, ys, strict=True)]
-    return rows
+    return [0.5 / at.mean, 0.5 / at.topic]
+
+
+def curves(loss: Loss, column: str) -> dict[str, Curve]:
+    def theory(t: float) -> float:
+        return float(getattr(flow(loss, [t]), column)[0])
+
+    declared = {
+        THEORY: Curve(number=column, setting=loss, points=()),
+        DESCENT: Curve(number=column, setting=loss, line=()),
+    }
+    marks = {KNEES: Curve(model=float, theory=theory, line=(), points=knees)} if loss == "squared" else {}
+    return declared | marks
 
 
 EXPERIMENT = Experiment(
     title="The value matrix in time, uniform attention, ten topics of ten words",
-    compute=compute,
+    measure=path,
+    by_point=True,
+    theory=flow,
+    settings={loss: loss for loss in LOSSES},
+    streams=lambda seed, loss, _t, _size, r: stream(seed + r, "stage1_dynamics", loss),
     panels=[
-        Panel(title=f"{name}: {column}", curves={}, ylabel=ylabel)
-        for name, unit in zip(LOSSES.values(), ("loss", "loss (nats)"), strict=True)
+        Panel(title=f"{name}: {column}", curves=curves(loss, column), ylabel=ylabel)
+        for (loss, name), unit in zip(LOSSES.items(), ("loss", "loss (nats)"), strict=True)
         for column, ylabel in (("gap", "same-topic minus different-topic"), ("loss", unit))
     ],
+    line=np.geomspace(1, 2000, 120),
+    points=TIMES,
+    d=MODEL.n_tokens,
+    extrapolate=False,
+    replicates=2,
+    draft=lambda own: replace(own, points=TIMES[:4]),
     xlabel="time $t$",
     xscale="log",
     unjudged="descent with finite steps is not flow, and the scatter between starts is not the difference of the two",

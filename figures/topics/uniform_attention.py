@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from simulate.topics import Batch, Layer, loss_and_gradient, population_batch
 from simulate.topics.layer import Loss
 from simulate.topics.population import topic_sets
+from theory.core.arrays import Array
 from theory.models import Masking, TopicModel
-from theory.models.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import checks
-from theory.models.errors import MaskedSSLError
+from theory.core import checks
+from theory.core.errors import MaskedSSLError
 
 Arrays = dict[str, NDArray[Any]]
 HEADER, DIGEST = "header", "digest"

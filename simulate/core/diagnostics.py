@@ -13,10 +13,10 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaincc
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 
 LARGEST = 1e150  # squares of more overflow, and of less than its inverse vanish
 WINDOW = 6.0  # lags are summed up to this many autocorrelation times

@@ -1,6 +1,6 @@
 """The error of every training that runs away."""
 
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 
 class DivergenceError(MaskedSSLError, FloatingPointError):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.covariance import set_checked
 
 

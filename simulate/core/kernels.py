@@ -1,5 +1,5 @@
 """Compiles kernels with numba, in the way that theory and simulations share."""
 
-from theory.models.kernels import cached_njit
+from theory.core.kernels import cached_njit
 
 __all__ = ["cached_njit"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulate.core.diagnostics import Diagnosis
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 
 class MixingError(MaskedSSLError, RuntimeError):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.blocks import blocks
+from theory.core.blocks import blocks
 
 Numbers = NDArray[np.floating[Any]]  # of single or double precision, which the steps keep
 CACHED = 2**14  # numbers that are worked on together: what is computed on the way to a step stays in the cache

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arguments import checked
+from theory.core.arguments import checked
 
 Value = float | NDArray[np.float64]
 FILE = "results.jsonl"

@@ -4,8 +4,8 @@ import hashlib
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 
 Name = str | bool | int | float
 

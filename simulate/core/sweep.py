@@ -10,9 +10,9 @@ import numpy as np
 from simulate.core.backends import Backend, Outcome, Task, run_tasks
 from simulate.core.progress import progress_bar
 from simulate.core.store import Value, named, stored
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.errors import MaskedSSLError
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.errors import MaskedSSLError
 
 
 class TaskError(MaskedSSLError, RuntimeError):

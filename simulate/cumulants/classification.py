@@ -5,9 +5,10 @@ import numpy as np
 from simulate.cumulants.network import ReluNetwork, train_network
 from simulate.cumulants.random_features import fit_random_features
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import SpikedCumulant
 
 TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one run has an error below 0.0036
 

@@ -8,9 +8,10 @@ from scipy.special import logsumexp
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import SpikedCumulant
 
 LARGEST_DIMENSION = 16
 CHUNK = 2**21  # numbers that are held at once for a block of data sets

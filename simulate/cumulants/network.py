@@ -8,9 +8,9 @@ from scipy.special import expit
 
 from simulate.core import DivergenceError
 from simulate.core.optimizers import Adam, Numbers
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 MOST_STEPS = 10**8
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spikes, require_memory, spiked_data_sets
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import SpikedCumulant
 
 CHUNK = 2**16  # numbers that are drawn at once for small data sets
 

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from simulate.cumulants.network import ReluNetwork, checked_labels, checked_rows
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 RIDGES = tuple(10.0 ** np.arange(-4.0, 3.0))
 HELD_OUT = 0.2  # share of the samples that chooses the ridge

@@ -5,9 +5,10 @@ import os
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import SpikedCumulant
 
 LARGEST_BETA = 1e12  # of densities along the spike: the width 1e-6 is still far above rounding
 TOLERANCE = 1e-8  # by which the norm of a spike may differ from one

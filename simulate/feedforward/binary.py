@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import erf
 
-from theory.models import BinaryNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import BinaryNetwork
 
 EPSILON = 1e-4  # size of perturbations relative to the fields: their squares do not matter, rounding neither
 

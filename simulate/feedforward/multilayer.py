@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.optimizers import adam_direction
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.covariance import set_checked
-from theory.models.results import Result
 
 LARGEST = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]

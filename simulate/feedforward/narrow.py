@@ -12,10 +12,11 @@ from simulate.core.diagnostics import diagnose
 from simulate.core.mixing import MixingError
 from simulate.feedforward.narrow_chains import Chains
 from simulate.feedforward.narrow_task import Task, activation_and_slope
-from theory.models import NarrowNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import NarrowNetwork
 
 R_HAT_LIMIT = 1.1  # of chains of some hundred trajectories, whose R-hat itself scatters by a few hundredths
 MOST_TRAJECTORIES = 1_000_000

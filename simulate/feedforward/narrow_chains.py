@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulate.feedforward.narrow_task import Task
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 LENGTH = 3.0  # length of a trajectory on average, in units in which the mean curvature is one
 MOST_STEPS = 80  # most steps of a trajectory

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erf
 
 from simulate.core.kernels import cached_njit
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 LAST = 9.0  # from here on erf(h/sqrt(2)) is one to the last digit
 NODES = 512  # of the table in each unit of the field: cubic Taylor series then have an error below 1e-13

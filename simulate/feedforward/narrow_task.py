@@ -10,9 +10,10 @@ import numpy as np
 from scipy.special import erf, log_ndtr
 
 from simulate.feedforward.narrow_kernels import erf_table, pull_erf, pull_relu
-from theory.models import NarrowNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import activation_values
 
 Function = Callable[[Array], Array]

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.feedforward.binary import Layer, activation
-from theory.models import BinaryNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import BinaryNetwork
 
 LEVELS = 65_536  # probabilities of weights are rounded to multiples of its inverse
 

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 
 from simulate.feedforward.multilayer import Multilayer, Numbers, TrainedMultilayer, train_multilayer
-from theory.models import NetworkTransfer, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import NetworkTransfer
 
 Protocol = Literal["fresh", "warm"]
 FOR_MEDIAN = 20_000  # inputs of which the median of a teacher's outputs is taken

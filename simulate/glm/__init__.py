@@ -18,7 +18,7 @@ from simulate.glm.replicate import (
     train_loss,
 )
 from simulate.glm.transfer import Network, draw_task, random_network, scratch_error, train
-from theory.models.errors import FitError
+from theory.core.errors import FitError
 
 __all__ = [
     "FeatureTask",

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from simulate.glm.modes import apportion
 from simulate.glm.population import Group, Population
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

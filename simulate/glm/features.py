@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.random import Generator
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.glm import RandomFeatures
 
 BLOCK = 200  # samples whose features are made at once

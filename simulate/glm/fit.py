@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.errors import FitError
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.errors import FitError
+from theory.core.results import SolverResult
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
 

@@ -9,10 +9,10 @@ from scipy.special import entr, log_softmax
 
 from simulate.glm.fit import LinearFit, fit
 from simulate.glm.multiclass import MulticlassFit, fit_multiclass
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)

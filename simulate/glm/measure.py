@@ -17,11 +17,11 @@ from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
 from simulate.glm.random_labels import InputLaw, random_inputs
 from simulate.glm.transfer import transferred
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
-from theory.models.results import SolverResult
 
 # New samples, where no closed form is known: so many that their noise is below that of the training sample.
 TEST_SAMPLES = 2000

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.glm import DenseModes, Modes
 
 Counts = NDArray[np.intp]

@@ -10,11 +10,11 @@ from scipy.special import log_softmax
 
 from simulate.glm.fit import Minimum, checked_inputs
 from simulate.glm.weighted_ridge import weighted_ridge
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.errors import FitError
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.errors import FitError
+from theory.core.results import SolverResult
 
 ClassLoss = Literal["square", "softmax"]
 TOLERANCE = 1e-5  # largest size of the gradient, relative to its terms

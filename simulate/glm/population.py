@@ -7,9 +7,9 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from simulate.glm.modes import embed
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,

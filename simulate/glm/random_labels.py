@@ -7,9 +7,10 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.glm.features import projection
-from theory.models import Covariance, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Covariance
 from theory.models.glm import RandomFeatures
 
 InputLaw = Literal["gaussian", "mixture", "rademacher", "features"]

@@ -4,8 +4,8 @@ from numpy.random import Generator
 
 from simulate.glm.measure import AnyModel, measure
 from simulate.glm.random_labels import InputLaw
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 
 @checked

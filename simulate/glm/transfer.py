@@ -10,10 +10,10 @@ from scipy.special import erf, expit
 from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.fit import LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.errors import FitError
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.errors import FitError
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000

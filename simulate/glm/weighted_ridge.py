@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import dsyrk
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def weighted_ridge(

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
-from theory.models.checks import between, shown
+from theory.core.arrays import Array
+from theory.core.checks import between, shown
 
 # Within these limits the products in an error, of which C/lam^2 is the smallest, neither overflow nor vanish.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-50, 1e50

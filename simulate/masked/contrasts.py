@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 
 @checked

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.random import Generator
 
 from simulate.masked.sampler import Inputs, sample
-from theory.models import Covariance, EqualScales, MaskedRegression, MaskedRidge, SampledRows, checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.models import Covariance, EqualScales, MaskedRegression, MaskedRidge, SampledRows
 
 
 def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:

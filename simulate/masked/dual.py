@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from simulate.masked.regressions import DIGITS, Pairs, Regressions, gcv_errors, predictor_from_triangle
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def dual(X: Array, lam: float) -> Regressions | None:

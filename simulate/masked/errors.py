@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from simulate.masked import checks
+from theory.core.arrays import Array
 from theory.models import Covariance
-from theory.models.arrays import Array
 
 
 def error_on(predictor: Array, target: Covariance | Any) -> Array:

@@ -14,12 +14,12 @@ from simulate.masked.regressions import Pairs, Regressions
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from simulate.masked.spectral import spectral
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import fits_in_memory
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models import Covariance
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import fits_in_memory
-from theory.models.frames import table
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

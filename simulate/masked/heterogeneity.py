@@ -9,10 +9,10 @@ from scipy.linalg import qr
 
 from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.row_sources import as_row_blocks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import dimension, positive
-from theory.models.results import Result
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import dimension, positive
+from theory.core.results import Result
 
 ROTATIONS = 39  # the least p-value is then 1/40
 

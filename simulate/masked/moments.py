@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.blas import dsyr, dsyrk
 
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 
 def mirrored(lower: Array) -> Array:

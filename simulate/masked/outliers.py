@@ -9,9 +9,9 @@ from scipy.linalg import eigh
 from simulate.masked.draw import at_size, sample_size, second_moment_rows
 from simulate.masked.fit import fit
 from simulate.masked.sampler import Inputs, by_eigenvectors, has_own_map, sample, times_root
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import Diagonal, EqualScales, Isotropic, Spiked, SpikedData, SpikeMethod, TwoLevel
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 
 
 @checked

@@ -10,12 +10,12 @@ import numpy as np
 from simulate.masked import checks, errors, spectral
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import choice, fits_in_memory, integer, shown
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models import Covariance
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import choice, fits_in_memory, integer, shown
-from theory.models.frames import table
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

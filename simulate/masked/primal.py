@@ -8,7 +8,7 @@ from scipy.linalg import lapack
 from simulate.masked import spectral
 from simulate.masked.regressions import DIGITS, Pairs, Regressions, gcv_errors, predictor_from_triangle
 from simulate.masked.row_blocks import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def primal(X: RowBlocks, lam: float) -> Regressions | None:

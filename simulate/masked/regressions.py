@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Pairs = Iterator[tuple[Array, Array]]  # residuals and leave-one-out residuals (rows, d) of blocks of rows, in order
 

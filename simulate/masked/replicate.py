@@ -13,9 +13,9 @@ from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.masks.random_masks import coordinate_errors
 from simulate.masked.masks.span_mask import span_errors
 from simulate.masked.sampler import Inputs
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import Covariance, MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 
 MaskedProblem = MaskedRidge | MaskedRegression | RandomMasks | SpanMask | SpanWindows
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
+from theory.core.arrays import Array
 from theory.models import EqualScales, GammaScales, LogNormalScales, PointScales, RowScales, StudentTScales
-from theory.models.arrays import Array
 
 
 def draw_row_scales(law: RowScales, n: int, rng: Generator) -> Array:

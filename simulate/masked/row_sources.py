@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from simulate.masked import checks
 from simulate.masked.row_blocks import RowBlocks, block_rows
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import shown
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import shown
 
 
 @checked

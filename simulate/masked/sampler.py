@@ -15,6 +15,9 @@ from numpy.random import Generator
 from scipy.linalg import cholesky_banded, solve_banded
 
 from simulate.masked.row_scales import scaled_rows
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import dimension, fits_in_memory
 from theory.models import (
     AR1,
     Blocks,
@@ -31,9 +34,6 @@ from theory.models import (
     TridiagonalPrecision,
     TwoLevel,
 )
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import dimension, fits_in_memory
 
 Inputs = Literal["gaussian", "rademacher", "uniform", "student"]  # laws of the independent factors, see `sample`
 STUDENT_DEGREES = 5  # degrees of freedom of Student's law: its fourth moment exists (kurtosis 9), the fifth does not

@@ -15,7 +15,7 @@ from scipy.linalg.blas import dsyrk
 
 from simulate.masked.regressions import Pairs, Regressions
 from simulate.masked.row_blocks import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 EPS = float(np.finfo(float).eps)
 RESOLVED = 1e-7  # below this share of the largest eigenvalue the Gram matrix no longer resolves eigenvalue + lam

@@ -9,9 +9,9 @@ from simulate.masked.primal import ridged_inverse
 from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.sampler import Inputs
 from simulate.masked.spectral import decompose
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import TeacherStudent
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 
 FEW = 0.7  # below this n/d the modes of the n x n matrix cost less than the inverse
 RESOLVED = 1e-5  # below this share of the norm of C the rounding of its inverse would show

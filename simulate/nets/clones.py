@@ -10,9 +10,10 @@ from simulate.nets.marginals import MarginalMismatch, marginal_mismatches
 from simulate.potts import Chains, pseudo_likelihood, sample, site_independent
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import SolverResult
+from theory.models import Potts
 
 MOST_ORDER = 3
 RESERVATIONS = {

@@ -15,12 +15,13 @@ from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
 from simulate.nets.orders import require_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
-from theory.models import VanillaEncoder, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
+from theory.models import VanillaEncoder
 from theory.models.potts.batches import checked_samples
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

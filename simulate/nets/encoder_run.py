@@ -19,8 +19,8 @@ from simulate.nets.encoder_steps import compiled
 from simulate.nets.network import build
 from simulate.nets.orders import orders_of_logits, visible_colors
 from simulate.nets.population import MaskedContexts
+from theory.core.arrays import Array
 from theory.models import VanillaEncoder
-from theory.models.arrays import Array
 
 FORMAT = "simulate.nets.encoder, 1"
 CHUNK = 64  # steps whose batches are drawn at a time

@@ -9,10 +9,11 @@ from scipy.optimize import brentq
 
 from simulate.nets.population import MaskedContexts
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, require_fit, stack_loss
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import FactoredStack
 
 TOLERANCE = 1e-9  # relative, of the integrator
 LONGEST = 1e15  # rate times steps, after which no network of ours has stayed on a plateau

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models import FactoredStack
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

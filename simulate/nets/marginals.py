@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples, normalized_weights
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import FactoredStack
 from theory.models.potts.one_hot_contrasts import helmert
 
 MAX_CONTEXTS = 2**18

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Potts
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 

@@ -16,9 +16,10 @@ from simulate.potts.run import Run
 from simulate.potts.sampling import chains_of, plan_of
 from simulate.potts.starts import ordered_and_random
 from simulate.potts.watch import Watch
-from theory.models import FactoredStack, Interaction, ManyBodyPottsModel, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 
 

@@ -13,8 +13,8 @@ from simulate.nets.history import StackTraining
 from simulate.nets.orders import measured_orders
 from simulate.nets.population import MaskedContexts, sampled_contexts
 from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
+from theory.core.arrays import Array
 from theory.models import FactoredStack
-from theory.models.arrays import Array
 from theory.models.potts.batches import States
 
 Optimizer = Literal["gradient_descent", "adam"]

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
-from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

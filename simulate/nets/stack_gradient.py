@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from simulate.nets.population import MaskedContexts
 from simulate.nets.stack_kernel import masked_pass
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import FactoredStack
 from theory.models.potts.batches import States
-from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 CONTEXTS = 64  # of a block
 LARGE = 16  # rows of a matrix, which are sites or colors, from which on a library multiplies it faster

@@ -15,8 +15,9 @@ from simulate.nets.history import StackTraining
 from simulate.nets.population import MaskedContexts
 from simulate.nets.run import PopulationData, Run, SequenceData
 from simulate.nets.stack_gradient import Weights, require_fit
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.models import FactoredStack
 from theory.models.potts.batches import checked_samples
 
 FORMAT = "simulate.nets.training, 1"

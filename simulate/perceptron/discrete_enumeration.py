@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.perceptron.discrete_kernels import count_after_each, find_solutions, walsh_power
-from theory.models import DiscretePerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import DiscretePerceptron
 
 LOG2_LARGEST = 36  # of the number of configurations, which then take about half a minute
 

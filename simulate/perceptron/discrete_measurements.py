@@ -14,9 +14,10 @@ from simulate.perceptron.discrete_enumeration import (
     require_enumerable,
 )
 from simulate.perceptron.discrete_kernels import count_after_each
-from theory.models import DiscretePerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import DiscretePerceptron
 
 INSTANCES = 15  # of which a replicate is the median
 MORE = 16  # patterns are drawn that many at a time until no solution is left

@@ -7,10 +7,10 @@ from scipy.special import erfcx, log_ndtr
 
 from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 
 START = 0.1  # standard deviation of theta
 EVERY = 10  # epochs between tests of the signs

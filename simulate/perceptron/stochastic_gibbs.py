@@ -9,10 +9,11 @@ import numpy as np
 from simulate.core.diagnostics import diagnose
 from simulate.core.mixing import MixingError
 from simulate.perceptron.stochastic_kernel import LOG_PHI, run
-from theory.models import StochasticPerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import StochasticPerceptron
 
 EVERY = 5  # sweeps between records
 LEAST_ACCEPTANCE = 0.01

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from simulate.core.kernels import cached_njit
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 LOWEST, HIGHEST = -40.0, 9.0  # below, the asymptotic series has all digits; above, log Phi is zero
 PER_UNIT = 512.0  # nodes of the table: linear interpolation is then off by less than 5e-7

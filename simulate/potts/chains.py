@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from simulate.core.diagnostics import Diagnosis
 from simulate.core.mixing import moving
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd

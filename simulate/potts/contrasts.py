@@ -7,12 +7,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
-from theory.models.results import Result
 
 WELL_CONDITIONED = (
     1e-8  # inverse condition number from which on an inverse is as exact as eigenvectors, in a fifth of the time

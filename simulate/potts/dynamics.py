@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.kernels.samplers import DenseChains, GroupChains, LatticeChains, ProductChains
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import DensePottsModel, ManyBodyPottsModel, Potts, PottsModel, SquareLatticePotts
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 
 Method = Literal["heat_bath", "metropolis", "colored"]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from simulate.potts.kernels.records import project
+from theory.core.arrays import Array
 from theory.models import DensePottsModel, Potts, PottsModel, SquareLatticePotts
-from theory.models.arrays import Array
 
 States = NDArray[np.integer[Any]]
 

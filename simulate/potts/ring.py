@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.potts.factored import symmetric
 
 LARGEST = 1e300  # largest size of a logarithm of weights

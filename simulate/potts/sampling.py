@@ -19,9 +19,10 @@ from simulate.potts.run import Plan, Run
 from simulate.potts.starts import States, separated_starts
 from simulate.potts.tempering import TemperedDynamics, checked_ladder, swap_advice, temper_ladder
 from simulate.potts.watch import Watch
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Potts
 
 Path = str | os.PathLike[str]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from simulate.potts.kernels.records import count_sites
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 BATCHES = 16  # batches of a round, each 6 or more autocorrelation times long where R-hat is below its limit
 FALSE_ALARM = 1e-5  # probability that any site or color of a model is called slow by chance

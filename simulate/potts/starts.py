@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.dynamics import Dynamics, make_dynamics
+from theory.core.arrays import Array
 from theory.models import Potts, SquareLatticePotts
-from theory.models.arrays import Array
 
 States = NDArray[np.integer[Any]]
 

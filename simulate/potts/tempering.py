@@ -12,10 +12,11 @@ from scipy.special import erfcinv
 
 from simulate.core import stream
 from simulate.potts.dynamics import Method, make_dynamics
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import Potts
 
 LOWEST_RATE, HIGHEST_RATE = 0.2, 0.9
 AIM = 0.45  # swap rate between neighbors of a proposed ladder

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from simulate.core.optimizers import SGD, Adam
 from simulate.potts.attention import AttentionLayer, back_propagated
 from simulate.potts.inference.factored_kernel import FactoredObjective
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
-from theory.models.results import Result
 
 Gradients = tuple[Array, ...]
 

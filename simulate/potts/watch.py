@@ -10,7 +10,7 @@ from simulate.potts.dynamics import Dynamics
 from simulate.potts.observables import Observables
 from simulate.potts.sites import BATCHES, SiteCounts, SlowSite
 from simulate.potts.tempering import TemperedDynamics
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Arrays = dict[str, NDArray[Any]]
 

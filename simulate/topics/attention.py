@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulate.topics.layer import Layer
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.topics import TopicModel
 
 LEAST_SCORE = -600.0  # a logit so far below the largest still has an exponential above zero

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from simulate.topics.contrast import Flags, TopicContrast, checked_membership, topic_contrast
 from simulate.topics.counts import occurrences, word_counts
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 SUMS_TO_ONE = 1e-5
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.topics import TopicModel
 
 Counts: TypeAlias = NDArray[np.int64]

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import MOST, TopicDocuments
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.topics import TopicModel
 
 MOST_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory

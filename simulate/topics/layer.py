@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from simulate.topics.masking import MaskedDocuments
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
 Keys = Literal["all", "unselected"]

@@ -11,10 +11,10 @@ from scipy.special import gammaln
 from simulate.core.progress import progress_bar
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
 from simulate.topics.kernels.lda import lda_sweeps
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish

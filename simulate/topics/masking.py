@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.counts import AnyCounts, Counts, occurrences, word_counts
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.topics import Masking
 
 MOST_RANDOM = 2**31  # positions that show a random word, each listed by itself

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.topics.layer import Batch, Keys
-from theory.models.arguments import checked
+from theory.core.arguments import checked
 from theory.models.topics import Masking, TopicModel
 
 MOST_ENTRIES = 20_000_000  # sets times queries times tokens

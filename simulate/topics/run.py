@@ -16,9 +16,9 @@ from simulate.topics.layer import Batch, Layer, Weights, gradient_of, loss_of, q
 from simulate.topics.masking import mask_counts
 from simulate.topics.population import population_batch, topic_sets
 from simulate.topics.settings import OptimizerName, Training
-from theory.models import checks
-from theory.models.arrays import Array
-from theory.models.frames import table
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.core.frames import table
 from theory.models.topics import Masking, TopicModel
 
 if TYPE_CHECKING:

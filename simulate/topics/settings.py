@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from simulate.topics.documents import length_range
 from simulate.topics.layer import Keys, Loss
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 OptimizerName = Literal["adam", "sgd"]

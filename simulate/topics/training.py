@@ -12,7 +12,7 @@ from simulate.core.checkpoint import Checkpoint
 from simulate.core.progress import progress_bar
 from simulate.topics.run import Run, TrainingRun, generator_state
 from simulate.topics.settings import Training
-from theory.models.arguments import checked
+from theory.core.arguments import checked
 from theory.models.topics import Masking, TopicModel
 
 FORMAT = "simulate.topics.training, 1"

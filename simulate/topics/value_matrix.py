@@ -8,10 +8,10 @@ from scipy import linalg, sparse
 
 from simulate.topics.counts import word_counts
 from simulate.topics.masking import MaskedDocuments, mask_counts
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]

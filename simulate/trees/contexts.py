@@ -7,7 +7,7 @@ import numpy as np
 
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers
-from theory.models import checks
+from theory.core import checks
 
 PIECE = 2**18  # targets whose keys are made at a time
 MOST_BITS = 62  # most bits of a key

@@ -10,9 +10,9 @@ from typing import IO, cast
 import numpy as np
 
 from simulate.trees.sieve import read_text
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.frames import table
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.frames import table
+from theory.core.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

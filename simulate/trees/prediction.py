@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from simulate.trees.contexts import Contexts
 from simulate.trees.sieve import TreeText
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 
 BLOCK = 1000  # consecutive numbers that are held out, or not, together
 EVERY = 5  # one block of so many is held out

@@ -14,9 +14,9 @@ from simulate.core.threads import in_threads
 from simulate.trees.kernels import write_codes
 from simulate.trees.tables import Integers, KeyCounts, KeyTable
 from simulate.trees.word_counts import WordCounts
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.trees import NumberText
 from theory.models.trees.factors import primes_up_to
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from simulate.trees.sieve import count_words
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.trees import NumberText
 from theory.models.trees.tree import tree_named
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import Result
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
 

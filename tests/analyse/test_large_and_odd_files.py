@@ -16,7 +16,7 @@ from figures.analyse.reading.matrix import read_matrix
 from figures.analyse.reading.sequences import read_sequences
 from figures.analyse.reading.text import read_corpus
 from simulate.core import stream
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 READERS = {"x.csv": read_matrix, "x.npy": read_matrix, "x.fasta": read_sequences, "x.txt": read_corpus}
 

@@ -37,6 +37,7 @@ def add(folder, name, more=""):
 def checkout(folder):
     """A small checkout of its own, with one slow experiment."""
     (folder / "figures").mkdir(parents=True)
+    shutil.copy(ROOT / "setup.cfg", folder)
     for name in ("__init__.py", "__main__.py", "command_line.py"):
         shutil.copy(ROOT / "figures" / name, folder / "figures" / name)
     shutil.copytree(

@@ -381,10 +381,10 @@ def test_workers_end_with_a_killed_program(tmp_path):
 def test_analyse_has_options_of_its_own(monkeypatch):
     seen = []
     monkeypatch.setitem(
-        sys.modules, "figures.analyse.command", SimpleNamespace(main=lambda argv: seen.append(argv) or 2)
+        sys.modules, "figures.analyse.command", SimpleNamespace(main=lambda argv, prog: seen.append((argv, prog)) or 2)
     )
     assert main(["analyse", "a file.csv", "--kind", "matrix"]) == 2
-    assert seen == [["a file.csv", "--kind", "matrix"]]
+    assert seen == [(["a file.csv", "--kind", "matrix"], "python -m figures analyse")]
 
 
 def test_interrupted_while_its_libraries_are_loaded(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from numba.core import caching
 
 from simulate.core.kernels import cached_njit
-from theory.models import kernels
+from theory.core import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +42,7 @@ def test_other_errors_are_passed_on(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("something else")
 
-    monkeypatch.setattr("theory.models.kernels.njit", fail)
+    monkeypatch.setattr("theory.core.kernels.njit", fail)
     with pytest.raises(RuntimeError, match="something else"):
         cached_njit()(add)
 

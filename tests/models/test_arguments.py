@@ -13,10 +13,11 @@ from typing_extensions import TypeAliasType
 
 from simulate.core import stream
 from theory import MaskedSSLError
-from theory.models import AR1, Covariance, arguments
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result, SolverResult
+from theory.core import arguments
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result, SolverResult
+from theory.models import AR1, Covariance
 from theory.numerics import ConvergenceError
 
 

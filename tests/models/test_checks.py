@@ -7,7 +7,8 @@ import pytest
 
 from simulate.masked import sample
 from theory import masked, random_matrix
-from theory.models import AR1, Diagonal, Empirical, Isotropic, MaskedRidge, Spiked, checks
+from theory.core import checks
+from theory.models import AR1, Diagonal, Empirical, Isotropic, MaskedRidge, Spiked
 
 COVARIANCE = AR1(4, 0.5)
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts, checks
+from theory.core import checks
+from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
 from theory.models.potts import complete_graph, curie_weiss, random_color_couplings, random_graph, ring_graph
 
 L, C = 5, 3
@@ -91,7 +92,7 @@ def test_batches_of_every_shape(make, monkeypatch):
     assert model.conditionals(states[:0]).shape == (0, L, C)
     assert model.score(states.tolist()) == pytest.approx(whole)
     assert model.score(states.astype(np.uint8)) == pytest.approx(whole)
-    monkeypatch.setattr("theory.models.blocks.BLOCK", 2 * L * C)  # two states at a time
+    monkeypatch.setattr("theory.core.blocks.BLOCK", 2 * L * C)  # two states at a time
     assert model.score(states) == pytest.approx(whole)
 
 

@@ -14,9 +14,9 @@ import theory
 from simulate.masked import fit, fit_path
 from simulate.potts import pseudo_likelihood, sample
 from theory import glm, masked, potts, random_matrix, topics
+from theory.core.results import Result
 from theory.glm import classification
 from theory.models import AR1, MaskedRidge, PottsModel, SpikedData
-from theory.models.results import Result
 
 EVIDENCE = ["residual", "iterations", "converged"]
 INTERNAL = {"Minimum", "Point"}  # what a minimizer and the equations of random masks tell the functions beside them

@@ -6,8 +6,8 @@ import pytest
 from simulate import perceptron as measured
 from tests.bad_arguments import Example, assert_all_refused
 from theory import ConvergenceError, perceptron
+from theory.core.errors import MaskedSSLError
 from theory.models import StochasticPerceptron
-from theory.models.errors import MaskedSSLError
 
 MODEL = StochasticPerceptron(alpha=0.4, squared_norm=0.5, beta=2)
 

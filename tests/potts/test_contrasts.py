@@ -140,7 +140,7 @@ def test_blocks_of_states_change_nothing(monkeypatch):
     states, weights = enumerated(random_model())
     whole = ContrastPopulation.from_states(states, 3, weights)
     monitor = heteroskedasticity(whole, states, weights)
-    monkeypatch.setattr("theory.models.blocks.BLOCK", 40)
+    monkeypatch.setattr("theory.core.blocks.BLOCK", 40)
     pieces = ContrastPopulation.from_states(states, 3, weights)
     np.testing.assert_allclose(pieces.covariance.matrix, whole.covariance.matrix, atol=1e-15)
     np.testing.assert_allclose(heteroskedasticity(whole, states, weights), monitor, rtol=1e-12)

@@ -67,7 +67,7 @@ def test_a_model_without_scores_guesses():
 
 def test_blocks_of_samples_do_not_show(monkeypatch):
     whole = masked_loss(PAIR, states_of(PAIR, 50))
-    monkeypatch.setattr("theory.models.blocks.BLOCK", 7 * 18)
+    monkeypatch.setattr("theory.core.blocks.BLOCK", 7 * 18)
     np.testing.assert_allclose(masked_loss(PAIR, states_of(PAIR, 50)).by_site, whole.by_site, rtol=1e-13)
 
 

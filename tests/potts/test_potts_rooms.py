@@ -12,8 +12,8 @@ import pytest
 import simulate.potts
 import simulate.potts.inference
 from theory import potts
-from theory.models.errors import MaskedSSLError
-from theory.models.results import Result
+from theory.core.errors import MaskedSSLError
+from theory.core.results import Result
 
 PACKAGES = [potts, simulate.potts, simulate.potts.inference]
 
@@ -29,7 +29,7 @@ def test_every_name_is_there_and_of_our_own(package):
     for name in package.__all__:
         found = getattr(package, name)
         assert callable(found)
-        assert found.__module__.startswith((package.__name__, "simulate.", "theory.models.errors"))
+        assert found.__module__.startswith((package.__name__, "simulate.", "theory.core.errors"))
 
 
 @pytest.mark.parametrize("package", PACKAGES)

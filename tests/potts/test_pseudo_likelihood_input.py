@@ -6,7 +6,7 @@ import pytest
 from simulate.potts import pseudo_likelihood
 from simulate.potts.inference.memory import peak_bytes
 from simulate.potts.inference.sequences import Sequences
-from theory.models.errors import FitError
+from theory.core.errors import FitError
 
 STATES = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 0, 0], [1, 1, 2], [2, 1, 0]])
 NAN = float("nan")

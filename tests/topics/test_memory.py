@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from simulate.topics import gibbs_lda, sample_topic_documents
-from theory.models import TopicModel, checks
+from theory.core import checks
+from theory.models import TopicModel
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from simulate.core import stream
 from simulate.core.checkpoint import Checkpoint
 from simulate.topics import CheckpointError, Training, train_single_layer
 from simulate.topics.run import Optimizer, Run
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 from theory.models.topics import Masking, TopicModel
 
 MODEL = TopicModel(n_topics=4, words_per_topic=2, topics_per_document=2)

@@ -1,4 +1,4 @@
-"""A direction hidden in higher cumulants: likelihood-ratio and low-degree norms, and the power of one test."""
+"""Hidden cumulants: likelihood-ratio and low-degree norms, and the power of one test."""
 
 from theory.cumulants.likelihood_ratio import LikelihoodRatioNorm, likelihood_ratio_norm
 from theory.cumulants.low_degree import LowDegreeNorm, low_degree_norm

@@ -7,11 +7,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, poch
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.cumulants.overlap import log_overlap
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.models import SpikedCumulant
 from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
 
 LARGEST_SUM = 10**6  # terms of the binomial sum, which takes a second or two then

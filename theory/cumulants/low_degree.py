@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.cumulants.overlap import log_coefficients
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.models import SpikedCumulant
 
 LARGEST_DEGREE = 1000
 LARGEST_EXPONENT = 700.0

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
+from theory.models import SpikedCumulant
 
 NODES = 16  # of Gauss-Hermite quadrature, exact for polynomials of degree 31; the cube of He_4 has degree 12
 

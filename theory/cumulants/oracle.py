@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import SpikedCumulant
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 
 POINTS = 40  # points of the grid within one standard deviation of the narrowest Gaussian
 LARGEST_BETA = 1e6

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import AtomicLatent, SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import AtomicLatent, SpikedCumulant
 
 SERIES_UP_TO = 0.3  # of |x|: below, f - 1 is summed as a series in x, which keeps its relative precision
 SERIES_BITS = 42.0  # the terms left out are below exp(-42) = 6e-19

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.cumulants.overlap import log_overlap, log_overlap_slope
-from theory.models import SpikedCumulant, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.models import SpikedCumulant
 from theory.numerics import ConvergenceError, Solution
 
 TOL = 1e-9

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
+from theory.core.arguments import checked
+from theory.core.results import Result, SolverResult
 from theory.feedforward.layer_map import sign_freedom, sign_overlap
 from theory.feedforward.tanh_averages import OneField, TwoFields
 from theory.models import BinaryNetwork
-from theory.models.arguments import checked
 from theory.models.feedforward import BinaryNeurons
-from theory.models.results import Result, SolverResult
 from theory.numerics import Solution, verified
 
 TOLERANCE = 1e-12

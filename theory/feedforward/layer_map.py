@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.feedforward.tanh_averages import OneField, TwoFields
-from theory.models import BinaryNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.models import BinaryNetwork
 
 LARGEST_VARIANCE, MOST_LAYERS = 1e15, 100_000
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import Expansion, expand
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.feedforward.narrow import Activation, activation_function, require_activation
-from theory.models.results import SolverResult
 
 SHOWN = 8
 

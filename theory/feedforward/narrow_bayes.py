@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_line import Line, State
-from theory.models import NarrowNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import Activation
-from theory.models.frames import table
-from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.feedforward.narrow_kernels import Pair
-from theory.models.arrays import Array
 from theory.models.feedforward.narrow import activation_values
 from theory.numerics import ConvergenceError, Solution
 from theory.numerics.normal_panels import ORDER, normal_panels, normal_rule

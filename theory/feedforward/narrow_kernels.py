@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 NEAR_ONE = 1e-3  # p below which the gap of ReLU is summed as a series, since its closed form loses digits
 

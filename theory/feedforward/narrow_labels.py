@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import log_ndtr
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics import panelled_legendre
 
 NODES, WEIGHTS = panelled_legendre(np.linspace(-9.5, 9.5, 20), 16)

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from theory.core.arrays import Array
 from theory.feedforward.narrow_hermite import HermiteKernel
 from theory.feedforward.narrow_kernels import CLOSED, Kernel
 from theory.feedforward.narrow_labels import LAWS, Labels
-from theory.models.arrays import Array
 from theory.models.feedforward.narrow import Activation
 
 LOWEST, HIGHEST = -23.0, 80.0  # of log q/(1 - q)

@@ -7,12 +7,12 @@ from typing import Literal
 
 from scipy.optimize import brentq
 
+from theory.core.arguments import checked
+from theory.core.results import SolverResult
 from theory.feedforward.narrow_bayes import TOLERANCE
 from theory.feedforward.narrow_line import LOWEST, Line, Piece, State
 from theory.models import NarrowNetwork
-from theory.models.arguments import checked
 from theory.models.feedforward.narrow import Activation
-from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 
 LARGEST = 1e300

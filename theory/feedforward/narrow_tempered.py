@@ -5,12 +5,13 @@ from typing import Literal
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.feedforward.narrow_kernels import Kernel
 from theory.feedforward.narrow_line import kernel_of
-from theory.models import NarrowNetwork, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.models import NarrowNetwork
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable, solve_fixed_point
 from theory.numerics.steps import differences, relative_gap
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 STEP = 0.25
 WIDEST, SATURATED = 9.0, 20.0  # exp(-9^2/2) and 1 - tanh(20) are below 1e-17

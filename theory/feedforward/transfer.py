@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import NestedFeatures, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import NestedFeatures
 
 
 @dataclass(frozen=True, eq=False, repr=False)

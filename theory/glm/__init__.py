@@ -1,4 +1,4 @@
-"""Replica saddle points of generalized linear models on structured Gaussian data: one solver, six systems.
+"""Generalized linear models: replica saddle points on structured Gaussian data, one solver for six systems.
 
 `solve` takes any record of theory.models.glm and returns its training loss, test error and overlaps; `learning_curve`
 solves a grid, each point from its neighbor.

@@ -11,12 +11,12 @@ from typing import Self
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
 from theory.glm.own_losses import Shape, halvings_of, shape_between
 from theory.glm.quadrature import RANGE, normal_nodes
-from theory.models.arrays import Array
 from theory.models.glm import Cluster
 
 STEP = 1e-6  # of central differences of a prox, relative to 1 + |t|

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, log_ndtr, ndtr
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution
 
 WIDEST = 80.0  # of log q/(power - q)

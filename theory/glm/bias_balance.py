@@ -16,12 +16,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from theory.core.arrays import Array
 from theory.glm.averages import Field, cluster_averages, residual_law
 from theory.glm.labels import LabelLaw
 from theory.glm.losses import Loss, residual_form
 from theory.glm.overlaps import Overlaps
 from theory.glm.quadrature import BARE, ORDER
-from theory.models.arrays import Array
 from theory.models.glm import Cluster
 from theory.numerics import panelled_legendre
 

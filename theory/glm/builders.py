@@ -5,10 +5,11 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.glm.losses import Loss
-from theory.models import Covariance, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.models import Covariance
 from theory.models.glm import (
     GaussianCovariateModel,
     GaussianMixture,

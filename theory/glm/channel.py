@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
+from theory.core.arrays import Array
 from theory.glm.averages import Averages, Field, cluster_averages, loss_and_error, shapes, squared_slope
 from theory.glm.losses import Loss
 from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import OwnLoss, Shape
-from theory.models.arrays import Array
 from theory.models.glm import Cluster, GeneralizedLinearModel
 
 ROUNDING = 1e-14  # of a bias, and of the total force over the size of single ones

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.overlaps import Overlaps
-from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 
 NEAREST = 1 - 1e-15  # a teacher's correlation with the field stays below 1

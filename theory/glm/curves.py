@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.systems import as_problem
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
 from theory.models.glm import MulticlassMixture
-from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.channel import channel
 from theory.glm.coordinates import Coordinates
 from theory.glm.losses import loss_of
 from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.prior import prior
-from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import Counted, Solution, newton
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.glm.normal_law import bivariate_normal
 from theory.glm.saddle_point import SaddlePoint
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.glm.averages import Field
 from theory.glm.losses import Loss, loss_of
 from theory.glm.own_losses import BUILT_IN
 from theory.glm.quadrature import normal_nodes
 from theory.glm.saddle_point import SaddlePoint
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes
 from theory.numerics import ConvergenceError, Solution
 

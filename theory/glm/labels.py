@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.glm import Cluster
 
 DENSITY = 1 / np.sqrt(2 * np.pi)

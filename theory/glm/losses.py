@@ -6,9 +6,9 @@ V the prox of t is argmin_x (x - t)^2/(2V) + l(x), and the force (prox - t)/V = 
 
 from typing import Protocol
 
+from theory.core.arrays import Array
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
-from theory.models.arrays import Array
 from theory.models.glm.objective import checked_loss
 
 __all__ = ["LOSSES", "ConvexMargin", "HardMargin", "Hinge", "Logistic", "Loss", "Square", "loss_of", "residual_form"]

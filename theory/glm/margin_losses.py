@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, wrightomega
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.special import ndtr, owens_t
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 
 TINY = 1e-100  # an argument below it is taken for zero, so that ratios of arguments stay finite
 FULL = 1e-15  # a correlation this near to +-1 is full

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.bias_balance import balanced_bias
 from theory.glm.channel import all_shapes, channel, losses_and_errors, squared_slopes
 from theory.glm.equations import Equations
@@ -11,7 +12,6 @@ from theory.glm.overlaps import Conjugates, Overlaps
 from theory.glm.own_losses import Jump
 from theory.glm.prior import prior, weight_responses
 from theory.glm.saddle_point import SaddlePoint
-from theory.models.arrays import Array
 from theory.numerics import Solution
 
 

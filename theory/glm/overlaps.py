@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.custom_loss import ConvexMargin
 from theory.glm.losses import Loss
 from theory.glm.margin_losses import HardMargin, Hinge, Logistic, Square, SquareResidual
-from theory.models.arrays import Array
 
 STEP = 0.05  # of the grid of t on which a prox is searched; own losses vary on a scale of order 1
 MOST_STEPS = 4000  # of one search: a longer range has a wider step

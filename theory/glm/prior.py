@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from theory.core.arrays import Array
 from theory.glm.overlaps import Overlaps
-from theory.models.arrays import Array
 from theory.models.glm import DenseModes, GeneralizedLinearModel, Modes
 
 

@@ -6,6 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.glm.channel import all_shapes, channel
 from theory.glm.continuation import ridges, samples
 from theory.glm.coordinates import Coordinates
@@ -17,8 +19,6 @@ from theory.glm.own_losses import OwnLoss, examined
 from theory.glm.ridge import has_closed_form, ridge_regression
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.separability import problem_threshold
-from theory.models import checks
-from theory.models.arrays import Array
 from theory.models.glm import GeneralizedLinearModel
 from theory.numerics import (
     Solution,

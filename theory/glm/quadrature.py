@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics.quadrature import panelled_legendre
 
 RANGE = 8.75  # the normal law beyond it is below 1e-17

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.glm.systems import as_problem
-from theory.models import Spectrum, checks
-from theory.models.arguments import checked
+from theory.models import Spectrum
 from theory.models.glm import GeneralizedLinearModel, Modes
-from theory.models.results import Result
 from theory.random_matrix import solve_effective_ridge
 
 

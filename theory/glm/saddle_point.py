@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.glm.overlaps import Overlaps
 from theory.glm.own_losses import Jump
-from theory.models.arrays import Array
-from theory.models.frames import table
 from theory.models.glm import GeneralizedLinearModel
-from theory.models.results import SolverResult
 from theory.numerics.stability import WithReplicon
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import ndtr
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.glm.labels import LabelLaw
 from theory.glm.quadrature import normal_nodes
 from theory.glm.systems import SYSTEMS, as_problem
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.glm import Cluster, DenseModes, GaussianMixture, GeneralizedLinearModel, Modes, RandomFeatures
 
 GRADIENT = 1e-10  # of the convex function whose least value is sought

@@ -2,11 +2,11 @@
 
 from typing import Any, overload
 
+from theory.core.arguments import checked
 from theory.glm.multiclass import MulticlassSaddlePoint, solve_multiclass
 from theory.glm.problem_solver import solve_problem
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.systems import as_problem
-from theory.models.arguments import checked
 from theory.models.glm import MulticlassMixture
 
 TOLERANCE, CLASSES_TOLERANCE = 1e-11, 1e-10

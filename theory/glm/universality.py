@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.glm.losses import Loss, loss_of
 from theory.glm.quadrature import normal_nodes
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
 from theory.numerics import ConvergenceError, Solution
 
 MOST = 1e8  # samples per parameter; q falls as their inverse

@@ -1,4 +1,4 @@
-"""Masked self-supervised ridge regression: errors, learning curves, limits, optimum, replica saddle point, masks."""
+"""Masked regression: errors, learning curves, limits, optimum, replica saddle point, masks."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

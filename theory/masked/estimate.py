@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.masked.errors import SampleFactors
 from theory.masked.lanczos import Lanczos
 from theory.masked.signs import require_non_negative
-from theory.models import Covariance, CovarianceOperator, MaskedRidge, Spectrum, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.models import Covariance, CovarianceOperator, MaskedRidge, Spectrum
 from theory.numerics import ConvergenceError, Solution
 from theory.numerics.extremes import within_range
 from theory.random_matrix import ridge_moments, solve_effective_ridge

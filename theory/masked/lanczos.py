@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.models.arrays import Array
-from theory.models.blocks import blocks
+from theory.core.arrays import Array
+from theory.core.blocks import blocks
 
 ROWS = 2**15  # numbers of an array that are worked on at a time: a quarter of a megabyte
 LOST = 1e-13  # a new direction below this share of the largest Ritz value is rounding: the space is exhausted

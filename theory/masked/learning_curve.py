@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.masked.errors import SampleFactors
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
-from theory.models import Covariance, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.models import Covariance
 from theory.models.conventions import sample_ratio
-from theory.models.frames import table
-from theory.models.results import SolverResult
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix import population, solve_population_ridge
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.masked.errors import SampleFactors, own_population_errors
 from theory.masked.solution import MaskedRidgeSolution, per_coordinate
 from theory.models import MaskedRidge
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.conventions import samples_per_unknown
 from theory.numerics import Solution
 from theory.random_matrix import (

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.masked.errors import conditional_variances
 from theory.masked.signs import require_non_negative
 from theory.models import MaskedRidge, Spectrum
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
-from theory.models.results import SolverResult
 from theory.models.row_scales import RowScales
 from theory.numerics import Solution, WithReplicon, solve_fixed_point
 from theory.numerics.extremes import within_range

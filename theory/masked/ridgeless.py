@@ -5,13 +5,14 @@ from typing import Any, overload
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.masked.errors import conditional_variances, variance_factor
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import MaskedRidgeSolution, masked_regression, per_coordinate
-from theory.models import Covariance, LargeCovariance, MaskedRegression, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.models import Covariance, LargeCovariance, MaskedRegression
 from theory.models.row_scales import RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix import population, solve_population_ridge

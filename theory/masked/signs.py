@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from theory.models.results import Result
+from theory.core.results import Result
 from theory.numerics import ConvergenceError, Solution
 
 ADVICE = "the covariance is too near to a singular one for double precision: take smaller correlations or a larger lam"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.masked.signs import require_non_negative
 from theory.models import Covariance, MaskedRegression
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd

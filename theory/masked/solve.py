@@ -2,6 +2,7 @@
 
 from typing import overload
 
+from theory.core.arguments import checked
 from theory.masked.masked_ridge import solve_masked_ridge
 from theory.masked.masks.random_masks import RandomMasksSolution, solve_random_masks
 from theory.masked.masks.span_mask import SpanMaskSolution, SpanWindowsSolution, solve_span_mask, solve_span_windows
@@ -9,7 +10,6 @@ from theory.masked.ridgeless import ridgeless
 from theory.masked.solution import MaskedRidgeSolution
 from theory.masked.teacher_student import TeacherStudentSolution, teacher_student
 from theory.models import MaskedRegression, MaskedRidge, RandomMasks, SpanMask, SpanWindows, TeacherStudent
-from theory.models.arguments import checked
 from theory.numerics.extremes import within_range
 
 

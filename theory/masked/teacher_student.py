@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.results import SolverResult
 from theory.masked.errors import variance_factor
 from theory.masked.signs import require_non_negative
 from theory.models import TeacherStudent
-from theory.models.arguments import checked
-from theory.models.results import SolverResult
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge
 
 

@@ -6,9 +6,9 @@ from typing import Self
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
 from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
 

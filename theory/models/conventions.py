@@ -10,7 +10,7 @@ record's own number of unknowns.
 
 import math
 
-from theory.models import checks
+from theory.core import checks
 
 SMALLEST_RATIO, LARGEST_RATIO = 1e-300, 1e300  # beyond these, products with alpha leave the floating-point numbers
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from theory.models import checks, spectrum
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.models import spectrum
 from theory.models.eigenmodes import eigenmodes
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import divided, graded_edges, half_circle, panelled_legendre

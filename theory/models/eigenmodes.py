@@ -11,7 +11,7 @@ Veselic, SIAM J. Matrix Anal. Appl. 13, 1204 (1992); LAPACK's dgejsv).
 import numpy as np
 from scipy.linalg import lapack
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 ALIKE = 4.0  # ratio of variances up to which all columns count as being in the same unit
 NEAR = 1e4  # ratio of variances up to which a plain eigensolver keeps 12 digits of a well conditioned matrix

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import half_circle

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, frozen, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 

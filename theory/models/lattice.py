@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ellipkm1
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, one_pole_circle, set_checked
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import divided, graded_edges, panelled_legendre

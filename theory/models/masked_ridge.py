@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.conventions import sample_ratio, samples_per_unknown
 from theory.models.covariance import Covariance, set_checked
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.row_scales import RowScales
 

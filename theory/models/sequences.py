@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 

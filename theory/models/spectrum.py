@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.conventions import sample_ratio
 from theory.models.covariance import Covariance, set_checked
 from theory.models.row_scales import GAUSSIAN, RowScales, shown_fields

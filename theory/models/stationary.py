@@ -9,8 +9,8 @@ import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh_tridiagonal, toeplitz
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, adaptive_circle, one_pole_circle, raised_cosine, set_checked
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import half_circle

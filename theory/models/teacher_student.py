@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 from theory.models.masked_ridge import RidgeProblem
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 

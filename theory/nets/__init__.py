@@ -1,4 +1,4 @@
-"""What attention networks learn of Potts data: when the first plateau ends, in which order, from how many samples."""
+"""Attention networks on Potts data: the first plateau, the order in which they learn, and how many samples."""
 
 from theory.nets.ascent import (
     BestDirection,

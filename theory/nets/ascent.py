@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from theory.models import FactoredStack, Sequences, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result, SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result, SolverResult
+from theory.models import FactoredStack, Sequences
 from theory.nets.law import Data, law_of
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, unpacked
 from theory.numerics import ConvergenceError, Solution

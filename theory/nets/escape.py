@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.integrate import DOP853, RK45, OdeSolver
 
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result, SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result, SolverResult
+from theory.models import FactoredStack
 from theory.nets.ascent import ascend
 from theory.nets.law import Data, law_of, require_same_sizes
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, rearranged, unpacked

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models import FactoredStack
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.potts.batches import blocks
 from theory.nets.law import Contexts, Data, Law, contexts_of, law_of, require_same_sizes
 from theory.nets.moments import second_moments_of, third_moments_of

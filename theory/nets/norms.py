@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models import FactoredStack, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import FactoredStack
 from theory.models.nets import MAX_LAYERS
-from theory.models.results import Result
 
 
 @checked

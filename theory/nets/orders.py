@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models import FactoredStack, Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import FactoredStack, Potts
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States
 from theory.models.potts.one_hot_contrasts import helmert
-from theory.models.results import Result
 
 MAX_NUMBERS = 2**24  # L times C^L: the logits of every site in every context
 

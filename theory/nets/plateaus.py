@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax
 
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import Potts
 from theory.nets.orders import order_fractions, true_logits, truncated
 from theory.potts import Enumeration, enumerate_states
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import PottsModel, Sequences, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import PottsModel, Sequences
 from theory.models.potts import zero_sum
 from theory.models.potts.one_hot_contrasts import helmert
-from theory.models.results import Result
 from theory.nets.law import Data, law_of
 from theory.nets.moments import second_moments_of
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics.search import Found
 
 Problem = TypeVar("Problem")

@@ -6,7 +6,7 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 from theory.numerics.solution import ConvergenceError, Solution
 
 Parameters = ParamSpec("Parameters")

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics.search import Counted, search
 from theory.numerics.solution import Solution, Status, verified
 from theory.numerics.steps import Anderson, Map, differences, drawn_back, newton_step, relative_gap

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics.quadrature import panelled_legendre
 
 RANGE = 12.5  # the normal law has no weight beyond it, unless a function grows as fast as the law falls

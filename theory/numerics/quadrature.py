@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @cache

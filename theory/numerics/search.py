@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics.steps import Anderson, Map, differences, drawn_back, newton_step, relative_gap
 
 LARGEST_STEP = 3.0  # largest step of a proposal in any coordinate: a factor of 20 where they are logarithms

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from theory.models.errors import MaskedSSLError
+from theory.core.errors import MaskedSSLError
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from theory.models.results import SolverResult
+from theory.core.results import SolverResult
 from theory.numerics.solution import ConvergenceError, Solution
 
 Answer = TypeVar("Answer", bound=SolverResult)

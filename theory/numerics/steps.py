@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Map = Callable[[Array], Array]
 DIFFERENCE = 1e-6  # the step of central differences, relative to 1 + |x|

@@ -1,4 +1,4 @@
-"""Perceptrons with discrete or stochastic weights: entropy of solutions, capacity, loss, and local stability."""
+"""Perceptrons: discrete or stochastic weights, entropy of solutions, capacity, loss, and local stability."""
 
 from theory.perceptron.discrete_capacity import (
     ZeroEntropyCapacity,

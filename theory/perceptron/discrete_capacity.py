@@ -8,10 +8,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import entr, log_ndtr, logsumexp, ndtr
 
-from theory.models import DiscretePerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_broken, rivals, same

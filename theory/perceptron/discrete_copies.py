@@ -8,10 +8,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, logsumexp
 
-from theory.models import DiscretePerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import DiscretePerceptron
 from theory.numerics import Solution, WithReplicon, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.numerics.steps import relative_gap

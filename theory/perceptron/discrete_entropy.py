@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import DiscretePerceptron, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
+from theory.models import DiscretePerceptron
 from theory.numerics import ConvergenceError, Solution, WithReplicon, refuse_unstable
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_norms import likely_maxima, log_mean_number

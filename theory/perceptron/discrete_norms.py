@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logit, logsumexp
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.perceptron.discrete_saddle import Saddle, hazard
 from theory.perceptron.gaussian_average import gaussian_grid, half_gaussian_grid
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
-from theory.models.arrays import Array
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
 from theory.perceptron.gaussian_average import STEP, gaussian_grid, half_gaussian_grid

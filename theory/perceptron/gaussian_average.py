@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 REACH = 10.0  # the Gaussian measure outside is 1.5e-23
 STEP = 0.025

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.models.perceptron import StochasticPerceptron
-from theory.models.results import SolverResult
 from theory.numerics import ConvergenceError, Solution, WithReplicon, require_stable, solve_fixed_point, verified
 from theory.numerics.extremes import within_range
 from theory.perceptron.stochastic_averages import PatternAverage, WeightAverage, pattern_average, weight_average

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.perceptron import StochasticPerceptron
 from theory.numerics import ConvergenceError, Solution, graded_edges, panelled_legendre
 

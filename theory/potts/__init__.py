@@ -1,4 +1,4 @@
-"""Exact results for generalized Potts models: small systems, solvable ones, and the least losses of fits."""
+"""Potts models: exact results for small systems, solvable ones, and the least losses of fits."""
 
 from theory.potts.clones import MaximumEntropyClone, maximum_entropy_clone
 from theory.potts.contrasts import heteroskedasticity, ring_contrasts, ring_correlation

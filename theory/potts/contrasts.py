@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import Empirical, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Empirical
 from theory.models.potts.base import require_finite_scores
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
 from theory.models.potts.factored import symmetric

@@ -5,11 +5,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.blocks import blocks
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.blocks import blocks
+from theory.core.results import Result
+from theory.models import Potts
 from theory.numerics.extremes import within_range
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.parameterizations import Parameterization, parameterization_of

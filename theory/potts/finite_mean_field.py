@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 
 MAX_SITES = 4000
 LARGEST_BETA = 1e300  # so that no score times beta overflows

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.models import AR1, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
+from theory.models import AR1
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
-from theory.models.results import SolverResult
 from theory.potts.contrasts import ring_correlation
 from theory.potts.predictors import LinearPredictors
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation

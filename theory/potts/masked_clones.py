@@ -6,10 +6,11 @@ from itertools import combinations
 import numpy as np
 from scipy.special import log_softmax, rel_entr
 
-from theory.models import Potts, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import Potts
 from theory.potts.enumeration import Enumeration, enumeration_of
 from theory.potts.floors import energy_features, fit_conditionals
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from scipy.optimize import brentq
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 
 Stability = Literal["stable", "metastable", "unstable"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.potts import DensePottsModel, Potts, PottsModel, SquareLatticePotts, identifiable_colors, zero_sum
 from theory.models.potts.batches import States
 from theory.models.potts.one_hot_contrasts import helmert

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.potts.one_hot_contrasts import ContrastPopulation
 from theory.random_matrix import RidgeMoments
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.covariance import set_checked
 from theory.models.potts.factored import symmetric
-from theory.models.results import Result
 
 GAP = 1e-8  # least relative distance of the two largest eigenvalues: below it the leading eigenvector is rounding
 

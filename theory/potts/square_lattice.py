@@ -4,8 +4,8 @@ import math
 
 from scipy.special import ellipkm1
 
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 
 
 @checked

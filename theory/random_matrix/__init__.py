@@ -1,4 +1,4 @@
-"""Deterministic equivalents of sample covariances, laws of their eigenvalues, and spikes."""
+"""Random matrices: deterministic equivalents of sample covariances, laws of their eigenvalues, and spikes."""
 
 from theory.random_matrix.bbp import (
     SpikeOutlier,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.models import Covariance, Spectrum, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import Covariance, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range

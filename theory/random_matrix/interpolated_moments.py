@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.interpolate import BarycentricInterpolator
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.moments import RidgeMoments
 
 ACCURACY = 1e-13  # of the interpolation, as far as the poles tell

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models import Spectrum, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.blocks import in_blocks
+from theory.models import Spectrum
 from theory.numerics.extremes import within_range
 
 BUDGET = 2_000_000  # entries of temporaries

@@ -5,9 +5,9 @@ from typing import Protocol
 
 import numpy as np
 
+from theory.core.arrays import Array
+from theory.core.blocks import in_blocks
 from theory.models import Covariance, LargeCovariance, ResolventDiagonals, Spectrum
-from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
 from theory.random_matrix.moments import RidgeMoments, ridge_moments, shrinkage
 
 ENTRIES = 2_000_000  # numbers of a temporary array (points x modes)

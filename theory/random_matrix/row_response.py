@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
+from theory.core.arrays import Array
+from theory.core.blocks import in_blocks
 from theory.models.row_scales import RowScales
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.moments import RidgeMoments

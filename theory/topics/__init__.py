@@ -1,4 +1,4 @@
-"""Topic structure learned by masked language modeling (arXiv:2303.04245), in closed form.
+"""Topics: what masked language modeling learns of them (arXiv:2303.04245), in closed form.
 
 Documents mix topics. In stage 1 attention is uniform and the value matrix is learned; in stage 2 the value matrix is
 that of stage 1 and attention is learned.

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.topics import Topics
 
 

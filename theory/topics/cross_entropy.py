@@ -10,9 +10,9 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.topics import Masking, TopicModel, Topics
 from theory.numerics import ConvergenceError, Solution
 from theory.topics.blocks import BlockMatrix

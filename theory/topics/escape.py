@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
 from theory.topics.sectors import same_topic_gap, sectors
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
 from theory.models.topics import Masking, Topics
 from theory.topics.blocks import BlockMatrix
 from theory.topics.cross_entropy import cross_entropy_flow

@@ -7,9 +7,9 @@ S.
 
 from dataclasses import dataclass
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel, Topics
 
 

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.models.topics import Masking, TopicModel
 from theory.numerics import ConvergenceError, Solution
 from theory.topics.attention import Keys

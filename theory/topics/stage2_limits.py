@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.topics import Masking, TopicModel
 from theory.topics.stage2 import LARGEST
 from theory.topics.stage2_roots import ConvexSlope

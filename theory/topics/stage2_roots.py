@@ -7,7 +7,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from scipy.optimize import brentq
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.topics.stage2_terms import NEAR, Setting, Terms
 
 NEVER = 1e-24  # an excess below this, relative to the pull, is rounding: attention concentrates without end

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.topics import Masking, TopicModel
 from theory.topics.attention import Keys, seen_by_keys
 from theory.topics.sectors import require, same_topic_gap

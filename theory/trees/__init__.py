@@ -1,4 +1,4 @@
-"""The natural numbers written as rooted trees: exact densities, moments and frequencies of the words of their text."""
+"""Text of rooted trees: densities, moments and word frequencies of the natural numbers written as trees."""
 
 from theory.trees.densities import NumberDensity, depth_density, exponent_density, squarefree_run_density
 from theory.trees.encoding import smallest_number, word_of

@@ -1,6 +1,6 @@
 """From a number to its word, and from a word to the smallest number that has it."""
 
-from theory.models.arguments import checked
+from theory.core.arguments import checked
 from theory.models.trees import RootedTree
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.trees import RootedTree
 from theory.models.trees.factors import primes_up_to
 from theory.trees.euler import prime_zeta

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.trees import RootedTree
 from theory.models.trees.tree import tree_named
 from theory.trees.prime_sums import ordered_sum

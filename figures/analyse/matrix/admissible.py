@@ -8,7 +8,7 @@ import numpy as np
 from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.table_rows import table_rows
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 ROUNDING = 1e-12  # a spread below this share of the largest entry counts as none
 EXACT = 1e15  # whole numbers below it are exact, and differ by more than ROUNDING of them

@@ -27,7 +27,7 @@ from figures.analyse.matrix.unlike_rows import unlike_rows
 from figures.analyse.splits import Sweep
 from simulate.core import Task, sweep
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 RELATIVE_LAMS = np.array([1e-3, 1e-2, 1e-1])  # in units of the mean variance
 SEARCHED = np.geomspace(1e-5, 1e2, 57)  # in the same units, eight for each decade

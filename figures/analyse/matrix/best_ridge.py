@@ -12,8 +12,8 @@ from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import Estimate
 from simulate.masked import RowBlocks, fit
 from theory import masked
+from theory.core.arrays import Array
 from theory.models import Empirical, EqualScales, MaskedRegression, RowScales
-from theory.models.arrays import Array
 
 AROUND = np.array([0.1, 0.3, 1.0, 3.0, 10.0])  # leave-one-out is measured there, in units of the chosen ridge
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from simulate.masked import RowBlocks
 from simulate.masked.moments import Gram, Moments
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @overload

@@ -15,7 +15,7 @@ from scipy.special import betainc, stdtr
 from figures.analyse.matrix.table_rows import table_rows
 from figures.analyse.wording import counted, listed
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 LEVEL = 0.01  # chance of a sentence of each kind where there is nothing
 SAME = 0.999  # correlation beyond which two columns say the same

@@ -22,8 +22,8 @@ from figures.analyse.matrix.plan import FEWEST_ROWS
 from figures.analyse.matrix.table_rows import table_rows
 from simulate.masked import RowBlocks, fit_path
 from theory import masked
+from theory.core.arrays import Array
 from theory.models import Empirical
-from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 
 Predict = Callable[[int, Array], Array]  # (training rows, lams) -> mean test errors

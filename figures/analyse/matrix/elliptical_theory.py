@@ -25,8 +25,8 @@ from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from simulate.masked import RowBlocks, fit_path
 from theory import masked
+from theory.core.arrays import Array
 from theory.models import Empirical, RowScales
-from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix.row_response import row_response, row_weight
 

@@ -10,7 +10,7 @@ from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from simulate.masked import RowBlocks, fit_path
 from simulate.masked.moments import Moments
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def split_errors(

@@ -11,8 +11,8 @@ from figures.analyse.matrix.spectrum import MatrixSpectrum
 from figures.analyse.record import Analysis
 from simulate.core import Estimate
 from simulate.masked import RowHeterogeneity
+from theory.core.arrays import Array
 from theory.models import RowScales
-from theory.models.arrays import Array
 
 TUNED = r"$\lambda$ by GCV"
 ELLIPTICAL = "elliptical"

@@ -11,7 +11,7 @@ from figures.analyse.matrix.plan import FEWEST_ROWS, Plan
 from figures.analyse.matrix.record import ELLIPTICAL, TUNED, MatrixAnalysis, curve_labels
 from figures.core import Row, row
 from simulate.core import Estimate
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame

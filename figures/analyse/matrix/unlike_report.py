@@ -7,7 +7,7 @@ from figures.analyse.matrix.row_scales import differ
 from figures.analyse.wording import counted
 from simulate.core import Estimate
 from simulate.masked import RowHeterogeneity
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def row_scales_text(found: RowHeterogeneity | str) -> str:

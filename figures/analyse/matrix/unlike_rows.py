@@ -13,7 +13,7 @@ from figures.analyse.matrix.record import UnlikeRows
 from figures.core import Row
 from simulate.core import Estimate
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def unlike_rows(

@@ -25,7 +25,7 @@ from figures.analyse.sequences.tuning import tuned
 from figures.analyse.splits import Sweep, checked_sizes
 from figures.analyse.wording import paragraphs
 from simulate.core import Task, stream
-from theory.models import checks
+from theory.core import checks
 
 FEWEST = 10  # sequences
 # Tolerance of the fits whose losses are stated: 3e-3 changes no loss of a protein family by more than 2 % of its bar.

@@ -11,7 +11,7 @@ from simulate.nets.clones import MOST_ORDER, require_order
 from simulate.potts import FitError, MixingError
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import SEQUENCES_EACH, triplet_parameters
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -17,7 +17,7 @@ from figures.analyse.sequences.residuals import SHORT
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.sequences.tasks import Settings, States, pair_scores
 from simulate.core import Task, stream
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 PERMUTATIONS, FEWEST_PERMUTATIONS = 19, 9  # false alarms in 1 of 20 and in 1 of 10 analyses of independent columns
 BUDGET = 4e8  # sequences times pairs of sites, in all permutations: about a minute

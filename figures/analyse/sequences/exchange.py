@@ -8,7 +8,7 @@ import numpy as np
 
 from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import ABSENT
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame

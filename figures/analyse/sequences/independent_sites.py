@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 WEAKEST = 1e-12  # stands for no penalty where every color occurs
 STEPS = 100

@@ -12,7 +12,7 @@ from figures.analyse.sequences.reference import Reference
 from figures.analyse.sequences.scores import Pair
 from simulate.core import Estimate
 from simulate.nets import Clone
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 # A site of a fold, a stem or a chain touches some six others: from 25 sites on fewer than a quarter of all pairs do.
 SHORT = 24  # sites

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.wording import duration
 from simulate.potts.inference.weights import comparison_seconds, similarity
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Clusters = NDArray[np.int64]
 

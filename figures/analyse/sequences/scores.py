@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.potts import zero_sum_blocks
 
 

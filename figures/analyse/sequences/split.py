@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from figures.analyse.splits import checked_test_fraction
 from figures.analyse.wording import counted
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Indices = NDArray[np.int64]
 

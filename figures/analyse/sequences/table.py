@@ -10,7 +10,7 @@ from figures.analyse.sequences.record import SequenceAnalysis
 from figures.analyse.sequences.reference import ABSENT
 from figures.core import Row, row
 from simulate.core import Estimate
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame

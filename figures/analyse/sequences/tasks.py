@@ -17,7 +17,7 @@ from figures.analyse.sequences.scores import average_product_corrected, interact
 from simulate.core import Estimate
 from simulate.potts import pseudo_likelihood, sequence_weights
 from simulate.potts.inference.sequence_losses import sequence_losses
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 States = NDArray[np.uint8]
 

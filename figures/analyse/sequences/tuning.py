@@ -11,7 +11,7 @@ from figures.analyse.sequences.split import Indices, split_clusters
 from figures.analyse.sequences.tasks import Settings, States, as_estimates, learning_task
 from figures.analyse.splits import Sweep
 from simulate.core import Task
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 TUNING_TOL = 2e-2  # changes losses by less than the penalties do
 SEARCH = "penalty"  # key of the task

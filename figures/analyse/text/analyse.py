@@ -14,8 +14,8 @@ from simulate.core import stream
 from simulate.topics import fit_value_matrix, gibbs_lda
 from simulate.topics.contrast import random_embedding
 from simulate.topics.counts import word_counts
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.topics import Masking
 
 TOP_WORDS = 10

@@ -16,7 +16,7 @@ from simulate.topics.contrast import (
     topic_contrast,
     topic_membership,
 )
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 DENSE_UP_TO = 600  # words: below, computing all eigenvectors is as fast as searching for some
 RESTARTS, WORDS_A_RESTART = 20, 150  # of the search at most, more for many words: no more than the direct way costs

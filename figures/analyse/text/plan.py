@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from theory.models import checks
+from theory.core import checks
 
 MOST_TOPICS, DOCUMENTS_A_TOPIC = 20, 10  # by default
 THRESHOLDS = (0.002, 0.005, 0.01)

@@ -10,12 +10,12 @@ from scipy.linalg import blas, lapack
 from simulate.masked.checks import data_matrix
 from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import between, finite_array, positive
+from theory.core.results import Result
 from theory.models import Covariance, RandomMasks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import between, finite_array, positive
 from theory.models.masks import LEAST_RATE
-from theory.models.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.checks import finite_array, positive, shown
 from theory.models import SpanMask, SpanWindows
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.checks import finite_array, positive, shown
 
 
 @checked

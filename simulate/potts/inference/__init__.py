@@ -6,7 +6,7 @@ from simulate.potts.inference.gaussian import MeanFieldFit, mean_field
 from simulate.potts.inference.held_out import MaskedLoss, masked_loss, site_independent
 from simulate.potts.inference.uncertainty import StandardErrors, standard_errors
 from simulate.potts.inference.weights import sequence_weights
-from theory.models.errors import FitError
+from theory.core.errors import FitError
 
 __all__ = [
     "FactoredFit",

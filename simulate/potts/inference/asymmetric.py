@@ -12,8 +12,8 @@ from simulate.potts.inference.descent import Curvatures, Options, descend, indep
 from simulate.potts.inference.minimize import Function, Minimum, Vector
 from simulate.potts.inference.objective import group_loss, site_groups
 from simulate.potts.inference.sequences import Sequences
+from theory.core.arrays import Array
 from theory.models import DensePottsModel
-from theory.models.arrays import Array
 from theory.models.potts import centered, zero_sum_blocks
 
 

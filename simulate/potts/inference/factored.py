@@ -12,10 +12,10 @@ from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.support import WEAK, WEAK_ITERATIONS, WEAK_TOL, drift, still_growing
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.errors import FitError
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.errors import FitError
 from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]

@@ -9,11 +9,12 @@ from scipy.special import log_softmax
 
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.sequences import Sequences
-from theory.models import PottsModel, checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import PottsModel
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import blocks
-from theory.models.results import SolverResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)

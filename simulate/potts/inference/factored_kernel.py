@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
 from simulate.core.threads import in_threads
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
 ENTRIES = 32768  # number of entries of the logits of a block of samples, so that they stay in the cache

@@ -6,8 +6,8 @@ import numpy as np
 
 from simulate.potts.inference.gaussian import mean_field
 from simulate.potts.inference.sequences import Sequences
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 
 Start = tuple[Array, Array, Array]
 

@@ -20,10 +20,11 @@ from simulate.potts.inference.support import (
     still_growing,
 )
 from simulate.potts.inference.symmetric import fit as symmetric_fit
-from theory.models import DensePottsModel, checks
-from theory.models.arguments import checked
-from theory.models.errors import FitError
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.errors import FitError
+from theory.core.results import SolverResult
+from theory.models import DensePottsModel
 
 
 @dataclass(frozen=True, eq=False, repr=False)

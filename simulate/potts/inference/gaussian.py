@@ -8,11 +8,12 @@ import numpy as np
 
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
-from theory.models import DensePottsModel, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
+from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
-from theory.models.results import Result
 
 ARRAYS = 6  # arrays of (L C)^2 doubles that are held at the peak
 

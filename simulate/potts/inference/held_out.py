@@ -7,13 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from simulate.potts.inference.sequences import Sequences
-from theory.models import Potts, PottsModel, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import Result
+from theory.models import Potts, PottsModel
 from theory.models.potts import centered
 from theory.models.potts.batches import blocks, checked_samples, normalized_weights
-from theory.models.results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

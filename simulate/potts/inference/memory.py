@@ -6,7 +6,7 @@ from simulate.potts.inference.descent import SINGLE
 from simulate.potts.inference.minimize import HISTORY
 from simulate.potts.inference.objective import ROW
 from simulate.potts.inference.sequences import Sequences
-from theory.models import checks
+from theory.core import checks
 
 # All of these count arrays of (L C)^2 doubles. A vector of all couplings, each pair once, has half as many numbers.
 # While a symmetric fit evaluates there are its point, two gradients, the step, and the kept pairs but the oldest.

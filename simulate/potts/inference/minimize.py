@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.blocks import blocks
+from theory.core.blocks import blocks
 
 Vector = NDArray[np.floating[Any]]  # its precision is that of the whole minimization
 Pair = tuple[NDArray[np.float32], NDArray[np.float32], float]  # step, change of the gradient, their product

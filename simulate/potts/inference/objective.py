@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from simulate.potts.inference.kernels import logits, residuals, scatter, sums
 from simulate.potts.inference.sequences import Sequences
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.potts.batches import blocks
 
 ROW = 128  # numbers in a row of a group's table: long enough for vector units, short enough for the cache

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.kernels import cached_njit
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Numbers = NDArray[Any]
 

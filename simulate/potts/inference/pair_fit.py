@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.models import DensePottsModel
-from theory.models.arrays import Array
 
 
 class PairFit:

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import PottsModel, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import PottsModel
 from theory.models.potts import identifiable_colors, zero_sum_blocks
 
 LARGEST = 1e30  # size of couplings; products of squares of two, divided by those of two others, stay finite

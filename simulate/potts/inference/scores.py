@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from simulate.potts.inference.sequences import Sequences
+from theory.core.arrays import Array
 from theory.models import DensePottsModel
-from theory.models.arrays import Array
 from theory.models.potts import helmert
 from theory.models.potts.batches import blocks
 

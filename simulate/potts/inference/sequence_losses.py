@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from simulate.potts.inference.kernels import logits
 from simulate.potts.inference.objective import BLOCK, site_groups
+from theory.core.arrays import Array
 from theory.models import DensePottsModel
-from theory.models.arrays import Array
 from theory.models.potts.batches import blocks, checked_samples
 
 

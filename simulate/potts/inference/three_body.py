@@ -12,12 +12,13 @@ from simulate.potts.inference.descent import independent_fields, penalty
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
-from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.errors import FitError
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.errors import FitError
+from theory.core.results import SolverResult
+from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel
 from theory.models.potts.batches import blocks
-from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,11 +10,11 @@ from scipy.linalg import cho_factor, cho_solve
 from simulate.potts.inference.full import PseudoLikelihoodFit
 from simulate.potts.inference.scores import Places, joint_places, n_parameters, site_places, statistics
 from simulate.potts.inference.sequences import Sequences
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import Result
 from theory.models.potts import helmert
-from theory.models.results import Result
 
 ARRAYS = 5  # arrays of p^2 doubles for p parameters that are held at the peak
 ROUNDING = 1e-13  # least square of a pivot of the Hessian, relative to its diagonal

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from simulate.core.progress import progress_bar
 from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar, join_forests
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
-from theory.models.results import Result
 
 WORD = 64  # sites whose bits share a machine word
 MOST_COLORS = 1 << 15  # so that a color fits into 15 bit planes

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.threads import in_threads
-from theory.models import Potts, checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.models import Potts
 
 States = NDArray[np.int16]
 MOST_COLORS = np.iinfo(np.int16).max

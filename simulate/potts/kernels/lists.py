@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from theory.core.arrays import Array
 from theory.models import Interaction, ManyBodyPottsModel, PottsModel
-from theory.models.arrays import Array
 
 Integers = NDArray[np.int64]
 

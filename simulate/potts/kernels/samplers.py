@@ -18,8 +18,8 @@ from simulate.potts.kernels.sweeps import (
     group_sweeps,
     product_sweeps,
 )
+from theory.core.arrays import Array
 from theory.models import DensePottsModel, ManyBodyPottsModel, PottsModel, SquareLatticePotts
-from theory.models.arrays import Array
 
 Chains = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]  # betas, keys, states, accepted, in blocks
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.glm.fresh_loss import fresh_loss
 from theory.glm.saddle_point import SaddlePoint
 from theory.glm.solver import solve
-from theory.models import checks
-from theory.models.arguments import checked
 from theory.models.glm import GaussianMixture
-from theory.models.results import Result
 
 WIDTH = 1e-4  # of the interval of log lam in which the minimum lies
 SCANNED = 2 / math.log(10)  # ridges, for each unit of log lam

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from theory.models import MaskedRidge, checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.models import MaskedRidge
 from theory.models.conventions import ridge_per_unknown, samples_per_unknown
 from theory.models.glm import Cluster, GeneralizedLinearModel, Modes
 

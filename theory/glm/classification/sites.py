@@ -20,11 +20,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.glm.losses import Loss
 from theory.glm.multiclass.channel import contrasts
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
 from theory.models.glm import GaussianMixture, Modes, MulticlassMixture
 from theory.models.glm.modes import covariance_matrix
 

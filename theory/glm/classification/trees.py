@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.results import Result
 from theory.glm.quadrature import normal_nodes
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.results import Result
 
 MOST_NEIGHBORS = 10_000
 COLDEST = 18.0  # beyond it 1 - tanh(beta)^2 is zero in double precision

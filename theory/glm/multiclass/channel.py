@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Nodes = tuple[Array, Array]  # z (N, D), weights (N,)
 

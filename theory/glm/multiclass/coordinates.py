@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.multiclass.equations import Classes
-from theory.models.arrays import Array
 from theory.numerics import Counted, solve_fixed_point
 from theory.numerics.search import Found
 

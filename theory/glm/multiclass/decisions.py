@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import ndtr
 
+from theory.core.arrays import Array
 from theory.glm.normal_law import bivariate
 from theory.glm.quadrature import ORDER, normal_nodes
-from theory.models.arrays import Array
 
 INDEPENDENT = 1e-9  # relative misfit up to which outputs count as independent but for a common part
 SCRAMBLES = 8  # of the quasi-Monte Carlo rule: its spread over them is the error estimate

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.multiclass.channel import ClassAverages, Nodes, Progress, softmax_averages, square_averages
 from theory.glm.multiclass.nodes import Rule
-from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Rule = Literal["product", "sparse grid", "Sobol"]
 PER_AXIS = {1: 200, 2: 64, 3: 28}  # nodes of Gauss-Hermite products in few dimensions

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.models.kernels import cached_njit
+from theory.core.kernels import cached_njit
 
 NEWTON_STEPS = 200
 HALVINGS = 40

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.multiclass.channel import Progress
 from theory.glm.multiclass.coordinates import Logarithmic, polished
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import Rule, gaussian_nodes
-from theory.models.arrays import Array
 from theory.numerics.steps import relative_gap
 
 SMOOTH = 1e-8  # change from one level to the next at which a sparse grid needs no comparison

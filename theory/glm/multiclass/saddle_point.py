@@ -7,15 +7,15 @@ from typing import cast
 
 import numpy as np
 
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.glm.multiclass.channel import ClassAverages, contrasts, symmetric_root
 from theory.glm.multiclass.decisions import decision_probabilities
 from theory.glm.multiclass.equations import Classes
 from theory.glm.multiclass.nodes import Rule, gaussian_nodes
 from theory.glm.multiclass.rules import solved_near, with_other_nodes
 from theory.glm.multiclass.stability import replicon
-from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
-from theory.models.results import SolverResult
 from theory.numerics import Solution, WithReplicon
 from theory.numerics.steps import relative_gap
 

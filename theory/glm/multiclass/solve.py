@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.glm.continuation import ridges
 from theory.glm.multiclass.channel import contrasts
 from theory.glm.multiclass.coordinates import Logarithmic, is_exhausted, polished
@@ -15,8 +17,6 @@ from theory.glm.multiclass.rules import best_rule
 from theory.glm.multiclass.saddle_point import MulticlassSaddlePoint, observables
 from theory.glm.multiclass.square import solve_square
 from theory.glm.multiclass.two import solve_two
-from theory.models import checks
-from theory.models.arrays import Array
 from theory.models.glm import MulticlassMixture
 from theory.numerics import Solution, first_solved, follow, require_stable, search, verified
 from theory.numerics.search import Found

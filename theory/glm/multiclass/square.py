@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.glm.multiclass.equations import Classes
-from theory.models.arrays import Array
 from theory.numerics import solve_fixed_point
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
+from theory.core.arrays import Array
 from theory.glm.multiclass.channel import ClassAverages
 from theory.glm.multiclass.equations import Classes
-from theory.models.arrays import Array
 
 
 def replicon(classes: Classes, averages: Sequence[ClassAverages]) -> float:

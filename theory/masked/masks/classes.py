@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

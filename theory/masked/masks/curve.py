@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.masked.masks.equations import solved_points
 from theory.masked.masks.population import population
 from theory.masked.masks.random_masks import mean_over_coordinates
 from theory.masked.signs import require_non_negative
-from theory.models import Covariance, RandomMasks, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.models import Covariance, RandomMasks
 from theory.models.conventions import sample_ratio
-from theory.models.frames import table
 from theory.models.masks import LEAST_RATE
-from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd

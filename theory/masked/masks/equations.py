@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from theory.core.arrays import Array
 from theory.masked.errors import variance_factor
 from theory.masked.masks.classes import AllMasks, Response, RowClasses, row_classes
 from theory.masked.masks.population import Population, Resolvent
-from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution, solve_fixed_point
 from theory.random_matrix import ridge_moments, solve_effective_ridge
 

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.linalg import lapack
 
+from theory.core.arrays import Array
 from theory.models import Covariance, Equicorrelated, Spectrum
-from theory.models.arrays import Array
 from theory.numerics import ConvergenceError, Solution
 
 

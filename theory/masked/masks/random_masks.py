@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.masked.masks.equations import Point, solved_points
 from theory.masked.masks.population import inverse, population
 from theory.masked.signs import require_non_negative
 from theory.masked.solution import per_coordinate
 from theory.models import Covariance, RandomMasks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
 
 if TYPE_CHECKING:
     import pandas as pd

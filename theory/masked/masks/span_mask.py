@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.masked.errors import variance_factor
 from theory.masked.masks.span_moments import Spans
 from theory.masked.signs import require_non_negative
-from theory.models import Covariance, SpanMask, SpanWindows, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
+from theory.models import Covariance, SpanMask, SpanWindows
 from theory.random_matrix import ridge_moments, shrinkage, solve_effective_ridge, solve_ridge_equation
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.core.arrays import Array
 from theory.models import Covariance, Spectrum
-from theory.models.arrays import Array
 from theory.random_matrix import RidgeMoments, shrinkage
 
 

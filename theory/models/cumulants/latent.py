@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-9  # by which sums, means and variances may miss their values; the record removes what it finds

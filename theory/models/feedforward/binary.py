@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 BinaryNeurons = Literal["sign", "tanh"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 LabelLaw = Literal["linear", "sign", "random", "cluster"]

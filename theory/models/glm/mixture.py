@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 from theory.models.glm.modes import DenseModes, Modes
 from theory.models.glm.objective import SumObjective, checked_loss

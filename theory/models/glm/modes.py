@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 
 ROUNDING = 1e-10  # relative: negative eigenvalues below this are rounding

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import checks
+from theory.core import checks
 
 LOSSES = ("square", "logistic", "hinge", "hard_margin")
 METHODS = ("name", "value", "prox", "force", "slope", "breakpoints")  # the methods of an own loss, see theory.glm.Loss

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import Cluster
 from theory.models.glm.modes import ROUNDING, DenseModes, Modes

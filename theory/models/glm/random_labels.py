@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import Covariance, set_checked
 from theory.models.glm.objective import SumObjective, checked_loss
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.cluster import numbers
 from theory.models.glm.objective import SumObjective, checked_loss

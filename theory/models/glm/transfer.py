@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.glm.covariate import GaussianCovariateModel
 from theory.models.glm.objective import SumObjective, checked_loss

@@ -8,8 +8,8 @@ That gives the diagonals of A^-1 c P A^-1 and A^-2, which involve all entries of
 
 import numpy as np
 
-from theory.models.arrays import Array
-from theory.models.kernels import cached_njit
+from theory.core.arrays import Array
+from theory.core.kernels import cached_njit
 
 
 @cached_njit(error_model="numpy")

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.covariance import Covariance, same_size
 
 LARGEST_KAPPA = 1e300  # its products with entries of the covariance should not overflow

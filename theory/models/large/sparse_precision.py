@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky_banded
 from scipy.sparse import csr_array, issparse
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.covariance import frozen, set_checked
 from theory.models.large.base import LARGEST_KAPPA, LargeCovariance, ResolventDiagonals
 

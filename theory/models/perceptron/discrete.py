@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.covariance import set_checked
 
 LARGEST_LEVEL = 1e100  # so that no square of a level overflows

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 

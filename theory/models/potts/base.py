@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.potts.batches import States, blocks
 
 LARGEST = 1e300  # bound for scores and for scores times beta, so that no sum of them overflows

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import checks
-from theory.models.arrays import Array
-from theory.models.blocks import blocks
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.core.blocks import blocks
 
 __all__ = ["States", "blocks", "checked_samples", "normalized_weights"]
 

@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import frozen, set_checked
 from theory.models.potts.base import Potts, checked_fields, one_hot, require_finite_scores
 from theory.models.potts.batches import States

@@ -4,9 +4,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
 from theory.models.potts.base import LARGEST
 from theory.models.potts.dense import DensePottsModel
 from theory.models.potts.factored import PottsModel

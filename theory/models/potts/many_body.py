@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
 from theory.models.covariance import set_checked
 from theory.models.potts.base import Potts, checked_fields, require_finite_scores
 from theory.models.potts.batches import States

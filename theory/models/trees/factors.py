@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models import checks
+from theory.core import checks
 
 TRIAL = 10**6  # primes up to here are divided out; what is left below TRIAL^3 has at most two prime factors
 BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)  # they decide whether a number below CERTAIN is prime

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from theory.models import checks
+from theory.core import checks
 from theory.models.covariance import set_checked
 
 LARGEST = 10**14  # the primes up to its root, which a sieve must hold, still fit into a few megabytes

@@ -5,8 +5,8 @@ from functools import lru_cache
 from math import log2
 from typing import Any, Self
 
-from theory.models import checks
-from theory.models.arguments import checked
+from theory.core import checks
+from theory.core.arguments import checked
 from theory.models.covariance import set_checked
 from theory.models.trees.factors import exponents, primes_up_to
 

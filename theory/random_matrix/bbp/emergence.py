@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics import Solution, verified
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.operators import Forms

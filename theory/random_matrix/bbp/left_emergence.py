@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh, eigvalsh
 from scipy.optimize import brentq
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.bbp.emergence import ROUNDING, Emerged, Residue, overlaps_of
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise
 from theory.random_matrix.effective_ridge import solve_effective_ridge
 from theory.random_matrix.moments import ridge_moments

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.random_matrix.bbp.normalization import Normalization
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise

@@ -7,10 +7,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 from theory.numerics.extremes import within_range

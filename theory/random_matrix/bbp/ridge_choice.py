@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
+from theory.core.arguments import checked
+from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
-from theory.models.arguments import checked
-from theory.models.results import SolverResult
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.outliers import outlier
 from theory.random_matrix.bbp.transition import threshold

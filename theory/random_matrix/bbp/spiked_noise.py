@@ -7,8 +7,9 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import Covariance, Isotropic, SpikedData, checks
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.models import Covariance, Isotropic, SpikedData
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.models.spiked_data import SpikeMethod
 

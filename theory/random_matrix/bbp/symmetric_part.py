@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from theory.models import Covariance, SpikedData, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.core.results import SolverResult
+from theory.models import Covariance, SpikedData
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.operators import Diagonal

@@ -10,9 +10,9 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
+from theory.core.arguments import checked
+from theory.core.results import SolverResult
 from theory.models import Covariance, SpikedData
-from theory.models.arguments import checked
-from theory.models.results import SolverResult
 from theory.models.spiked_data import SpikeMethod
 from theory.numerics import Solution, verified
 from theory.numerics.extremes import within_range

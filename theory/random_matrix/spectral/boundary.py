@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.points import ROUNDING, Points, between

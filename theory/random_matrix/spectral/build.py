@@ -19,7 +19,7 @@ from theory.random_matrix.spectral.search import bulks
 from theory.random_matrix.spectral.variable import Eigenvalue, Variable
 
 if TYPE_CHECKING:
-    from theory.models.arrays import Array
+    from theory.core.arrays import Array
 
 TOLERANCE = 1e-6  # of the total mass and of the mean; what is reached is in `residual`
 FEW = 16  # atoms: a limit d -> infinity with more is a continuous measure

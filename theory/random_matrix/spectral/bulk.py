@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.polynomial import legendre
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices
 
 WIDE = 30.0  # ratio of the ends beyond which the logarithm is the better coordinate

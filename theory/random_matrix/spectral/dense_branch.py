@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
 from theory.random_matrix.spectral.real_branch import TOLERANCE, BranchPoint, ExtremeEdge, RealBranch, Side

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Indices
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from theory.models.arrays import Array
-from theory.models.blocks import in_blocks
+from theory.core.arrays import Array
+from theory.core.blocks import in_blocks
 from theory.models.row_scales import RowScales
 from theory.random_matrix.row_response import inverse_weights
 from theory.random_matrix.spectral.ensemble import ComplexArray, Ensemble, Indices, Mask, Numbers, ScalarEquation

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.models import checks
-from theory.models.arrays import Array
-from theory.models.frames import table
-from theory.models.results import SolverResult
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.core.frames import table
+from theory.core.results import SolverResult
 from theory.numerics import ConvergenceError, Solution
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices

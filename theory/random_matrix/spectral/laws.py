@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import Covariance, MaskedRidge, Spectrum, checks
-from theory.models.arguments import checked
-from theory.models.arrays import Array
+from theory.core import checks
+from theory.core.arguments import checked
+from theory.core.arrays import Array
+from theory.models import Covariance, MaskedRidge, Spectrum
 from theory.models.row_scales import GAUSSIAN, RowScales
 from theory.numerics.extremes import within_range
 from theory.random_matrix.spectral.build import law_of

@@ -8,7 +8,7 @@ each of these levels, and where N passes none there is no gap.
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import Ensemble
 
 CLOSE = 3e-14  # levels and shares that agree to this are equal

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Indices, Mask
 
 ROUNDING = 8 * float(np.finfo(float).eps)  # relative width of an interval that is not bisected

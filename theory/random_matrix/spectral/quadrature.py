@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.bulk import WEIGHTS, Interval, angles
 from theory.random_matrix.spectral.edges import ExactEdges
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, Ensemble, Indices, Mask

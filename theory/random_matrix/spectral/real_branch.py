@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.numerics import Solution, verified
 from theory.random_matrix.spectral.ensemble import Ensemble
 from theory.random_matrix.spectral.real_modes import modes, shares, simplified

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, Ensemble
 
 Moments = tuple[float, float, float, float]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.bulk import TO_SERIES, WEIGHTS, Bulk, Interval, angles
 from theory.random_matrix.spectral.ensemble import ComplexArray, DenseEnsemble, Ensemble, Indices, Mask
 from theory.random_matrix.spectral.equation import Branch, joined, share_below, solve, solved_blocks, trace

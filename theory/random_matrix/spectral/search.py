@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.boundary import boundaries
 from theory.random_matrix.spectral.bulk import Interval
 from theory.random_matrix.spectral.dense_branch import extreme_edge

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix.spectral.ensemble import ComplexArray, Mask
 
 

@@ -25,8 +25,8 @@ from figures.analyse.matrix.table_rows import table_rows
 from simulate.core import stream
 from simulate.masked import RowBlocks, fit
 from simulate.masked.moments import Gram, mirrored
+from theory.core.arrays import Array
 from theory.models import Diagonal, Isotropic, MaskedRidge
-from theory.models.arrays import Array
 from theory.numerics import ConvergenceError
 from theory.random_matrix import SpectralLaw, covariance_law, predictor_law
 from theory.random_matrix.spectral.build import law_of

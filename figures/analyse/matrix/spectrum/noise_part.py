@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 TRACY_WIDOM = 2.0234  # quantile .99 of the largest eigenvalue of real noise, in units of its scale
 ROUNDS = 30

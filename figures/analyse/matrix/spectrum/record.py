@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from figures.analyse.matrix.spectrum.noise_part import NoisePart
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 from theory.random_matrix import SpectralLaw
 
 MASKED, COVARIANCE, CORRELATION = "masked regression", "covariance", "correlation matrix"

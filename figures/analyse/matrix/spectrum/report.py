@@ -5,7 +5,7 @@ import numpy as np
 from figures.analyse.matrix.spectrum.record import COVARIANCE, MASKED, MatrixSpectrum, MethodSpectrum, NoiseBulk
 from figures.analyse.wording import WIDTH, counted, paragraphs
 from figures.core.render import render
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 HEADER = ["matrix", "largest", "noise part ends at", "outliers", "independent columns at", "outliers", "permuted"]
 CAPTION = (

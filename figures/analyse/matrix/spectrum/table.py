@@ -4,7 +4,7 @@ import numpy as np
 
 from figures.analyse.matrix.spectrum.record import MatrixSpectrum, MethodSpectrum, NoiseBulk
 from figures.core import Row, row
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 DATA, PERMUTED = "the data", "columns permuted"
 NOISE, INDEPENDENT, LIMIT = "noise part", "independent columns", "limit of the noise part"

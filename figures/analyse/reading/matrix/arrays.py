@@ -17,7 +17,7 @@ from figures.analyse.reading.matrix.record import Matrix
 from figures.analyse.reading.opening import GZIP_MAGIC, open_binary
 from figures.analyse.reading.tables.columns import numbered, selected
 from figures.analyse.wording import shown
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 if TYPE_CHECKING:
     from simulate.masked import RowBlocks

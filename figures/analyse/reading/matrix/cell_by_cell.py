@@ -21,7 +21,7 @@ from figures.analyse.reading.tables.columns import place_of_column
 from figures.analyse.reading.tables.layout import COMMENTS, Cells, Layout, parting, split
 from figures.analyse.reading.text_file import TextFile
 from figures.analyse.wording import counted, listed, shown
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 MATRICES_ONLY = "; a table is a matrix if every cell is a number, else say --kind sequences or --kind text"
 LISTED = 20  # columns that a message names

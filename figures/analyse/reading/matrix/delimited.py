@@ -18,7 +18,7 @@ from figures.analyse.reading.opening import announce, uncompressed_size
 from figures.analyse.reading.tables.columns import selected
 from figures.analyse.reading.tables.layout import Header, Layout, find_layout, split
 from figures.analyse.reading.text_file import TextFile, text_file
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def read_delimited(

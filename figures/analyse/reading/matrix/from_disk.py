@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.masked import RowBlocks, row_blocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 def mapped_rows(mapped: NDArray[Any], chosen: Sequence[int]) -> RowBlocks:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from figures.analyse.wording import counted
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 MARKERS = tuple(sign * (10.0**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1))  # -99, 99, -999, ...
 

@@ -16,7 +16,7 @@ from figures.analyse.reading.tables.columns import place_of_column, selected
 from figures.analyse.wording import counted
 from simulate.masked import RowBlocks
 from simulate.masked.row_blocks import block_rows
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 MAGIC = b"PAR1"
 INDEX = "__index_level_0__"  # what pandas calls the index of a table when it writes it

@@ -20,7 +20,7 @@ from figures.analyse.reading.opening import extension
 from figures.analyse.reading.tables.layout import Header
 from figures.analyse.wording import counted
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 BINARY = (".npy", ".npz", ".parquet")  # tables of numbers that are no text
 LARGEST = 1e50  # below it products of two variances, and their sums, stay far from overflow

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from figures.analyse.reading.tables.columns import place_of_column
 from simulate.masked import RowBlocks
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

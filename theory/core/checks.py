@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.models.arrays import Array
+from theory.core.arrays import Array
 
 Record = TypeVar("Record")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -149,6 +149,11 @@ def dimension(value: Any, *, infinite: bool = False, least: int = 1, name: str =
     if number > LARGEST:
         raise ValueError(f"{name} must be an integer of at most 2^63 - 1, got {shown(value)}")
     return int(number)
+
+
+def count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return `value` as an int of at least `least`; ValueError for truth values, fractions, text and infinity."""
+    return int(dimension(value, least=least, name=name))
 
 
 def fits_in_memory(what: str, count: float, instead: str = "") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.models.frames import table
+from theory.core.frames import table
 
 if TYPE_CHECKING:
     import pandas as pd

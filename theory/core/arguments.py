@@ -1,18 +1,20 @@
 """A decorator that checks the arguments of a public function by their annotations."""
 
 import collections.abc
+import dataclasses
 import functools
 import inspect
 import os
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.models import checks
+from theory.core import checks
+from theory.core.ranges import AtLeast, Within
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -65,6 +67,23 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     return with_checks
 
 
+def checked_fields(record: object) -> None:
+    """Check and convert the fields of a record (a dataclass, which may be frozen) by their annotations.
+
+    It is called first in `__post_init__`; the fields are then of the annotated types and ranges.
+    """
+    checks_of = _field_checks(type(record))  # type: ignore[arg-type]  # mypy takes a class to be unhashable here
+    for name, check in checks_of.items():
+        object.__setattr__(record, name, check(name, getattr(record, name)))
+
+
+@functools.cache
+def _field_checks(kind: Any) -> dict[str, Check]:
+    hints = get_type_hints(kind, include_extras=True)
+    found = {field.name: _check(hints[field.name]) for field in dataclasses.fields(kind)}
+    return {name: check for name, check in found.items() if check is not None}
+
+
 def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
     """Returns the annotation itself, or Any for one that is written as text and known only to type checkers."""
     annotation = parameter.annotation
@@ -100,6 +119,9 @@ def _check(annotation: Any) -> Check | None:
     if annotation is ArrayLike:  # a union of many, so it is told before unions
         return checks.real_array
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        ranges = [one for one in arguments[1:] if isinstance(one, AtLeast | Within)]
+        return ranges[0].check if ranges else _check(arguments[0])
     if annotation in SCALARS:
         return SCALARS[annotation]
     if origin in (Union, types.UnionType):

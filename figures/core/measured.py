@@ -1,0 +1,233 @@
+"""Computes the rows of an experiment that measures several named numbers on each sample."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from figures.core.context import Context
+from figures.core.experiment import Curve, Experiment, Measure
+from figures.core.grids import line_of, points_of, sizes_of
+from figures.core.rows import Row, judged_together, row
+from simulate.core import Estimate, Task, extrapolate, stream
+from theory.numerics import ConvergenceError
+
+Values = NDArray[np.float64]  # (replicates, numbers), or (replicates, numbers, points) with by_point
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Computes all curves of an experiment that show a number of its measurement."""
+
+    experiment: Experiment
+    context: Context
+
+    @cached_property
+    def curves(self) -> list[tuple[str, str, Curve]]:
+        """The panel, the label and the declaration of each curve that shows a number."""
+        return [
+            (panel.title, label, curve)
+            for panel in self.experiment.resolved_panels()
+            for label, curve in panel.resolved_curves()
+            if curve.number is not None
+        ]
+
+    @cached_property
+    def numbers(self) -> list[str]:
+        """The names of the numbers that are shown, each once."""
+        return list(dict.fromkeys(str(curve.number) for _, _, curve in self.curves))
+
+    @cached_property
+    def sets(self) -> dict[tuple[str, float, int], "_Set"]:
+        """The sets of samples, by setting, x and size; with `by_point` x is NaN, since a set holds all of them."""
+        found: dict[tuple[str, float, int], _Set] = {}
+        for _, _, curve in self.curves:
+            points, n = points_of(curve, self.context), self.replicates_of(curve)
+            for x in [math.nan] if self.experiment.by_point and points else points:
+                for d in sizes_of(self.experiment, curve, self.context):
+                    same = found.setdefault(_key(curve.setting, x, d), _Set(self, curve.setting, x, d, [], n))
+                    same.points.extend(x for x in points if x not in same.points)
+        return found
+
+    def replicates_of(self, curve: Curve) -> int:
+        """Returns how many replicates a curve has at this quality."""
+        return self.context.replicates(curve.replicates or self.experiment.replicates)
+
+    def model(self, setting: str, x: float) -> Any:
+        """Returns the model of a setting at x."""
+        declared = self.experiment.settings.get(setting, float)  # where none is declared, x itself is the model
+        return declared(x) if callable(declared) and not self.experiment.by_point else declared
+
+    def tasks(self) -> Iterator[Task]:
+        """Yields the tasks of all replicates, those of the largest sizes first."""
+        for one in sorted(self.sets.values(), key=lambda each: -each.d):
+            yield from one.tasks()
+
+    def rows(self, values: Mapping[str, Any]) -> Iterator[Row]:
+        """Yields the rows of all curves, then a joint score for each set of samples that several rows share."""
+        shared: dict[str, list[tuple[Row, NDArray[np.float64]]]] = {}
+        for panel, label, curve in self.curves:
+            for x, made, replicates in self._curve(panel, label, curve, values):
+                yield made
+                if made["z"] is not None:
+                    shared.setdefault(self._samples(curve.setting, x), []).append((made, replicates))
+        for name, members in shared.items():
+            if len(members) > 1:
+                together = [each for each, _ in members]
+                columns = np.transpose([each for _, each in members])
+                yield from judged_together(name, together, columns)[len(together) :]
+
+    def _samples(self, setting: str, x: float) -> str:
+        if self.experiment.together is not None:
+            return self.experiment.together(setting, x)
+        parts = (setting, "" if self.experiment.by_point else f"{x:g}")
+        return ", ".join(part for part in parts if part) or "the same samples"
+
+    def _curve(
+        self, panel: str, label: str, curve: Curve, values: Mapping[str, Any]
+    ) -> Iterator[tuple[float, Row, NDArray[np.float64]]]:
+        """Yields x, the row, and the replicates behind it, which are judged together with those of other rows."""
+        nothing, sizes = np.empty(0), sizes_of(self.experiment, curve, self.context)
+        limit = math.inf if curve.extrapolate else sizes[-1]
+        line, points = line_of(curve, self.context), points_of(curve, self.context)
+        for x, theory in zip(line, self._theory(curve, line, limit), strict=True):
+            yield x, row(label, x, panel=panel, theory=theory), nothing
+        predicted = {d: self._theory(curve, points, d) for d in (*sizes, limit)}
+        for k, x in enumerate(points):
+            meant = not curve.unjudged if curve.judged_where is None else curve.judged_where(x)
+            found = {d: self.sets[_key(curve.setting, self._place(x), d)].values(values, curve, x) for d in sizes}
+            estimates = [_average(replicates, curve) for replicates in found.values()]
+            for (d, replicates), estimate in zip(found.items(), estimates, strict=True):
+                judged, theory = meant and not curve.extrapolate, predicted[d][k]
+                made = row(label, x, panel=panel, theory=theory, d=d, estimate=estimate, judged=judged)
+                yield x, made, _to_first_order(replicates, curve)
+            if curve.extrapolate:
+                made = row(
+                    label, x, panel=panel, theory=predicted[limit][k], d=limit, estimate=extrapolate(*estimates),
+                    judged=meant,
+                )  # fmt: skip
+                small, large = (_to_first_order(replicates, curve) for replicates in found.values())
+                yield x, made, 2 * large - small
+
+    def _place(self, x: float) -> float:
+        return math.nan if self.experiment.by_point else x
+
+    def _theory(self, curve: Curve, xs: Sequence[float], d: float) -> list[float | None]:
+        """Returns the predictions of a curve's number at each x, None where there is none; NaN where unconverged."""
+        if not len(xs):
+            return []
+        if self.experiment.by_point:
+            found = _number(self._predicted(curve, self.model(curve.setting, math.nan), d, xs), curve)
+            return [None for _ in xs] if found is None else list(np.broadcast_to(found, len(xs)))
+        return [_number(self._predicted(curve, self.model(curve.setting, x), d), curve) for x in xs]
+
+    def _predicted(self, curve: Curve, model: Any, d: float, *points: Sequence[float]) -> Any:
+        """Returns all numbers that theory predicts for a model at size d, which its curves share."""
+        try:
+            finite: Any = curve.theory_at
+            if finite is not None and math.isfinite(d):
+                return finite(model, *points, int(d))
+            theory: Any = curve.theory
+            return None if theory is None else theory(model, *points)
+        except ConvergenceError:
+            return math.nan
+
+
+@dataclass(frozen=True)
+class _Set:
+    """Holds one set of samples: all replicates of a setting at one x, or at all points, and one size."""
+
+    whole: Measured
+    setting: str
+    x: float
+    d: int
+    points: list[float]
+    n: int
+
+    def key(self, replicate: int) -> str:
+        return "/".join(
+            str(part) for part in (self.setting, f"x={self.x:.12g}", f"d={self.d}", replicate) if part != ""
+        )
+
+    def tasks(self) -> Iterator[Task]:
+        """Yields one task for each replicate."""
+        experiment = self.whole.experiment
+        numbers, model = tuple(self.whole.numbers), self.whole.model(self.setting, self.x)
+        points = (self.points,) if experiment.by_point else ()
+        for r in range(self.n):
+            draw = partial(experiment.streams or _stream, experiment.seed, self.setting, self.x, self.d, r)
+            yield Task(self.key(r), _one, (experiment.measure, numbers, model, points, self.d, draw))
+
+    def values(self, values: Mapping[str, Any], curve: Curve, x: float) -> NDArray[np.float64]:
+        """Returns the replicates (n,) of the curve's number at this place."""
+        place = self.whole.numbers.index(str(curve.number))
+        found = np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, place]
+        return np.asarray(found[:, self.points.index(x)] if self.whole.experiment.by_point else found)
+
+
+def _key(setting: str, x: float, d: int) -> tuple[str, Any, int]:
+    return setting, None if math.isnan(x) else x, d  # NaN is not equal to itself
+
+
+def _stream(seed: int, setting: str, x: float, d: int, replicate: int) -> np.random.Generator:
+    names = [name for name in (setting, x) if name != "" and name == name]  # x is NaN where all of them are measured
+    return stream(seed, *names, d, replicate)
+
+
+def _one(
+    measure: Measure,
+    numbers: tuple[str, ...],
+    model: Any,
+    points: tuple[list[float], ...],
+    d: int,
+    draw: Callable[[], np.random.Generator],
+) -> NDArray[np.float64]:
+    """Measures one replicate; a number that this setting does not have is NaN, and no curve may show it."""
+    found = measure(model, *points, d, draw())
+    shape = (len(points[0]),) if points else ()
+    own = [_named(found, name) for name in numbers]
+    return np.stack([np.broadcast_to(np.nan if number is None else number, shape) for number in own])
+
+
+def _named(found: Any, name: str) -> Any:
+    """Returns the number of that name in a mapping or a record, None where it has none."""
+    return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+
+
+def _number(found: Any, curve: Curve) -> Any:
+    return found if found is None or isinstance(found, float) else _named(found, str(curve.number))
+
+
+def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
+    """Averages the replicates; the error of an average that is not the mean is taken to first order."""
+    if curve.average == "root mean square":
+        square = Estimate.of(replicates**2)
+        return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)
+    if curve.average == "geometric mean":
+        logs = Estimate.of(np.log(replicates))
+        return Estimate(math.exp(logs.mean), math.exp(logs.mean) * logs.stderr, logs.n)
+    return Estimate.of(replicates)
+
+
+def _to_first_order(replicates: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
+    """Returns what each replicate adds to the average, to first order: their mean is the average itself."""
+    if curve.average == "root mean square":
+        squares = replicates**2
+        return np.asarray((squares / squares.mean() + 1) / 2 * math.sqrt(squares.mean()))
+    if curve.average == "geometric mean":
+        logs = np.log(replicates)
+        return np.asarray(math.exp(logs.mean()) * (1 + logs - logs.mean()))
+    return replicates
+
+
+def without_measure(experiment: Experiment) -> Experiment:
+    """Returns the experiment with only those curves that do not show a measured number, for the first form."""
+    panels = [
+        replace(panel, curves={label: curve for label, curve in panel.resolved_curves() if curve.number is None})
+        for panel in experiment.resolved_panels()
+    ]
+    return replace(experiment, measure=None, curves=None, panels=panels)

@@ -1,0 +1,164 @@
+"""Experiments that measure several named numbers on one sample: their rows, their streams and their joint scores."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from figures.core import Context, Curve, Experiment, Panel
+from figures.core.compute import compute_rows
+from figures.core.rows import JOINT, MEASURED
+from simulate.core import stream
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The numbers of one sample."""
+
+    mean: float
+    square: float
+
+
+def moments(scale: float, d: int, rng: np.random.Generator) -> Moments:
+    x = scale * rng.standard_normal(d)
+    return Moments(1 + float(x.mean()), float(np.mean(x**2)))
+
+
+def exact(scale: float) -> dict[str, float]:
+    return {"mean": 1.0, "square": scale**2}
+
+
+EXPERIMENT = Experiment(
+    title="Moments",
+    measure=moments,
+    theory=exact,
+    panels=[
+        Panel(title="mean", curves={"mean": "mean"}),
+        Panel(title="square", curves={"square": "square", "twice": Curve(model=float, theory=lambda x: 2 * x)}),
+    ],
+    line=(1.0, 2.0, 3.0),
+    points=(1.0, 2.0),
+    d=30,
+    replicates=20,
+    extrapolate=False,
+)
+
+
+def only(rows: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def test_each_number_is_a_curve_of_the_same_samples() -> None:
+    rows = compute_rows(EXPERIMENT, Context())
+    samples = [moments(2.0, 30, stream(0, 2.0, 30, r)) for r in range(20)]
+    drawn = np.array([(each.mean, each.square) for each in samples])
+    for place, name in enumerate(("mean", "square")):
+        (found,) = only(rows, curve=name, x=2.0, size=30)
+        assert found["simulation"] == pytest.approx(drawn[:, place].mean(), rel=1e-14)
+        assert found["theory"] == exact(2.0)[name]
+        assert [row["theory"] for row in only(rows, curve=name, size=None)] == [exact(x)[name] for x in (1, 2, 3)]
+    assert [row["theory"] for row in only(rows, curve="twice", size=None)] == [2.0, 4.0, 6.0]
+
+
+def test_rows_of_one_sample_are_judged_together() -> None:
+    rows = compute_rows(EXPERIMENT, Context())
+    joint = only(rows, kind=JOINT)
+    assert [row["group"] for row in joint] == ["1", "2"]
+    assert {row["curve"] for row in only(rows, group="2")} == {"mean", "square", "2"}
+    wide = replace(EXPERIMENT, together=lambda setting, x: "all")
+    assert [row["group"] for row in only(compute_rows(wide, Context()), kind=JOINT)] == ["all"]
+
+
+def test_a_joint_score_sees_a_wrong_theory_in_one_of_the_numbers() -> None:
+    wrong = replace(
+        EXPERIMENT, theory=lambda scale: exact(scale) | {"square": 1.6 * scale**2}, together=lambda *_: "all"
+    )
+    for experiment, fails in ((EXPERIMENT, False), (wrong, True)):
+        scores = [row["z"] for row in only(compute_rows(experiment, Context()), kind=JOINT)]
+        assert (max(map(abs, scores)) > 3) == fails
+
+
+def test_changes_of_a_declaration_reach_its_rows() -> None:
+    """Nothing closes over the declaration, so that another seed gives other samples."""
+    one, other = (compute_rows(replace(EXPERIMENT, seed=seed), Context()) for seed in (0, 1))
+    assert only(one, curve="mean", x=1.0, size=30) != only(other, curve="mean", x=1.0, size=30)
+
+
+def test_extrapolation_takes_both_sizes_of_each_replicate() -> None:
+    biased = replace(
+        EXPERIMENT, measure=lambda scale, d, rng: {"mean": 1 + 3 / d, "square": scale**2 + rng.normal() / d},
+        extrapolate=True,
+    )  # fmt: skip
+    (limit,) = only(compute_rows(biased, Context()), curve="mean", x=1.0, size=math.inf)
+    assert limit["simulation"] == pytest.approx(1.0, rel=1e-14)
+    assert {row["size"] for row in only(compute_rows(biased, Context()), curve="mean", x=1.0)} == {
+        None,
+        30,
+        60,
+        math.inf,
+    }
+
+
+def test_settings_streams_and_root_mean_squares() -> None:
+    def measured(model: tuple[str, float], _d: int, rng: np.random.Generator) -> dict[str, float]:
+        kind, x = model
+        drawn = float(rng.standard_normal())
+        return {"error": x * drawn if kind == "plain" else -x * drawn}
+
+    experiment = replace(
+        EXPERIMENT, measure=measured, theory=lambda model: {"error": model[1]}, panels=None,
+        settings={kind: lambda x, kind=kind: (kind, x) for kind in ("plain", "turned")},
+        curves={kind: Curve(setting=kind, number="error", average="root mean square") for kind in ("plain", "turned")},
+        streams=lambda seed, setting, x, d, r: stream(seed, "the same for both", x, r), replicates=400,
+    )  # fmt: skip
+    rows = compute_rows(experiment, Context())
+    plain, turned = (only(rows, curve=kind, x=2.0, size=30)[0] for kind in ("plain", "turned"))
+    assert plain["simulation"] == turned["simulation"]
+    drawn = [stream(0, "the same for both", 2.0, r).standard_normal() for r in range(400)]
+    assert plain["simulation"] == pytest.approx(2 * np.sqrt(np.mean(np.square(drawn))), rel=1e-14)
+    assert abs(plain["z"]) < 4
+    assert plain["stderr"] == pytest.approx(2 * np.sqrt(2 / 400) / 2, rel=0.15)
+
+
+def test_one_replicate_measures_at_all_points() -> None:
+    def walk(scale: float, points: list[float], d: int, rng: np.random.Generator) -> dict[str, Any]:
+        steps = scale * rng.standard_normal((d, round(max(points)))).cumsum(axis=1)
+        return {"spread": np.array([np.mean(steps[:, round(t) - 1] ** 2) for t in points])}
+
+    experiment = replace(
+        EXPERIMENT, measure=walk, by_point=True, panels=None, curves={"walk": Curve(number="spread", setting="walk")},
+        settings={"walk": 2.0}, theory=lambda scale, times: {"spread": scale**2 * np.asarray(times)},
+        points=(1, 4, 9), line=(1, 10), judged_where=lambda t: t > 1,
+    )  # fmt: skip
+    rows = compute_rows(experiment, Context())
+    assert [row["theory"] for row in only(rows, size=None, curve="walk")] == [4.0, 40.0]
+    points = only(rows, kind=MEASURED, curve="walk")
+    assert [row["theory"] for row in points] == [4.0, 16.0, 36.0]
+    assert [row["z"] is None for row in points] == [True, False, False]
+    (joint,) = only(rows, kind=JOINT)
+    assert abs(joint["z"]) < 3.5
+    values = np.array([walk(2.0, [1, 4, 9], 30, stream(0, "walk", 30, r))["spread"] for r in range(20)])
+    assert [row["simulation"] for row in points] == pytest.approx(values.mean(axis=0).tolist(), rel=1e-14)
+
+
+def test_a_draft_is_made_of_the_declaration_itself() -> None:
+    experiment = replace(EXPERIMENT, draft=lambda own: replace(own, points=(own.seed + 1.0,)))
+    draft = compute_rows(replace(experiment, seed=1), Context("draft"))
+    assert {row["x"] for row in only(draft, kind=MEASURED)} == {2.0}
+    assert {row["x"] for row in only(compute_rows(experiment, Context()), kind=MEASURED)} == {1.0, 2.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"measure": None}, "an experiment with measure needs curves that show a number"),
+        ({"panels": None, "curves": {"a": float}}, "an experiment with measure needs curves that show a number"),
+        ({"replicate": moments}, "no replicate"),
+        ({"settings": {"a": float}}, "setting must be one of 'a', got ''"),
+    ],
+)
+def test_refused_declarations(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(EXPERIMENT, **changes)

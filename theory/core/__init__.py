@@ -1,0 +1,1 @@
+"""Plumbing that knows no physics: arrays, checks of arguments, results, errors, tables, compiled kernels, blocks."""
