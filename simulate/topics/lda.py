@@ -19,14 +19,10 @@ from theory.core.results import SolverResult
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
 PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish
 MOST_SWEEPS = 10**9  # over all chains
-CHAINS = (
-    4  # by default: a chain often stops with two topics mixed, and seldom do the best two of four mix the same ones
-)
+# By default: one chain often stops with two topics mixed, and seldom do the best two of four mix the same ones.
+CHAINS = 4
 DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
-NONE, UNKNOWN = (
-    0.0,
-    1.0,
-)  # what is reported for a single topic, or for a run too short or a single chain, which cannot tell
+NONE, UNKNOWN = 0.0, 1.0  # what is reported for a single topic; and where a run or a single chain cannot tell
 # Largest distance between two states of one topic. On 144 planted corpora, of topics of disjoint and of common words,
 # those of two chains that had found all topics were at most .19 apart, by the scatter of the posterior; where one of
 # the chains had mixed topics, some topic was at least .29 away from its partner.
