@@ -1,4 +1,4 @@
-"""What pip installs is what the checkout holds: every file of theory and simulate, and every module can be imported."""
+"""What pip installs is what the checkout holds, every module can be imported, and the command masked-ssl runs."""
 
 import importlib.metadata
 import os
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("theory", "simulate")
+PACKAGES = ("theory", "simulate", "figures")
+GALLERY = "figures/gallery/"  # is of the repository only
 BUILDER = (70, 1)  # the first setuptools that makes wheels without another package
 IMPORT_ALL = """
 import importlib, pathlib, sys
@@ -23,6 +24,10 @@ for name in names:
         sys.exit(f"{name} comes from {module.__file__}")
 print(len(names))
 """
+
+
+def files_of_packages():
+    return {name for name in files_of_checkout(*PACKAGES) if not name.startswith(GALLERY)}
 
 
 def files_of_checkout(*folders):
@@ -59,7 +64,7 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_every_file_of_the_packages_and_no_other(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == files_of_checkout(*PACKAGES)
+    assert names == files_of_packages()
 
 
 @pytest.mark.slow
@@ -68,6 +73,27 @@ def test_every_module_can_be_imported_where_the_wheel_is_installed(wheel, tmp_pa
     pip = (sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile")
     run(*pip, "--no-index", "--no-deps", "--target", str(site), str(wheel), cwd=tmp_path)
     imported = run(sys.executable, "-c", IMPORT_ALL, str(site), cwd=tmp_path, PYTHONPATH=str(site))
-    assert int(imported) == len([name for name in files_of_checkout(*PACKAGES) if name.endswith(".py")])
-    asked = run(sys.executable, "-m", "theory", "--help", cwd=tmp_path, PYTHONPATH=str(site))
-    assert "usage" in asked.lower()
+    assert int(imported) == len([name for name in files_of_packages() if name.endswith(".py")])
+
+
+@pytest.mark.slow
+def test_the_command_runs_outside_the_checkout(wheel, tmp_path):
+    site, here = tmp_path / "site", tmp_path / "here"
+    here.mkdir()
+    pip = (sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile")
+    run(*pip, "--no-index", "--no-deps", "--target", str(site), str(wheel), cwd=tmp_path)
+
+    def command(*words):
+        return run(sys.executable, str(site / "bin" / "masked-ssl"), *words, cwd=here, PYTHONPATH=str(site))
+
+    assert command("--version").startswith("masked-ssl ")
+    assert "mean_test_error" in command("solve", "masked.solve", "Isotropic", "d=inf", "alpha=2", "lam=0.1")
+    assert "interpolation_peak" in command("figures", "list")
+    (here / "table.csv").write_text(
+        "\n".join(f"{k % 7},{k * k % 11},{(3 * k + k % 7) % 13}" for k in range(60)), encoding="utf-8"
+    )
+    command("analyse", "table.csv", "--jobs", "1")
+    assert (here / "masked-ssl" / "output" / "table.pdf").is_file()
+    command("figures", "update", "tree_growth", "--quality", "draft", "--jobs", "1")
+    assert (here / "masked-ssl" / "output" / "tree_growth.png").is_file()
+    assert not (site / "figures" / "output").exists()
