@@ -20,8 +20,9 @@ from theory.numerics import ConvergenceError
 
 def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
     """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
-    if experiment.draft is not None and context.is_draft:
-        experiment = experiment.draft(experiment)
+    changed = {"draft": experiment.draft, "paper": experiment.paper}.get(context.quality)
+    if changed is not None:
+        experiment = changed(experiment)
     if experiment.compute is not None:
         return experiment.compute(context)
     if experiment.measure is not None:

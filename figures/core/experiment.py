@@ -20,7 +20,7 @@ Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with 
 Measure = Callable[
     ..., Any
 ]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
-Streams = Callable[[int, str, float, int, int], np.random.Generator]  # (seed, setting, x, d, replicate)
+Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
 Average = Literal["mean", "root mean square", "geometric mean"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
@@ -38,7 +38,7 @@ class _Measurement:
     """Holds what a curve takes from its panel, and a panel from its experiment, where it is None."""
 
     theory: Theory | None = None
-    theory_at: Callable[[Any, int], Any] | None = None
+    theory_at: Theory | None = None
     replicate: Replicate | _Nothing | None = None
     line: Grid | None = None
     points: Grid | None = None
@@ -70,6 +70,7 @@ class Curve(_Measurement):
     setting: str = ""
     average: Average = "mean"
     stars: Grid | None = None
+    line_only: bool = False  # whether its theory is a line that no measured number is compared with
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
@@ -113,6 +114,16 @@ class Panel(_Measurement):
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
+def level(value: Callable[[], float], ends: tuple[float, float]) -> Curve:
+    """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
+    return Curve(model=float, theory=lambda _x: value(), line=ends, points=())
+
+
+def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> int:
+    """Numbers the replicates of a measurement that names its streams itself (see `streams`)."""
+    return seed + replicate
+
+
 def _declared(entry: Any) -> Curve:
     """Returns the curve that an entry of `curves` stands for."""
     if isinstance(entry, Curve):
@@ -143,11 +154,14 @@ class Experiment:
     `number` it shows, and of which of the `settings`: names with a function from x to a model, or with a model where
     nothing depends on x; without settings x itself is the model. One replicate is one task, whatever it measures. With
     `by_point` one replicate measures at all x of `points`, as along a training: `measure(model, points, d, rng)` and
-    `theory(model, xs)` return arrays of their length. Rows that share samples are judged together: those of one setting
-    and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one such
-    name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)` returns.
+    `theory(model, xs)` return arrays of their length, or a list of records, one for each x. Rows that share samples are
+    judged together: those of one setting and x, with `by_point` those of one setting, or where `together(setting, x)`
+    names the samples those of one such name. Replicate r draws from stream(seed, setting, x, d, r), or from what
+    `streams(seed, setting, x, d, r)` returns; with `streams=numbered` it is given the number seed + r instead of a
+    generator, where it names its streams itself.
 
-    `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough.
+    `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough,
+    and `paper` into that of QUALITY=paper, where more than its replicates is to grow.
 
     `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
     Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
@@ -184,7 +198,7 @@ class Experiment:
         None  # makes tables that do not compare theory with replicates
     )
     theory: Theory | None = None
-    theory_at: Callable[[Any, int], Any] | None = None
+    theory_at: Theory | None = None
     replicate: Replicate | _Nothing | None = None
     measure: Measure | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -192,6 +206,7 @@ class Experiment:
     streams: Streams | None = None
     together: Callable[[str, float], str] | None = None  # the name of the samples
     draft: "Callable[[Experiment], Experiment] | None" = None
+    paper: "Callable[[Experiment], Experiment] | None" = None
     line: Grid = ()
     points: Grid = ()
     d: int | tuple[int, ...] = 100

@@ -36,10 +36,9 @@ class Measured:
             if curve.number is not None
         ]
 
-    @cached_property
-    def numbers(self) -> list[str]:
-        """The names of the numbers that are shown, each once."""
-        return list(dict.fromkeys(str(curve.number) for _, _, curve in self.curves))
+    def numbers(self, setting: str) -> list[str]:
+        """Returns the names of the numbers of a setting that are shown, each once."""
+        return list(dict.fromkeys(str(curve.number) for _, _, curve in self.curves if curve.setting == setting))
 
     @cached_property
     def sets(self) -> dict[tuple[str, float, int], "_Set"]:
@@ -96,7 +95,8 @@ class Measured:
         line, points = line_of(curve, self.context), points_of(curve, self.context)
         for x, theory in zip(line, self._theory(curve, line, limit), strict=True):
             yield x, row(label, x, panel=panel, theory=theory), nothing
-        predicted = {d: self._theory(curve, points, d) for d in (*sizes, limit)}
+        without = [None for _ in points]
+        predicted = {d: without if curve.line_only else self._theory(curve, points, d) for d in (*sizes, limit)}
         for k, x in enumerate(points):
             meant = not curve.unjudged if curve.judged_where is None else curve.judged_where(x)
             found = {d: self.sets[_key(curve.setting, self._place(x), d)].values(values, curve, x) for d in sizes}
@@ -156,7 +156,7 @@ class _Set:
     def tasks(self) -> Iterator[Task]:
         """Yields one task for each replicate."""
         experiment = self.whole.experiment
-        numbers, model = tuple(self.whole.numbers), self.whole.model(self.setting, self.x)
+        numbers, model = tuple(self.whole.numbers(self.setting)), self.whole.model(self.setting, self.x)
         points = (self.points,) if experiment.by_point else ()
         for r in range(self.n):
             draw = partial(experiment.streams or _stream, experiment.seed, self.setting, self.x, self.d, r)
@@ -164,7 +164,7 @@ class _Set:
 
     def values(self, values: Mapping[str, Any], curve: Curve, x: float) -> NDArray[np.float64]:
         """Returns the replicates (n,) of the curve's number at this place."""
-        place = self.whole.numbers.index(str(curve.number))
+        place = self.whole.numbers(self.setting).index(str(curve.number))
         found = np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, place]
         return np.asarray(found[:, self.points.index(x)] if self.whole.experiment.by_point else found)
 
@@ -184,9 +184,9 @@ def _one(
     model: Any,
     points: tuple[list[float], ...],
     d: int,
-    draw: Callable[[], np.random.Generator],
+    draw: Callable[[], Any],
 ) -> NDArray[np.float64]:
-    """Measures one replicate; a number that this setting does not have is NaN, and no curve may show it."""
+    """Measures one replicate; a number that it lacks is NaN, which the sweep refuses."""
     found = measure(model, *points, d, draw())
     shape = (len(points[0]),) if points else ()
     own = [_named(found, name) for name in numbers]
@@ -194,7 +194,10 @@ def _one(
 
 
 def _named(found: Any, name: str) -> Any:
-    """Returns the number of that name in a mapping or a record, None where it has none."""
+    """Returns the number of that name in a mapping or a record, or in a list of them, one for each point; else None."""
+    if isinstance(found, list):
+        each = [_named(one, name) for one in found]
+        return None if None in each else each
     return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from figures.core import Context, Curve, Experiment, Panel
+from figures.core import Context, Curve, Experiment, Panel, numbered
 from figures.core.compute import compute_rows
 from figures.core.rows import JOINT, MEASURED
 from simulate.core import stream
@@ -139,12 +139,46 @@ def test_one_replicate_measures_at_all_points() -> None:
     assert [row["z"] is None for row in points] == [True, False, False]
     (joint,) = only(rows, kind=JOINT)
     assert abs(joint["z"]) < 3.5
+    listed = replace(
+        experiment, measure=lambda *given: [{"spread": float(value)} for value in walk(*given)["spread"]],
+        theory=lambda scale, times: [{"spread": scale**2 * t} for t in times],
+    )  # fmt: skip
+    assert compute_rows(listed, Context()) == rows
     values = np.array([walk(2.0, [1, 4, 9], 30, stream(0, "walk", 30, r))["spread"] for r in range(20)])
     assert [row["simulation"] for row in points] == pytest.approx(values.mean(axis=0).tolist(), rel=1e-14)
 
 
-def test_a_draft_is_made_of_the_declaration_itself() -> None:
+def test_a_measurement_may_be_given_the_number_of_its_replicate() -> None:
+    experiment = replace(
+        EXPERIMENT, measure=lambda scale, _d, number: {"mean": scale * number, "square": 1.0 + number},
+        streams=numbered, seed=3, replicates=5,
+    )  # fmt: skip
+    (found,) = only(compute_rows(experiment, Context()), curve="mean", x=2.0, size=30)
+    assert found["simulation"] == 2.0 * np.mean(range(3, 8))
+
+
+def test_settings_may_measure_numbers_of_their_own() -> None:
+    experiment = replace(
+        EXPERIMENT, measure=lambda model, _d, rng: {model[0]: model[1] + rng.normal()}, theory=None, panels=None,
+        settings={kind: lambda x, kind=kind: (kind, x) for kind in ("a", "b")},
+        curves={kind: Curve(setting=kind, number=kind) for kind in ("a", "b")},
+    )  # fmt: skip
+    assert len(only(compute_rows(experiment, Context()), kind=MEASURED)) == 4
+
+
+def test_a_line_alone_stands_beside_no_measured_number() -> None:
+    curves = {"square": Curve(number="square", line_only=True), "mean": Curve(number="mean")}
+    rows = compute_rows(replace(EXPERIMENT, panels=None, curves=curves), Context())
+    assert [row["theory"] for row in only(rows, curve="square", size=None)] == [1.0, 4.0, 9.0]
+    assert {row["theory"] for row in only(rows, curve="square", size=30)} == {None}
+    assert {row["theory"] for row in only(rows, curve="mean", size=30)} == {1.0}
+
+
+def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
     experiment = replace(EXPERIMENT, draft=lambda own: replace(own, points=(own.seed + 1.0,)))
+    paper = replace(EXPERIMENT, paper=lambda own: replace(own, points=(3.0,)))
+    assert {row["x"] for row in only(compute_rows(paper, Context("paper")), kind=MEASURED)} == {3.0}
+    assert {row["x"] for row in only(compute_rows(paper, Context()), kind=MEASURED)} == {1.0, 2.0}
     draft = compute_rows(replace(experiment, seed=1), Context("draft"))
     assert {row["x"] for row in only(draft, kind=MEASURED)} == {2.0}
     assert {row["x"] for row in only(compute_rows(experiment, Context()), kind=MEASURED)} == {1.0, 2.0}
