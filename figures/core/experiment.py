@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core import Replicate
+from simulate.core import Estimate, Replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,8 @@ Measure = Callable[
     ..., Any
 ]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
 Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
-Average = Literal["mean", "root mean square", "geometric mean"]
+Average = Literal["mean", "root mean square", "geometric mean"] | Callable[[NDArray[np.float64]], Estimate]
+LineKind = Literal["predicted", "measured", "reference"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
 
@@ -70,6 +72,7 @@ class Curve(_Measurement):
     setting: str = ""
     average: Average = "mean"
     stars: Grid | None = None
+    line_kind: LineKind = "predicted"  # what is drawn: a prediction, a number of data, or one to compare with (chance)
     line_only: bool = False  # whether its theory is a line that no measured number is compared with
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
@@ -114,9 +117,10 @@ class Panel(_Measurement):
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
-def level(value: Callable[[], float], ends: tuple[float, float]) -> Curve:
+def level(value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted") -> Curve:
     """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
-    return Curve(model=float, theory=lambda _x: value(), line=ends, points=())
+    once = cache(value)
+    return Curve(model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind)
 
 
 def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> int:

@@ -207,6 +207,8 @@ def _number(found: Any, curve: Curve) -> Any:
 
 def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
     """Averages the replicates; the error of an average that is not the mean is taken to first order."""
+    if callable(curve.average):
+        return curve.average(replicates)
     if curve.average == "root mean square":
         square = Estimate.of(replicates**2)
         return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from figures.core import Context, Curve, Experiment, Panel, numbered
+from figures.core import Context, Curve, Experiment, Panel, level, numbered
 from figures.core.compute import compute_rows
 from figures.core.rows import JOINT, MEASURED
-from simulate.core import stream
+from simulate.core import Estimate, stream
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,25 @@ def test_settings_may_measure_numbers_of_their_own() -> None:
         curves={kind: Curve(setting=kind, number=kind) for kind in ("a", "b")},
     )  # fmt: skip
     assert len(only(compute_rows(experiment, Context()), kind=MEASURED)) == 4
+
+
+def test_lines_of_data_and_of_chance_are_no_predictions() -> None:
+    ends = (1.0, 2.0)
+    lines = {
+        "predicted": level(lambda: 3.0, ends),
+        "measured": level(lambda: 3.0, ends, "measured"),
+        "reference": level(lambda: 3.0, ends, "reference"),
+    }
+    rows = compute_rows(replace(EXPERIMENT, panels=None, curves={"mean": "mean"} | lines), Context())
+    for kind in lines:
+        column = "simulation" if kind == "measured" else "theory"
+        assert [row[column] for row in only(rows, curve=kind, kind=kind)] == [3.0, 3.0]
+
+
+def test_a_function_may_average_the_replicates() -> None:
+    curves = {"mean": Curve(number="mean", average=lambda values: Estimate(float(np.median(values)), 0.5, len(values)))}
+    (found,) = only(compute_rows(replace(EXPERIMENT, panels=None, curves=curves), Context()), x=2.0, size=30)
+    assert found["simulation"] == np.median([moments(2.0, 30, stream(0, 2.0, 30, r)).mean for r in range(20)])
 
 
 def test_a_line_alone_stands_beside_no_measured_number() -> None:
