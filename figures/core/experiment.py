@@ -158,11 +158,12 @@ class Experiment:
     `number` it shows, and of which of the `settings`: names with a function from x to a model, or with a model where
     nothing depends on x; without settings x itself is the model. One replicate is one task, whatever it measures. With
     `by_point` one replicate measures at all x of `points`, as along a training: `measure(model, points, d, rng)` and
-    `theory(model, xs)` return arrays of their length, or a list of records, one for each x. Rows that share samples are
-    judged together: those of one setting and x, with `by_point` those of one setting, or where `together(setting, x)`
-    names the samples those of one such name. Replicate r draws from stream(seed, setting, x, d, r), or from what
-    `streams(seed, setting, x, d, r)` returns; with `streams=numbered` it is given the number seed + r instead of a
-    generator, where it names its streams itself.
+    `theory(model, xs)` return arrays of their length, or a list of records, one for each x; with `by_number` too,
+    `points` maps each number to those at which it is shown. Rows that share samples are judged together: those of one
+    setting and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one
+    such name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)`
+    returns; with `streams=numbered` it is given the number seed + r instead of a generator, where it names its streams
+    itself.
 
     `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough,
     and `paper` into that of QUALITY=paper, where more than its replicates is to grow.
@@ -207,6 +208,7 @@ class Experiment:
     measure: Measure | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     by_point: bool = False  # measure and theory return arrays over the points
+    by_number: bool = False  # with by_point: the points that measure is given are those of each number
     streams: Streams | None = None
     together: Callable[[str, float], str] | None = None  # the name of the samples
     draft: "Callable[[Experiment], Experiment] | None" = None
@@ -249,6 +251,8 @@ class Experiment:
                     f"ratio_of must be the title of another panel, for a panel without curves; got {panel.ratio_of!r}"
                 )
         self._require_settings()
+        if self.by_number and not self.by_point:
+            raise ValueError("by_number needs by_point=True: it says at which points each number is measured")
         if self.by_coordinate and self.extrapolate:
             raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
         for panel in self.resolved_panels():

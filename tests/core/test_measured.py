@@ -193,6 +193,23 @@ def test_a_line_alone_stands_beside_no_measured_number() -> None:
     assert {row["theory"] for row in only(rows, curve="mean", size=30)} == {1.0}
 
 
+def test_each_number_may_be_asked_for_at_points_of_its_own() -> None:
+    def measured(_model: int, points: dict[str, list[float]], _d: int, number: int) -> dict[str, list[float]]:
+        assert points == {"a": [1.0, 2.0], "b": [5.0]}
+        return {name: [x + 0.5 * number for x in xs] for name, xs in points.items()}
+
+    curves = {
+        "a": Curve(number="a", setting="one", points=(1.0, 2.0)),
+        "b": Curve(number="b", setting="one", points=(5.0,)),
+    }
+    experiment = replace(
+        EXPERIMENT, measure=measured, by_point=True, by_number=True, settings={"one": 1}, streams=numbered, panels=None,
+        curves=curves, line=(), theory=lambda _model, xs: {name: np.asarray(xs) + 1 for name in "ab"}, replicates=5,
+    )  # fmt: skip
+    rows = only(compute_rows(experiment, Context()), kind=MEASURED)
+    assert [(row["x"], row["theory"], row["simulation"]) for row in rows] == [(x, x + 1, x + 1) for x in (1, 2, 5)]
+
+
 def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
     experiment = replace(EXPERIMENT, draft=lambda own: replace(own, points=(own.seed + 1.0,)))
     paper = replace(EXPERIMENT, paper=lambda own: replace(own, points=(3.0,)))
@@ -209,6 +226,7 @@ def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
         ({"measure": None}, "an experiment with measure needs curves that show a number"),
         ({"panels": None, "curves": {"a": float}}, "an experiment with measure needs curves that show a number"),
         ({"replicate": moments}, "no replicate"),
+        ({"by_number": True}, "by_number needs by_point=True"),
         ({"settings": {"a": float}}, "setting must be one of 'a', got ''"),
     ],
 )
