@@ -22,7 +22,7 @@ def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
     """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
     changed = {"draft": experiment.draft, "paper": experiment.paper}.get(context.quality)
     if changed is not None:
-        experiment = changed(experiment)
+        experiment = changed(experiment) if callable(changed) else replace(experiment, **changed)
     if experiment.compute is not None:
         return experiment.compute(context)
     if experiment.measure is not None:

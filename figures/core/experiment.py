@@ -166,7 +166,8 @@ class Experiment:
     itself.
 
     `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough,
-    and `paper` into that of QUALITY=paper, where more than its replicates is to grow.
+    and `paper` into that of QUALITY=paper, where more than its replicates is to grow: each names the fields that
+    change, or is a function of the declaration.
 
     `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
     Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
@@ -211,8 +212,8 @@ class Experiment:
     by_number: bool = False  # with by_point: the points that measure is given are those of each number
     streams: Streams | None = None
     together: Callable[[str, float], str] | None = None  # the name of the samples
-    draft: "Callable[[Experiment], Experiment] | None" = None
-    paper: "Callable[[Experiment], Experiment] | None" = None
+    draft: "Callable[[Experiment], Experiment] | Mapping[str, Any] | None" = None
+    paper: "Callable[[Experiment], Experiment] | Mapping[str, Any] | None" = None
     line: Grid = ()
     points: Grid = ()
     d: int | tuple[int, ...] = 100

@@ -1,6 +1,5 @@
 """A trained network finds a direction that is hidden in higher cumulants; random features of its size do not."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -59,8 +58,8 @@ EXPERIMENT = Experiment(
     toy_d=8,
     extrapolate=False,
     replicates=5,
-    draft=lambda own: replace(own, measure=partial(accuracy, n_steps=300), curves=curves(8), points=KAPPAS[::3]),
-    paper=lambda own: replace(own, measure=partial(accuracy, n_steps=2 * STEPS), curves=curves(16) | curves(24)),
+    draft={"measure": partial(accuracy, n_steps=300), "curves": curves(8), "points": KAPPAS[::3]},
+    paper={"measure": partial(accuracy, n_steps=2 * STEPS), "curves": curves(16) | curves(24)},
     xlabel=r"samples of each class over $d^2$",
     ylabel="test accuracy",
     xscale="log",

@@ -1,6 +1,5 @@
 """An encoder that learns four-body data is tested, along its training, on clones of the data of order one to three."""
 
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -79,7 +78,7 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=STARTS,
-    draft=lambda own: replace(own, points=RECORD[:2], settings={"": 2_000}),
+    draft={"points": RECORD[:2], "settings": {"": 2_000}},
     xlabel=f"step of Adam ({BATCH} sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",

@@ -1,7 +1,6 @@
 """How many samples one layer of factored attention needs: a transition, long before all couplings can be estimated."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -88,7 +87,7 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=PAIRS,
     judged_where=lambda ratio: ratio > 1.5,
-    draft=lambda own: replace(own, points=(RATIOS[0], RATIOS[-1])),
+    draft={"points": (RATIOS[0], RATIOS[-1])},
     xlabel="samples over the threshold, $M/M_c$",
     xscale="log",
     unjudged="near and below the threshold the laws of large matrices are not sharp",

@@ -1,6 +1,5 @@
 """The law of norms: three layers grow as 4 : 2 : 1 by the symmetry of the network alone, whatever is learned."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -74,7 +73,7 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=STARTS,
-    draft=lambda own: replace(own, points=RECORD[:2]),
+    draft={"points": RECORD[:2]},
     xlabel="training step",
     xscale="log",
     unjudged="the law is of gradient flow, and descent takes finite steps",

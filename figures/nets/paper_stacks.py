@@ -1,7 +1,6 @@
 """Stacks of one, two and three layers on samples of a larger four-body model: loss and growth of the layers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -102,8 +101,8 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=STARTS,
-    draft=lambda own: replace(own, **of((10, 20), (400, 50))),
-    paper=lambda own: replace(own, **of(LONG, (SAMPLES, TEST))),
+    draft=of((10, 20), (400, 50)),
+    paper=of(LONG, (SAMPLES, TEST)),
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     unjudged="corrected squared norms obey the law but for rounding",

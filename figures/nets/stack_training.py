@@ -1,7 +1,6 @@
 """Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -73,7 +72,7 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=STARTS,
-    draft=lambda own: replace(own, points=RECORD[:3]),
+    draft={"points": RECORD[:3]},
     xlabel=f"step of gradient descent (rate {RATE})",
     xscale="log",
     caption=f"Markers are means over {STARTS} random starts of scale {SCALE}, with error bars. Left: the loss of "

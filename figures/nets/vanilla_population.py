@@ -1,7 +1,6 @@
 """Ordinary encoders and factored stacks on four-body data: the loss against floors by order, and the orders learned."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ WIDTH, HEADS, ENCODER_RATE, STACK_RATE, SCALE = 16, 2, 3e-3, 1e-2, 0.8
 RECORD = (1, 3, 10, 20, 30, 60, 100, 150, 200, 300, 400, 600, 800, 1_200)
 STARTS = 8
 ENDS = RECORD[0], RECORD[-1]
-STACKS = {1: "factored stack, $N = 1$", 2: "factored stack, $N = 2$"}
+STACKS = {"factored stack, $N = 1$": 1, "factored stack, $N = 2$": 2}
 ONE, TWO = "encoder, 1 block", "encoder, 2 blocks"
 ORDERS = {ONE: "orders of an encoder of one block", TWO: "orders of an encoder of two blocks"}
 
@@ -50,12 +49,12 @@ EXPERIMENT = Experiment(
     title="Encoders and factored stacks on an exact four-body population",
     measure=course,
     by_point=True,
-    settings={ONE: encoder(1), TWO: encoder(2)} | {name: n for n, name in STACKS.items()},
+    settings={ONE: encoder(1), TWO: encoder(2)} | STACKS,
     streams=numbered,
     panels=(
         Panel(
             title=LOSS,
-            curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS.values())} | floors(ENDS),
+            curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS)} | floors(ENDS),
             ylabel="nats a site",
             ylim=(0.72, 1.14),
         ),
@@ -69,7 +68,7 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=STARTS,
     # JAX compiles each architecture for seconds, so that a draft has one.
-    draft=lambda own: replace(own, points=RECORD[:2], settings={**own.settings, TWO: encoder(1)}),
+    draft={"points": RECORD[:2], "settings": {ONE: encoder(1), TWO: encoder(1)} | STACKS},
     xlabel="step of Adam, full batch",
     xscale="log",
     skip=partial(missing_extra, "nets", *PACKAGES),

@@ -1,6 +1,5 @@
 """How many samples a factored layer, a stack of two layers and an ordinary encoder need to learn a pair model."""
 
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -124,8 +123,8 @@ EXPERIMENT = Experiment(
     extrapolate=False,
     replicates=SETS[ENCODER],
     judged_where=lambda n_samples: n_samples >= ASYMPTOTIC,
-    draft=lambda own: replace(own, **of(SIZES[:1], dict.fromkeys(STOPS, (1, 2)))),
-    paper=lambda own: replace(own, **of(MORE_SIZES, STOPS | {ENCODER: MORE_STOPS})),
+    draft=of(SIZES[:1], dict.fromkeys(STOPS, (1, 2))),
+    paper=of(MORE_SIZES, STOPS | {ENCODER: MORE_STOPS}),
     xlabel="samples $M$",
     ylabel="excess over the floor (nats a site)",
     xscale="log",

@@ -1,7 +1,6 @@
 """One layer of factored attention, trained like a network, reaches the lowest masked loss of pair data."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -70,7 +69,7 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=SEEDS,
-    draft=lambda own: replace(own, **of((100, 50), [1, 4, 16])),
+    draft=of((100, 50), [1, 4, 16]),
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",

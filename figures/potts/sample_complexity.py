@@ -1,7 +1,6 @@
 """Full pseudo-likelihood needs many more samples than factored attention for the same masked loss."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,9 +92,10 @@ EXPERIMENT = Experiment(
     d=L,
     extrapolate=False,
     replicates=3,
-    draft=lambda own: replace(  # a strong ridge is fitted soonest
-        own, panels=panels((40, 80), (80,)), settings={FULL: (50, RIDGES[2:]), FREE: (50, ())}
-    ),
+    draft={  # a strong ridge is fitted soonest
+        "panels": panels((40, 80), (80,)),
+        "settings": {FULL: (50, RIDGES[2:]), FREE: (50, ())},
+    },
     xlabel="samples $M$",
     xscale="log",
     yscale="log",

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -76,8 +75,8 @@ EXPERIMENT = Experiment(
     curves=curves(NUMBERS, RECORD),
     extrapolate=False,
     replicates=len(SEEDS),
-    draft=lambda own: replace(own, curves=curves(10**4, (1, 3)), settings={"": (500, 20)}),
-    paper=lambda own: replace(own, curves=curves(NUMBERS, LONG)),
+    draft={"curves": curves(10**4, (1, 3)), "settings": {"": (500, 20)}},
+    paper={"curves": curves(NUMBERS, LONG)},
     xlabel=f"step of Adam ({BATCH} windows each)",
     ylabel="masked loss (bits a word)",
     xscale="log",

@@ -212,7 +212,7 @@ def test_each_number_may_be_asked_for_at_points_of_its_own() -> None:
 
 def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
     experiment = replace(EXPERIMENT, draft=lambda own: replace(own, points=(own.seed + 1.0,)))
-    paper = replace(EXPERIMENT, paper=lambda own: replace(own, points=(3.0,)))
+    paper = replace(EXPERIMENT, paper={"points": (3.0,)})
     assert {row["x"] for row in only(compute_rows(paper, Context("paper")), kind=MEASURED)} == {3.0}
     assert {row["x"] for row in only(compute_rows(paper, Context()), kind=MEASURED)} == {1.0, 2.0}
     draft = compute_rows(replace(experiment, seed=1), Context("draft"))
