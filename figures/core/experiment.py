@@ -117,10 +117,15 @@ class Panel(_Measurement):
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
-def level(value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted") -> Curve:
+def level(
+    value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted", *,
+    style: str | None = None, color: int | None = None,
+) -> Curve:  # fmt: skip
     """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
     once = cache(value)
-    return Curve(model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind)
+    return Curve(
+        model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind, style=style, color=color
+    )  # fmt: skip
 
 
 def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> int:

@@ -108,8 +108,10 @@ def by_warmth(number: str) -> dict[str, Curve]:
 
 def floors() -> dict[str, Curve]:
     """Declares the Bayes floors, without a legend, in the colors of the curves to which they belong."""
-    lines = {beta: level(partial(floor, beta), (SHORT[0], SHORT[-1])) for beta in BETAS}
-    return {f"_floor {beta}": replace(line, style=":", color=k) for k, (beta, line) in enumerate(lines.items())}
+    return {
+        f"_floor {beta}": level(partial(floor, beta), (SHORT[0], SHORT[-1]), style=":", color=k)
+        for k, beta in enumerate(BETAS)
+    }
 
 
 def floor(beta: float) -> float:
