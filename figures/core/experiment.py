@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from figures.core.context import Context
 
 Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
-Measure = Callable[
-    ..., Any
-]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
+Measure = Callable[..., Any]  # (model, d, rng), or by_point (model, points, d, rng) -> named numbers
 Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
 Average = Literal["mean", "root mean square", "geometric mean"] | Callable[[NDArray[np.float64]], Estimate]
 LineKind = Literal["predicted", "measured", "reference"]
@@ -117,15 +115,10 @@ class Panel(_Measurement):
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
-def level(
-    value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted", *,
-    style: str | None = None, color: int | None = None,
-) -> Curve:  # fmt: skip
+def level(value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted", **look: Any) -> Curve:
     """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
     once = cache(value)
-    return Curve(
-        model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind, style=style, color=color
-    )  # fmt: skip
+    return Curve(model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind, **look)
 
 
 def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> int:

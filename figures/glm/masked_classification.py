@@ -81,16 +81,22 @@ def fits(
 
 
 def predicted(number: str, beta: float, xs: Sequence[float]) -> dict[str, Array]:
-    """Predicts one number at each x; where the ridge is the same at all, each is solved from its neighbor."""
-    (column, problem), model = NUMBERS[number], spin_glass_site(beta, alpha=1.0, lam=1.0)
-    problems = [problem(x) for x in xs]
+    column, problem = NUMBERS[number]
+    return {number: predictions(beta, [problem(x) for x in xs])[column]}
+
+
+def predictions(beta: float, problems: Sequence[Problem]) -> Array:
+    """Predicts the test loss, its excess over the floor, and the training loss, (3, problems).
+
+    Where the ridge is the same in all problems, each is solved from its neighbor.
+    """
     if len({lam for _, lam in problems}) == 1:
-        alphas = [alpha for alpha, _ in problems]
-        points = glm.learning_curve(spin_glass_site(beta, alpha=1.0, lam=problems[0][1]), alphas).points[0]
+        site = spin_glass_site(beta, alpha=1.0, lam=problems[0][1])
+        points = glm.learning_curve(site, [alpha for alpha, _ in problems]).points[0]
     else:
         points = tuple(glm.solve(spin_glass_site(beta, alpha=alpha, lam=lam)) for alpha, lam in problems)
     losses = np.array([fresh_loss(point) for point in points])
-    return {number: (losses, losses - mixture_floor(model), np.array([point.train_loss for point in points]))[column]}
+    return np.stack([losses, losses - floor(beta), [point.train_loss for point in points]])
 
 
 def curve(
