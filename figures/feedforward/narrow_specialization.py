@@ -46,10 +46,6 @@ def network(activation: str, alpha: float) -> NarrowNetwork:
     return NarrowNetwork(alpha=alpha, activation=activation, noise=NOISE[activation])  # type: ignore[arg-type]  # text
 
 
-def problem(activation: str, start: Start, alpha: float) -> Problem:
-    return network(activation, alpha), start
-
-
 def risk(problem: Problem, n_inputs: int, rng: Generator, n_units: int = K, n_samples: int = 80) -> dict[str, float]:
     """Measures the error of the posterior mean of one student."""
     at, start = problem
@@ -70,19 +66,18 @@ def of_state(at: NarrowNetwork, equal: bool) -> float | None:
 
 def curves(activation: str) -> dict[str, Curve]:
     """Declares both stable states as far as they exist, the runs, and the places where a state begins or takes over."""
-    found, (low, high) = PLACES[activation], RANGE[activation]
+    found, (low, high), at = PLACES[activation], RANGE[activation], partial(network, activation)
     ends = [end for end in (found.spinodal * (1 + 1e-9), found.onset * (1 - 1e-9)) if end <= high]
     grid = sorted({*np.linspace(low, high, 90).tolist(), *ends})
 
     def state(equal: bool) -> Curve:
-        def line() -> list[float]:
-            return [alpha for alpha in grid if of_state(network(activation, alpha), equal) is not None]
-
-        return Curve(model=partial(network, activation), theory=partial(of_state, equal=equal), line=line, points=())
+        theory = partial(of_state, equal=equal)
+        return Curve(model=at, theory=theory, line=lambda: [x for x in grid if theory(at(x)) is not None], points=())
 
     def mark(alpha: float, start: Start = "teacher", color: int | None = None) -> Curve:
-        model = partial(problem, activation, start)
-        return Curve(model=model, points=(alpha,), line=(), replicate=NONE, extrapolate=True, color=color)
+        return Curve(
+            model=lambda x: (at(x), start), points=(alpha,), line=(), replicate=NONE, extrapolate=True, color=color
+        )
 
     runs = {
         NAMES[start]: Curve(number=RISK, setting=f"{activation}/{start}", points=alphas)
@@ -109,7 +104,7 @@ EXPERIMENT = Experiment(
     title=f"Bayes-optimal students of narrow networks, HMC with $K = {K}$ hidden units and $N = {N}$ inputs",
     measure=risk,
     theory=of_start,
-    settings={"/".join(key): partial(problem, *key) for key in POINTS},
+    settings={f"{name}/{start}": lambda x, name=name, start=start: (network(name, x), start) for name, start in POINTS},
     streams=lambda seed, setting, alpha, _d, r: stream(seed, "narrow specialization", *setting.split("/"), alpha, r),
     panels=[
         Panel(title=title, curves=curves(name), judged_where=partial(lt, JUDGED * PLACES[name].transition))

@@ -15,7 +15,7 @@ STARTS = 8
 GAIN = 0.01  # nats a site below ln C, at which a stack counts as escaped
 SCALES = {1: (1e-4, 1e-3, 1e-2, 0.1), 2: (0.1, 0.15, 0.2, 0.3, 0.45), 3: (0.4, 0.45, 0.5, 0.55, 0.6)}
 DEEP, RATIO, ONE = "two and three layers", "over the law", "one layer"
-NAMES = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
+NAMES = {"$N = 1$": 1, "$N = 2$": 2, "$N = 3$": 3}
 
 
 def times(n_layers: int, scales: list[float], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
@@ -24,14 +24,11 @@ def times(n_layers: int, scales: list[float], _d: int, replicate: int) -> dict[s
     For one layer it is counted from the time that the start alone would need, which differs from one to another.
     """
     flows = [gradient_flow(start(n_layers, s, replicate), population(), stop_loss=np.log(C) - GAIN) for s in scales]
-    found, unscaled = (
-        np.array([flow.time if flow.converged else np.nan for flow in flows]),
-        start(n_layers, 1.0, replicate),
-    )
+    found = np.array([flow.time if flow.converged else np.nan for flow in flows])
     if n_layers == 1:
         rate = plateau_rate(four_body_model())
-        return {ONE: rate.rate * (found - rate.escape_time(unscaled, GAIN))}
-    in_units = found / escape_time(four_body_model(), unscaled).blow_up_time
+        return {ONE: rate.rate * (found - rate.escape_time(start(1, 1.0, replicate), GAIN))}
+    in_units = found / escape_time(four_body_model(), start(n_layers, 1.0, replicate)).blow_up_time
     return {DEEP: in_units, RATIO: in_units / laws(n_layers, scales)[DEEP]}
 
 
@@ -42,11 +39,11 @@ def laws(n_layers: int, scales: Sequence[float]) -> dict[str, NDArray[np.float64
 
 def curves(number: str, *layers: int) -> dict[str, Curve]:
     """The curves of these numbers of layers, with lines through all of their scales or only between the ends."""
+    each = 4 if number == RATIO else 1
     return {
-        NAMES[n]: Curve(
-            number=number, setting=NAMES[n], line=SCALES[n][:: 4 if number == RATIO else 1], points=SCALES[n]
-        )
-        for n in layers
+        name: Curve(number=number, setting=name, line=SCALES[n][::each], points=SCALES[n])
+        for name, n in NAMES.items()
+        if n in layers
     }
 
 
@@ -55,7 +52,7 @@ EXPERIMENT = Experiment(
     measure=times,
     by_point=True,
     theory=laws,
-    settings={name: n for n, name in NAMES.items()},
+    settings=NAMES,
     streams=numbered,
     panels=(
         Panel(title=DEEP, curves=curves(DEEP, 2, 3), ylabel="time over that of the start, $t/T_1$", yscale="log"),

@@ -1,6 +1,5 @@
 """Stacks of one, two and three layers on four-body data: the loss against floors by order, and the orders learned."""
 
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -16,8 +15,8 @@ SCALE, RATE, STARTS = 0.8, 0.2, 8
 RECORD = (10, 30, 100, 200, 300, 450, 600, 800, 1_000, 1_300, 1_700, 2_200, 3_000, 4_500, 6_000)
 ENDS = RECORD[0], RECORD[-1]
 ESCAPING = 300  # a step at which the deeper stacks are about to leave the plateau
-LAYERS = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
-ORDERS = {2: "orders of two layers", 3: "orders of three layers"}
+LAYERS = {"$N = 1$": 1, "$N = 2$": 2, "$N = 3$": 3}
+ORDERS = {"$N = 2$": "orders of two layers", "$N = 3$": "orders of three layers"}
 
 
 def course(n_layers: int, steps: list[int], _n_sites: int, replicate: int) -> dict[str, NDArray[np.float64]]:
@@ -28,30 +27,26 @@ def course(n_layers: int, steps: list[int], _n_sites: int, replicate: int) -> di
 
 
 @cache
-def at_escape(n_layers: int) -> NDArray[np.float64]:
+def at_escape(n_layers: int) -> dict[str, float]:
     """The orders in the direction in which the flow from small multiples of the starts leaves the plateau; the mean."""
     model, found = four_body_model(), np.zeros((STARTS, L))
     for replicate in range(STARTS):
         fractions = escape_time(model, start(n_layers, SCALE, replicate)).order_fractions
         if fractions is not None:
             found[replicate, : len(fractions)] = fractions
-    return np.asarray(found.mean(axis=0))
-
-
-def shares(n_layers: int, _steps: Sequence[float]) -> dict[str, float]:
-    return dict(zip(SEEN, at_escape(n_layers).tolist(), strict=True))
+    return dict(zip(SEEN, found.mean(axis=0).tolist(), strict=True))
 
 
 EXPERIMENT = Experiment(
     title="Training stacks on the exact population of a four-body model, $L = 5$, $C = 3$",
     measure=course,
     by_point=True,
-    settings={name: n for n, name in LAYERS.items()},
+    settings=LAYERS,
     streams=numbered,
     panels=(
         Panel(
             title=LOSS,
-            curves={name: Curve(number=LOSS, setting=name) for name in LAYERS.values()}
+            curves={name: Curve(number=LOSS, setting=name) for name in LAYERS}
             | {"uniform, $\\ln C$": level(lambda: np.log(C), ENDS)}
             | floors(ENDS),
             ylabel="nats a site",
@@ -60,12 +55,12 @@ EXPERIMENT = Experiment(
         *(
             Panel(
                 title=title,
-                curves=orders(LAYERS[n], (RECORD[0], ESCAPING)),
-                theory=shares,
+                curves=orders(name, (RECORD[0], ESCAPING)),
+                theory=lambda n_layers, _steps: at_escape(n_layers),
                 ylabel=SHARE,
                 ylim=(0.0, 1.2),
             )
-            for n, title in ORDERS.items()
+            for name, title in ORDERS.items()
         ),
     ),
     points=RECORD,

@@ -67,10 +67,8 @@ def excess(problem: Problem, _d: int, replicate: int) -> dict[str, float]:
     """The excess after the last of the stops and the least one; of stacks that of the start that learns best."""
     kind, stops, data = problem[0], list(problem[1]), samples(round(problem[2]), replicate)
     if kind != ENCODER:
-        return min(
-            (stack_run(kind, stops, data, replicate, k) for k in range(STARTS)),
-            key=lambda run: (run[TRAINED], run[LAST]),
-        )
+        runs = [stack_run(kind, stops, data, replicate, number) for number in range(STARTS)]
+        return min(runs, key=lambda run: (run[TRAINED], run[LAST]))
     trained = train_encoder_on_population(
         VanillaEncoder(n_sites=L, n_colors=C, n_layers=1, n_heads=2, width=16, mlp_ratio=2),
         data,
@@ -106,12 +104,8 @@ def of(sizes: tuple[int, ...], stops: dict[str, tuple[int, ...]]) -> dict[str, A
         for number, when in ((LAST, f"{stops[kind][-1]} steps"), (BEST, "best stop")):
             curves[f"{kind}, {when}"] = Curve(number=number, setting=kind)
     curves[TABLE] = Curve(model=float, theory=lambda M: (C - 1) * C ** (L - 1) / (2 * M), line=ends, points=())
-    settings = {kind: partial(problem, kind, own) for kind, own in stops.items()}
+    settings = {kind: lambda M, kind=kind: (kind, stops[kind], M) for kind in stops}
     return {"curves": curves, "settings": settings, "points": sizes}
-
-
-def problem(kind: str, stops: tuple[int, ...], n_samples: float) -> Problem:
-    return kind, stops, n_samples
 
 
 EXPERIMENT = Experiment(
