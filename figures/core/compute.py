@@ -12,7 +12,7 @@ from figures.core.context import Context
 from figures.core.experiment import NONE, Curve, Experiment, Grid, Theory
 from figures.core.grids import grid, line_of, points_of, sizes_of
 from figures.core.measured import Measured, without_measure
-from figures.core.rows import JOINT, Row, judged_together, row
+from figures.core.rows import JOINT, MEASURED, REFERENCE, Row, judged_together, row
 from figures.core.sizes import CURE, has_own_size, resized
 from simulate.core import Estimate, Replicate, Task, extrapolate, replicate_tasks
 from theory.numerics import ConvergenceError
@@ -20,8 +20,9 @@ from theory.numerics import ConvergenceError
 
 def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
     """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
-    if experiment.draft is not None and context.is_draft:
-        experiment = experiment.draft(experiment)
+    changed = {"draft": experiment.draft, "paper": experiment.paper}.get(context.quality)
+    if changed is not None:
+        experiment = changed(experiment) if callable(changed) else replace(experiment, **changed)
     if experiment.compute is not None:
         return experiment.compute(context)
     if experiment.measure is not None:
@@ -130,8 +131,10 @@ class _Work:
             yield from self._coordinates(values)
             return
         line_size = math.inf if self.curve.extrapolate else self.sizes[-1]
+        kind = self.curve.line_kind
         for x in self.line():
-            yield make(x, theory=self.theory(self.curve.at(x), line_size))
+            value = self.theory(self.curve.at(x), line_size)
+            yield make(x, measured=value) if kind == MEASURED else make(x, theory=value, reference=kind == REFERENCE)
         for x in self.points():
             model = self.curve.at(x)
             if self.replicate is None:

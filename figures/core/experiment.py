@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core import Replicate
+from simulate.core import Estimate, Replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
     from figures.core.context import Context
 
 Theory = Callable[..., Any]  # model -> float, or (d,) with by_coordinate; with `measure` -> named numbers
-Measure = Callable[
-    ..., Any
-]  # (model, d, rng) -> named numbers, a mapping or a record; (model, points, d, rng) by_point
-Streams = Callable[[int, str, float, int, int], np.random.Generator]  # (seed, setting, x, d, replicate)
-Average = Literal["mean", "root mean square", "geometric mean"]
+Measure = Callable[..., Any]  # (model, d, rng), or by_point (model, points, d, rng) -> named numbers
+Streams = Callable[[int, str, float, int, int], Any]  # (seed, setting, x, d, replicate) -> a generator, or a number
+Average = Literal["mean", "root mean square", "geometric mean"] | Callable[[NDArray[np.float64]], Estimate]
+LineKind = Literal["predicted", "measured", "reference"]
 Values = Sequence[float] | NDArray[np.float64]
 Grid = Values | Callable[[], Values]  # a function is called only when the table is computed
 
@@ -38,7 +38,7 @@ class _Measurement:
     """Holds what a curve takes from its panel, and a panel from its experiment, where it is None."""
 
     theory: Theory | None = None
-    theory_at: Callable[[Any, int], Any] | None = None
+    theory_at: Theory | None = None
     replicate: Replicate | _Nothing | None = None
     line: Grid | None = None
     points: Grid | None = None
@@ -70,6 +70,8 @@ class Curve(_Measurement):
     setting: str = ""
     average: Average = "mean"
     stars: Grid | None = None
+    line_kind: LineKind = "predicted"  # what is drawn: a prediction, a number of data, or one to compare with (chance)
+    line_only: bool = False  # whether its theory is a line that no measured number is compared with
     style: str | None = None  # matplotlib line style
     color: int | None = None  # position in the color cycle
 
@@ -113,6 +115,17 @@ class Panel(_Measurement):
                 yield f"_star, {label}", _filled(curve.only_stars(position), self)
 
 
+def level(value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted", **look: Any) -> Curve:
+    """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
+    once = cache(value)
+    return Curve(model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind, **look)
+
+
+def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> int:
+    """Numbers the replicates of a measurement that names its streams itself (see `streams`)."""
+    return seed + replicate
+
+
 def _declared(entry: Any) -> Curve:
     """Returns the curve that an entry of `curves` stands for."""
     if isinstance(entry, Curve):
@@ -143,11 +156,16 @@ class Experiment:
     `number` it shows, and of which of the `settings`: names with a function from x to a model, or with a model where
     nothing depends on x; without settings x itself is the model. One replicate is one task, whatever it measures. With
     `by_point` one replicate measures at all x of `points`, as along a training: `measure(model, points, d, rng)` and
-    `theory(model, xs)` return arrays of their length. Rows that share samples are judged together: those of one setting
-    and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one such
-    name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)` returns.
+    `theory(model, xs)` return arrays of their length, or a list of records, one for each x; with `by_number` too,
+    `points` maps each number to those at which it is shown. Rows that share samples are judged together: those of one
+    setting and x, with `by_point` those of one setting, or where `together(setting, x)` names the samples those of one
+    such name. Replicate r draws from stream(seed, setting, x, d, r), or from what `streams(seed, setting, x, d, r)`
+    returns; with `streams=numbered` it is given the number seed + r instead of a generator, where it names its streams
+    itself.
 
-    `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough.
+    `draft` turns the declaration into the one that a draft computes, where smaller sizes do not make it fast enough,
+    and `paper` into that of QUALITY=paper, where more than its replicates is to grow: each names the fields that
+    change, or is a function of the declaration.
 
     `unjudged` is the reason why measured numbers have no z although theory stands beside them ("the pixels are not
     Gaussian"): of the experiment, a panel or a curve. With `judged` it is the reason for the models that this refuses.
@@ -184,14 +202,16 @@ class Experiment:
         None  # makes tables that do not compare theory with replicates
     )
     theory: Theory | None = None
-    theory_at: Callable[[Any, int], Any] | None = None
+    theory_at: Theory | None = None
     replicate: Replicate | _Nothing | None = None
     measure: Measure | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     by_point: bool = False  # measure and theory return arrays over the points
+    by_number: bool = False  # with by_point: the points that measure is given are those of each number
     streams: Streams | None = None
     together: Callable[[str, float], str] | None = None  # the name of the samples
-    draft: "Callable[[Experiment], Experiment] | None" = None
+    draft: "Callable[[Experiment], Experiment] | Mapping[str, Any] | None" = None
+    paper: "Callable[[Experiment], Experiment] | Mapping[str, Any] | None" = None
     line: Grid = ()
     points: Grid = ()
     d: int | tuple[int, ...] = 100
@@ -230,6 +250,8 @@ class Experiment:
                     f"ratio_of must be the title of another panel, for a panel without curves; got {panel.ratio_of!r}"
                 )
         self._require_settings()
+        if self.by_number and not self.by_point:
+            raise ValueError("by_number needs by_point=True: it says at which points each number is measured")
         if self.by_coordinate and self.extrapolate:
             raise ValueError("by_coordinate needs extrapolate=False: a coordinate has no limit d -> infinity")
         for panel in self.resolved_panels():

@@ -37,11 +37,6 @@ class Measured:
         ]
 
     @cached_property
-    def numbers(self) -> list[str]:
-        """The names of the numbers that are shown, each once."""
-        return list(dict.fromkeys(str(curve.number) for _, _, curve in self.curves))
-
-    @cached_property
     def sets(self) -> dict[tuple[str, float, int], "_Set"]:
         """The sets of samples, by setting, x and size; with `by_point` x is NaN, since a set holds all of them."""
         found: dict[tuple[str, float, int], _Set] = {}
@@ -49,8 +44,9 @@ class Measured:
             points, n = points_of(curve, self.context), self.replicates_of(curve)
             for x in [math.nan] if self.experiment.by_point and points else points:
                 for d in sizes_of(self.experiment, curve, self.context):
-                    same = found.setdefault(_key(curve.setting, x, d), _Set(self, curve.setting, x, d, [], n))
-                    same.points.extend(x for x in points if x not in same.points)
+                    same = found.setdefault(_key(curve.setting, x, d), _Set(self, curve.setting, x, d, {}, n))
+                    own = same.points.setdefault(str(curve.number), [])
+                    own.extend(x for x in points if x not in own)
         return found
 
     def replicates_of(self, curve: Curve) -> int:
@@ -96,7 +92,9 @@ class Measured:
         line, points = line_of(curve, self.context), points_of(curve, self.context)
         for x, theory in zip(line, self._theory(curve, line, limit), strict=True):
             yield x, row(label, x, panel=panel, theory=theory), nothing
-        predicted = {d: self._theory(curve, points, d) for d in (*sizes, limit)}
+        at_limit: list[float | None] = [None for _ in points] if curve.line_only else self._theory(curve, points, limit)
+        by_size = curve.theory_at is not None and not curve.line_only
+        predicted = {d: self._theory(curve, points, d) if by_size else at_limit for d in (*sizes, limit)}
         for k, x in enumerate(points):
             meant = not curve.unjudged if curve.judged_where is None else curve.judged_where(x)
             found = {d: self.sets[_key(curve.setting, self._place(x), d)].values(values, curve, x) for d in sizes}
@@ -145,7 +143,7 @@ class _Set:
     setting: str
     x: float
     d: int
-    points: list[float]
+    points: dict[str, list[float]]  # of each number
     n: int
 
     def key(self, replicate: int) -> str:
@@ -153,20 +151,27 @@ class _Set:
             str(part) for part in (self.setting, f"x={self.x:.12g}", f"d={self.d}", replicate) if part != ""
         )
 
+    @cached_property
+    def places(self) -> dict[str, list[float]]:
+        """The values of x at which each number is measured."""
+        if not self.whole.experiment.by_point:
+            return {name: [self.x] for name in self.points}
+        every = list(dict.fromkeys(x for own in self.points.values() for x in own))
+        return self.points if self.whole.experiment.by_number else dict.fromkeys(self.points, every)
+
     def tasks(self) -> Iterator[Task]:
         """Yields one task for each replicate."""
-        experiment = self.whole.experiment
-        numbers, model = tuple(self.whole.numbers), self.whole.model(self.setting, self.x)
-        points = (self.points,) if experiment.by_point else ()
+        experiment, model = self.whole.experiment, self.whole.model(self.setting, self.x)
+        asked = self.places if experiment.by_number else next(iter(self.places.values()))
+        points, lengths = (asked,) if experiment.by_point else (), {name: len(xs) for name, xs in self.places.items()}
         for r in range(self.n):
             draw = partial(experiment.streams or _stream, experiment.seed, self.setting, self.x, self.d, r)
-            yield Task(self.key(r), _one, (experiment.measure, numbers, model, points, self.d, draw))
+            yield Task(self.key(r), _one, (experiment.measure, lengths, model, points, self.d, draw))
 
     def values(self, values: Mapping[str, Any], curve: Curve, x: float) -> NDArray[np.float64]:
         """Returns the replicates (n,) of the curve's number at this place."""
-        place = self.whole.numbers.index(str(curve.number))
-        found = np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, place]
-        return np.asarray(found[:, self.points.index(x)] if self.whole.experiment.by_point else found)
+        column = [(name, own) for name, xs in self.places.items() for own in xs].index((str(curve.number), x))
+        return np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, column]
 
 
 def _key(setting: str, x: float, d: int) -> tuple[str, Any, int]:
@@ -180,21 +185,25 @@ def _stream(seed: int, setting: str, x: float, d: int, replicate: int) -> np.ran
 
 def _one(
     measure: Measure,
-    numbers: tuple[str, ...],
+    lengths: Mapping[str, int],
     model: Any,
-    points: tuple[list[float], ...],
+    points: tuple[Any, ...],
     d: int,
-    draw: Callable[[], np.random.Generator],
+    draw: Callable[[], Any],
 ) -> NDArray[np.float64]:
-    """Measures one replicate; a number that this setting does not have is NaN, and no curve may show it."""
+    """Measures all numbers of one replicate, each at its points; one that it lacks is NaN, which the sweep refuses."""
     found = measure(model, *points, d, draw())
-    shape = (len(points[0]),) if points else ()
-    own = [_named(found, name) for name in numbers]
-    return np.stack([np.broadcast_to(np.nan if number is None else number, shape) for number in own])
+    own = {name: _named(found, name) for name in lengths}
+    return np.concatenate(
+        [np.broadcast_to(np.nan if own[name] is None else own[name], n) for name, n in lengths.items()]
+    )
 
 
 def _named(found: Any, name: str) -> Any:
-    """Returns the number of that name in a mapping or a record, None where it has none."""
+    """Returns the number of that name in a mapping or a record, or in a list of them, one for each point; else None."""
+    if isinstance(found, list):
+        each = [_named(one, name) for one in found]
+        return None if None in each else each
     return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
 
 
@@ -204,6 +213,8 @@ def _number(found: Any, curve: Curve) -> Any:
 
 def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
     """Averages the replicates; the error of an average that is not the mean is taken to first order."""
+    if callable(curve.average):
+        return curve.average(replicates)
     if curve.average == "root mean square":
         square = Estimate.of(replicates**2)
         return Estimate(math.sqrt(square.mean), square.stderr / (2 * math.sqrt(square.mean)), square.n)

@@ -1,14 +1,19 @@
 """Hidden units of a narrow network specialize with a jump for erf, and continuously for ReLU."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from operator import lt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.random import Generator
 
-from figures.core import Context, Experiment, Panel, Row, row
-from simulate.core import Estimate, Task, stream
+from figures.core import NONE, Curve, Experiment, Panel
+from figures.core.drafts import thinned
+from simulate.core import stream
 from simulate.feedforward import sample_narrow
-from theory.feedforward import Specialization, bayes_optimal, specialization, stable_states
+from theory.feedforward import bayes_optimal, specialization, stable_states
 from theory.models import NarrowNetwork
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Start = Literal["teacher", "random"]
+Problem = tuple[NarrowNetwork, Start]
 
 N, K = 60, 6
 NOISE: dict[str, float] = {"erf": 0.01, "relu": 0.1}
@@ -29,6 +35,8 @@ POINTS: dict[tuple[str, Start], Sequence[float]] = {
     ("relu", "random"): (0.8, 2.0),
 }
 JUDGED = 1.25  # times the alpha of the transition: beyond, corrections for a finite K are below the error bars
+PLACES = {name: specialization(name, noise=noise) for name, noise in NOISE.items()}  # type: ignore[arg-type]  # text
+RISK = "risk"
 EQUAL, KNOWING = "$q = 0$: units alike", "$q > 0$: specialized"
 NAMES = {"teacher": "HMC from the teacher", "random": "HMC from random weights"}
 
@@ -38,65 +46,53 @@ def network(activation: str, alpha: float) -> NarrowNetwork:
     return NarrowNetwork(alpha=alpha, activation=activation, noise=NOISE[activation])  # type: ignore[arg-type]  # text
 
 
-def risks(activation: str, start: Start, alpha: float, sizes: tuple[int, int, int], replicate: int) -> float:
-    """Measures the error of the posterior mean of one student; `sizes` are N, K and the number of trajectories."""
-    n_inputs, n_units, n_samples = sizes
-    rng = stream(0, "narrow specialization", activation, start, alpha, replicate)
-    made = sample_narrow(
-        network(activation, alpha), n_inputs, n_units, rng, start=start, n_samples=n_samples, r_hat_limit=1.2
-    )
-    return made.mean_risk
+def risk(problem: Problem, n_inputs: int, rng: Generator, n_units: int = K, n_samples: int = 80) -> dict[str, float]:
+    """Measures the error of the posterior mean of one student."""
+    at, start = problem
+    made = sample_narrow(at, n_inputs, n_units, rng, start=start, n_samples=n_samples, r_hat_limit=1.2)
+    return {RISK: made.mean_risk}
 
 
-def lines(activation: str, found: Specialization, grid: list[float]) -> list[Row]:
-    """Returns both stable states along alpha, each as far as it exists."""
-    ends = [found.spinodal * (1 + 1e-9), found.onset * (1 - 1e-9)]
-    places = sorted({*grid, *(end for end in ends if end <= grid[-1])})
-    return [
-        row(EQUAL if state.q == 0 else KNOWING, alpha, panel=PANELS[activation], theory=state.bayes_risk)
-        for alpha in places
-        for state in stable_states(network(activation, alpha))
-    ]
+def of_start(problem: Problem) -> float:
+    """Returns the error in the state that runs from this start should find."""
+    at, start = problem
+    return bayes_optimal(at, state="largest_q" if start == "teacher" else "smallest_q").bayes_risk
 
 
-def marks(activation: str, found: Specialization) -> list[Row]:
-    """Returns the places where a state begins or takes over."""
-
-    def marked(name: str, alpha: float, state: Literal["smallest_q", "largest_q"]) -> Row:
-        optimum = bayes_optimal(network(activation, alpha), state=state)
-        return row(name, alpha, panel=PANELS[activation], theory=optimum.bayes_risk, d=np.inf)
-
-    if found.order == "continuous":
-        return [marked(f"onset, {found.onset:.3f}", found.onset * (1 + 1e-9), "largest_q")]
-    spinodal = marked(f"spinodal, {found.spinodal:.3f}", found.spinodal * (1 + 1e-9), "largest_q")
-    name = f"transition, {found.transition:.3f}"
-    return [spinodal, *(marked(name, found.transition, state) for state in ("smallest_q", "largest_q"))]
+def of_state(at: NarrowNetwork, equal: bool) -> float | None:
+    """Returns the error in the stable state in which units are alike, or specialized; None where there is none."""
+    return next((state.bayes_risk for state in stable_states(at) if (state.q == 0) == equal), None)
 
 
-def compute(context: Context) -> list[Row]:
-    sizes = (12, 2, 20) if context.is_draft else (N, K, 80)
-    seeds = range(context.replicates(8))
-    points = {key: context.thin(alphas, 1) for key, alphas in POINTS.items()}
-    tasks = [
-        Task(f"{activation}/{start}/{alpha}/{seed}", risks, (activation, start, alpha, sizes, seed))
-        for (activation, start), alphas in points.items()
-        for alpha in alphas
-        for seed in seeds
-    ]
-    found = context.sweep(tasks)
-    rows = []
-    places = {name: specialization(name, noise=noise) for name, noise in NOISE.items()}  # type: ignore[arg-type]
-    for activation, (low, high) in RANGE.items():
-        rows += lines(activation, places[activation], context.thin(np.linspace(low, high, 90), 8))
-    for (activation, start), alphas in points.items():
-        state: Literal["smallest_q", "largest_q"] = "largest_q" if start == "teacher" else "smallest_q"
-        for alpha in alphas:
-            estimate = Estimate.of([float(found[f"{activation}/{start}/{alpha}/{seed}"]) for seed in seeds])
-            theory = bayes_optimal(network(activation, alpha), state=state).bayes_risk
-            judged = alpha > JUDGED * places[activation].transition and not context.is_draft
-            rows.append(row(NAMES[start], alpha, panel=PANELS[activation], theory=theory, d=sizes[0],
-                            estimate=estimate, judged=judged))  # fmt: skip
-    return rows + [mark for activation in NOISE for mark in marks(activation, places[activation])]
+def curves(activation: str) -> dict[str, Curve]:
+    """Declares both stable states as far as they exist, the runs, and the places where a state begins or takes over."""
+    found, (low, high), at = PLACES[activation], RANGE[activation], partial(network, activation)
+    ends = [end for end in (found.spinodal * (1 + 1e-9), found.onset * (1 - 1e-9)) if end <= high]
+    grid = sorted({*np.linspace(low, high, 90).tolist(), *ends})
+
+    def state(equal: bool) -> Curve:
+        theory = partial(of_state, equal=equal)
+        return Curve(model=at, theory=theory, line=lambda: [x for x in grid if theory(at(x)) is not None], points=())
+
+    def mark(alpha: float, start: Start = "teacher", color: int | None = None) -> Curve:
+        return Curve(
+            model=lambda x: (at(x), start), points=(alpha,), line=(), replicate=NONE, extrapolate=True, color=color
+        )
+
+    runs = {
+        NAMES[start]: Curve(number=RISK, setting=f"{activation}/{start}", points=alphas)
+        for (own, start), alphas in POINTS.items()
+        if own == activation
+    }
+    marks = {f"onset, {found.onset:.3f}": mark(found.onset * (1 + 1e-9))}
+    if found.order != "continuous":
+        name = f"transition, {found.transition:.3f}"
+        marks = {
+            f"spinodal, {found.spinodal:.3f}": mark(found.spinodal * (1 + 1e-9)),
+            name: mark(found.transition, "random"),
+            f"_{name}": mark(found.transition, color=5),  # the other state, in the color of the one before
+        }
+    return {EQUAL: state(True), KNOWING: state(False)} | runs | marks
 
 
 def draw(axes: "Axes", _rows: "DataFrame") -> None:
@@ -106,8 +102,18 @@ def draw(axes: "Axes", _rows: "DataFrame") -> None:
 
 EXPERIMENT = Experiment(
     title=f"Bayes-optimal students of narrow networks, HMC with $K = {K}$ hidden units and $N = {N}$ inputs",
-    compute=compute,
-    panels=[Panel(title=title, curves={}) for title in PANELS.values()],
+    measure=risk,
+    theory=of_start,
+    settings={f"{name}/{start}": lambda x, name=name, start=start: (network(name, x), start) for name, start in POINTS},
+    streams=lambda seed, setting, alpha, _d, r: stream(seed, "narrow specialization", *setting.split("/"), alpha, r),
+    panels=[
+        Panel(title=title, curves=curves(name), judged_where=partial(lt, JUDGED * PLACES[name].transition))
+        for name, title in PANELS.items()
+    ],
+    d=N,
+    extrapolate=False,
+    replicates=8,
+    draft=lambda own: thinned(replace(own, measure=partial(risk, n_units=2, n_samples=20), d=12), line=8, points=1),
     xlabel=r"samples for each weight, $\alpha = n/(NK)$",
     ylabel=r"error of the posterior mean, $\varepsilon_{\mathrm{Bayes}}$",
     draw=draw,

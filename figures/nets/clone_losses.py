@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Experiment, numbered
 from figures.core.extras import missing_extra
 from figures.nets.four_body import C, L, four_body_model
-from simulate.core import Estimate, Task
 from simulate.nets import Clone, MaskedContexts, clone, sampled_contexts, train_encoder_on_sequences
 from simulate.nets.network import PACKAGES
 from simulate.potts import sample
@@ -42,15 +41,20 @@ def cloned_contexts(n_samples: int) -> dict[str, MaskedContexts]:
     return {str(order): sampled_contexts(made.states, C) for order, made in clones(n_samples).items()}
 
 
-def losses(n_samples: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """The masked losses after `steps` on the original and on each clone, (1 + clones, steps)."""
-    states, test, others = sequences(n_samples, 0), sequences(TEST, 1), cloned_contexts(n_samples)
+def losses(n_samples: int, steps: list[int], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
+    """The masked losses after `steps` on the original and on each clone."""
     settings = VanillaEncoder(n_sites=L, n_colors=C, n_layers=1, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
     trained = train_encoder_on_sequences(
-        settings, states, test, n_steps=max(steps), seed=replicate, rate=RATE, batch_size=BATCH, record=steps,
-        others=others,
+        settings, sequences(n_samples, 0), sequences(TEST, 1), n_steps=max(steps), seed=replicate, rate=RATE,
+        batch_size=BATCH, record=steps, others=cloned_contexts(n_samples),
     )  # fmt: skip
-    return np.array([trained.losses, *(trained.other_losses[name] for name in others)])
+    return {ORIGINAL: trained.losses} | {name: trained.other_losses[str(k)] for k, name in CLONES.items()}
+
+
+@cache
+def true_losses(n_samples: int) -> dict[str, float]:
+    laws = {ORIGINAL: four_body_model()} | {CLONES[k]: made.model for k, made in clones(n_samples).items()}
+    return {name: true_loss(law) for name, law in laws.items()}
 
 
 def true_loss(law: Any) -> float:
@@ -61,26 +65,20 @@ def true_loss(law: Any) -> float:
     return float(-states.probabilities @ chosen.mean(axis=(1, 2)))
 
 
-def compute(context: Context) -> list[Row]:
-    steps = [round(step) for step in (RECORD[:2] if context.is_draft else RECORD)]
-    n_samples, seeds = context.size(SAMPLES, 2_000), range(2 if context.is_draft else context.replicates(STARTS))
-    found = context.sweep(Task(str(seed), losses, (n_samples, steps, seed)) for seed in seeds)
-    runs = np.array([found[str(seed)] for seed in seeds])  # (seeds, 1 + clones, steps)
-    laws = {ORIGINAL: four_body_model()} | {CLONES[k]: made.model for k, made in clones(n_samples).items()}
-    rows = []
-    for place, (name, law) in enumerate(laws.items()):
-        level = true_loss(law)
-        rows += [
-            row(name, step, theory=level, d=L, estimate=Estimate.of(runs[:, place, k]), judged=False)
-            for k, step in enumerate(steps)
-        ]
-        rows += [row(name, step, theory=level) for step in (steps[0], steps[-1])]
-    return rows
-
-
 EXPERIMENT = Experiment(
     title="An encoder trained on four-body data, tested on clones of the data, $L = 5$, $C = 3$",
-    compute=compute,
+    measure=losses,
+    by_point=True,
+    theory=lambda n_samples, _steps: true_losses(n_samples),
+    settings={"": SAMPLES},
+    streams=numbered,
+    curves={name: name for name in (ORIGINAL, *CLONES.values())},
+    line=(RECORD[0], RECORD[-1]),
+    points=RECORD,
+    d=L,
+    extrapolate=False,
+    replicates=STARTS,
+    draft={"points": RECORD[:2], "settings": {"": 2_000}},
     xlabel=f"step of Adam ({BATCH} sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",

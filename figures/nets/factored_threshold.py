@@ -1,12 +1,11 @@
 """How many samples one layer of factored attention needs: a transition, long before all couplings can be estimated."""
 
-from itertools import product
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
-from simulate.core import Estimate, Task, stream
+from figures.core import Curve, Experiment, Panel
+from simulate.core import stream
 from simulate.nets import spectral_estimate
 from simulate.potts import make_dynamics
 from theory.models import PottsModel
@@ -17,8 +16,9 @@ VARIANCES = (0.03, 0.01)  # of the true logits of a site, over its contexts
 RATIOS = (0.3, 0.6, 1.2, 1.7, 2.5, 5.0)  # samples over the threshold
 PAIRS = 8  # of J and U
 SWEEPS = 12  # at these temperatures chains forget their start within one
-PANELS = {"colors": "overlap of the values with $U$", "sites": "overlap of the attention with $J$",
-          "top_value": "top singular value over the signal"}  # fmt: skip
+COLORS, SITES = "overlap of the values with $U$", "overlap of the attention with $J$"
+TOP = "top singular value over the signal"
+SETTINGS = {f"v = {v}": v for v in VARIANCES}
 
 
 def signal(variance: float, n_sites: int, n_colors: int) -> float:
@@ -36,54 +36,58 @@ def model(variance: float, n_sites: int, rng: np.random.Generator) -> PottsModel
     return PottsModel(J, zero_sum, beta=float(beta))
 
 
-def overlaps(variance: float, n_sites: int, sizes: list[int], replicate: int) -> NDArray[np.float64]:
-    """Squared cosines of V and A and the top value, from the first M of independent samples, (M, 3)."""
-    rng = stream(0, "factored threshold", variance, replicate)
-    system = model(variance, n_sites, rng)
-    chains = make_dynamics(system, max(sizes), rng)
+def sizes(variance: float, n_sites: int, ratios: Sequence[float]) -> list[int]:
+    """The numbers of samples at these ratios to the threshold."""
+    threshold = spectral_threshold(n_sites, C, signal(variance, n_sites, C)).n_samples
+    return [round(ratio * threshold) for ratio in ratios]
+
+
+def overlaps(variance: float, ratios: list[float], n_sites: int, rng: np.random.Generator) -> list[dict[str, float]]:
+    """Squared cosines of V and A and the top value, from the first M of independent samples."""
+    system, counts, theta = (
+        model(variance, n_sites, rng),
+        sizes(variance, n_sites, ratios),
+        signal(variance, n_sites, C),
+    )
+    chains = make_dynamics(system, max(counts), rng)
     chains.run(SWEEPS)
-    estimates = [spectral_estimate(chains.states[:M], C) for M in sizes]
     J, U = system.dense_site_couplings, system.color_couplings
-    return np.array([(each.values_overlap(U), each.attention_overlap(J), each.top) for each in estimates])
+    estimates = [spectral_estimate(chains.states[:M], C) for M in counts]
+    return [
+        {COLORS: each.values_overlap(U), SITES: each.attention_overlap(J), TOP: each.top / theta} for each in estimates
+    ]
 
 
-def compute(context: Context) -> list[Row]:
-    n_sites, seeds = context.size(L, 12), range(context.replicates(PAIRS))
-    ratios, grid = context.thin(RATIOS, 2), context.thin(np.geomspace(RATIOS[0], RATIOS[-1], 60), 6)
-    thresholds = {v: spectral_threshold(n_sites, C, signal(v, n_sites, C)).n_samples for v in VARIANCES}
-    sizes = {v: [round(ratio * thresholds[v]) for ratio in ratios] for v in VARIANCES}
-    tasks = [Task(f"{v}/{seed}", overlaps, (v, n_sites, sizes[v], seed)) for v, seed in product(VARIANCES, seeds)]
-    found, rows = context.sweep(tasks), []
-    together: dict[float, list[tuple[Row, NDArray[np.float64]]]] = {v: [] for v in VARIANCES}
-    for v, (number, (name, panel)) in product(VARIANCES, enumerate(PANELS.items())):
-        theta = signal(v, n_sites, C)
-        unit = theta if name == "top_value" else 1.0
+def laws(variance: float, ratios: Sequence[float], n_sites: int) -> list[dict[str, float]]:
+    theta = signal(variance, n_sites, C)
+    found = [spectral_overlaps(n_sites, C, theta, M) for M in sizes(variance, n_sites, ratios)]
+    return [{COLORS: each.colors, SITES: each.sites, TOP: each.top_value / theta} for each in found]
 
-        def law(n_samples: float, theta: float = theta, name: str = name, unit: float = unit) -> float:
-            return float(getattr(spectral_overlaps(n_sites, C, theta, n_samples), name)) / unit
 
-        measured = np.array([found[f"{v}/{seed}"] for seed in seeds])[:, :, number] / unit
-        curve = f"$v = {v}$, $M_c = {thresholds[v]:.0f}$"
-        rows += [row(curve, ratio, panel=panel, theory=law(ratio * thresholds[v])) for ratio in grid]
-        for k, ratio in enumerate(ratios):
-            estimate = Estimate.of(measured[:, k])
-            judged = ratio > 1.5 and not context.is_draft
-            made = row(curve, ratio, panel=panel, theory=law(sizes[v][k]), d=n_sites, estimate=estimate, judged=judged)
-            together[v].append((made, measured[:, k]))
-            rows.append(made)
-    for v, members in together.items():
-        joint = judged_together(f"v = {v}", [made for made, _ in members], np.transpose([each for _, each in members]))
-        rows += joint[len(members) :]
-    return rows
+def curves(number: str) -> dict[str, Curve]:
+    names = {setting: f"$v = {v}$, $M_c = {sizes(v, L, [1.0])[0]}$" for setting, v in SETTINGS.items()}
+    return {name: Curve(number=number, setting=setting) for setting, name in names.items()}
 
 
 EXPERIMENT = Experiment(
     title=f"Spectral start of one layer of factored attention, $L = {L}$, $C = {C}$, Gaussian $J$ and $U$",
-    compute=compute,
+    measure=overlaps,
+    by_point=True,
+    theory_at=laws,
+    settings=SETTINGS,
+    streams=lambda seed, setting, _ratio, _d, r: stream(seed, "factored threshold", SETTINGS[setting], r),
     panels=[
-        Panel(title=title, curves={}, ylabel="squared cosine" if name != "top_value" else "ratio")
-        for name, title in PANELS.items()
+        Panel(title=number, curves=curves(number), ylabel="ratio" if number == TOP else "squared cosine")
+        for number in (COLORS, SITES, TOP)
     ],
+    line=np.geomspace(RATIOS[0], RATIOS[-1], 60),
+    points=RATIOS,
+    d=L,
+    toy_d=12,
+    extrapolate=False,
+    replicates=PAIRS,
+    judged_where=lambda ratio: ratio > 1.5,
+    draft={"points": (RATIOS[0], RATIOS[-1])},
     xlabel="samples over the threshold, $M/M_c$",
     xscale="log",
     unjudged="near and below the threshold the laws of large matrices are not sharp",

@@ -1,14 +1,37 @@
-"""What figures of training on the exact four-body population share: its floors and the names of orders."""
+"""What figures of training on the exact four-body population share: its floors, and the orders in the logits."""
 
-from figures.nets.four_body import four_body_model
+from functools import partial
+
+import numpy as np
+
+from figures.core import Curve, level
+from figures.nets.four_body import L, four_body_model
+from simulate.nets import EncoderTraining, StackTraining
+from theory.core.arrays import Array
 from theory.potts import enumerate_states, k_body_floor
 
 LOSS = "masked loss"  # title of the panel of losses; the others show orders
+SHARE = "share of the logits' variance"
 SEEN = ("no other site", "1 other", "2 others", "3 others", "4 others")
 FLOORS = {1: "sites alone", 2: "2-body floor", 3: "3-body floor", 4: "4-body floor (Bayes)"}
 
 
-def floors() -> dict[str, float]:
-    """The least losses of predictions with interactions of at most k bodies, by name."""
-    exact = enumerate_states(four_body_model())
-    return {name: k_body_floor(exact, k).loss for k, name in FLOORS.items()}
+def floor(k: int) -> float:
+    """The least loss of predictions with interactions of at most k bodies."""
+    return k_body_floor(enumerate_states(four_body_model()), k).loss
+
+
+def floors(ends: tuple[float, float]) -> dict[str, Curve]:
+    """The lines of all floors, by name."""
+    return {name: level(partial(floor, k), ends) for k, name in FLOORS.items()}
+
+
+def orders(setting: str, ends: tuple[float, float]) -> dict[str, Curve]:
+    """The measured shares of all orders in a setting, and lines of theory between two steps, which are not judged."""
+    return {order: Curve(number=order, setting=setting, line=ends, line_only=True) for order in SEEN}
+
+
+def losses_and_orders(trained: StackTraining | EncoderTraining) -> dict[str, Array]:
+    """The numbers of a run after each recorded step; none has orders before its logits differ from zero."""
+    shares = np.zeros((len(trained.losses), L)) if trained.orders is None else trained.orders
+    return {LOSS: trained.losses} | dict(zip(SEEN, shares.T, strict=True))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
-from figures.nets.four_body import four_body_model, population, start
-from simulate.core import Estimate, Task, stream
+from figures.core import Curve, Experiment, Panel, numbered
+from figures.core.experiment import Average
+from figures.nets.four_body import L, four_body_model, population, start
+from simulate.core import stream
 from simulate.nets import train_on_population, train_on_sequences
 from theory.nets import norm_ratios
 from theory.potts import enumerate_states
@@ -18,7 +19,8 @@ SCALE, RATE, STARTS = 0.8, 0.2, 8
 RECORD = (10, 30, 100, 300, 1_000, 2_000, 4_000)
 SEQUENCES = 20_000
 NORM, CORRECTED, DISPLACEMENT = "squared norm", "without the steps' squares", "mean square displacement"
-PANELS = {(way, layer): f"{way}: layer {layer + 1} over layer 3" for way in (DESCENT, STOCHASTIC) for layer in (0, 1)}
+AVERAGES: dict[str, Average] = {NORM: "mean", CORRECTED: "mean", DISPLACEMENT: "geometric mean"}
+LAWS = {f"{name} {layer}": norm_ratios(3)[layer] for name in (NORM, CORRECTED) for layer in (0, 1)}
 
 
 @cache
@@ -29,8 +31,8 @@ def sequences() -> NDArray[np.integer[Any]]:
     return exact.states[chosen]
 
 
-def ratios(way: str, record: list[int], replicate: int) -> NDArray[np.float64]:
-    """Growth of A_1 and A_2 over that of A_3 at the steps of `record`, by three measures, (3, steps, 2)."""
+def ratios(way: str, record: list[int], _n_sites: int, replicate: int) -> dict[str, NDArray[np.float64]]:
+    """Growth of A_1 and A_2 over that of A_3 at the steps of `record`, by three measures."""
     options: dict[str, Any] = {"n_steps": max(record), "rate": RATE, "record": [0, *record]}
     stack, rng = start(3, SCALE, replicate), stream(0, "batches", replicate)
     if way == DESCENT:
@@ -38,40 +40,40 @@ def ratios(way: str, record: list[int], replicate: int) -> NDArray[np.float64]:
     else:
         trained = train_on_sequences(stack, sequences(), sequences()[:100], rng=rng, **options)
     norms = trained.attention_norms - trained.attention_norms[0]
-    grown = np.stack([norms, trained.attention_growth, trained.displacements])[:, 1:]
-    return np.asarray(grown[:, :, :2] / grown[:, :, 2:])
+    grown = dict(zip(AVERAGES, (norms, trained.attention_growth, trained.displacements), strict=True))
+    return {f"{name} {layer}": own[1:, layer] / own[1:, 2] for name, own in grown.items() for layer in (0, 1)}
 
 
-def geometric_mean(values: NDArray[np.float64]) -> Estimate:
-    """The geometric mean of positive values, and its error to first order."""
-    logs = Estimate.of(np.log(values))
-    return Estimate(float(np.exp(logs.mean)), float(np.exp(logs.mean)) * logs.stderr, logs.n)
-
-
-def compute(context: Context) -> list[Row]:
-    record = [round(step) for step in (RECORD[:2] if context.is_draft else RECORD)]
-    seeds = range(context.replicates(STARTS))
-    tasks = [Task(f"{way}/{seed}", ratios, (way, record, seed)) for way in (DESCENT, STOCHASTIC) for seed in seeds]
-    found, rows = context.sweep(tasks), []
-    for (way, layer), panel in PANELS.items():
-        measured = np.array([found[f"{way}/{seed}"] for seed in seeds])[..., layer]
-        law = norm_ratios(3)[layer]
-        for number, name in enumerate((NORM, CORRECTED, DISPLACEMENT)):
-            for k, step in enumerate(record):
-                mean = geometric_mean if name == DISPLACEMENT else Estimate.of
-                estimate, predicted = mean(measured[:, number, k]), law if name != DISPLACEMENT else None
-                rows.append(row(name, step, panel=panel, theory=predicted, d=5, estimate=estimate, judged=False))
-        rows += [row(NORM, step, panel=panel, theory=law) for step in (record[0], record[-1])]
-    return rows
+def curves(way: str, layer: int) -> dict[str, Curve]:
+    line = RECORD[0], RECORD[-1]
+    return {
+        name: Curve(number=f"{name} {layer}", setting=way, average=average, line=line if name == NORM else ())
+        for name, average in AVERAGES.items()
+    }
 
 
 EXPERIMENT = Experiment(
     title="Growth of the attentions of three layers, $L = 5$, $C = 3$",
-    compute=compute,
+    measure=ratios,
+    by_point=True,
+    theory=lambda _way, _steps: LAWS,
+    settings={way: way for way in (DESCENT, STOCHASTIC)},
+    streams=numbered,
     panels=[
-        Panel(title=title, curves={}, ylabel="ratio of growth", ylim=(0.0, 2.0 * norm_ratios(3)[layer]))
-        for (_, layer), title in PANELS.items()
+        Panel(
+            title=f"{way}: layer {layer + 1} over layer 3",
+            curves=curves(way, layer),
+            ylabel="ratio of growth",
+            ylim=(0.0, 2.0 * norm_ratios(3)[layer]),
+        )
+        for way in (DESCENT, STOCHASTIC)
+        for layer in (0, 1)
     ],
+    points=RECORD,
+    d=L,
+    extrapolate=False,
+    replicates=STARTS,
+    draft={"points": RECORD[:2]},
     xlabel="training step",
     xscale="log",
     unjudged="the law is of gradient flow, and descent takes finite steps",

@@ -1,14 +1,15 @@
 """Stacks of one, two and three layers on samples of a larger four-body model: loss and growth of the layers."""
 
+from collections.abc import Callable
 from functools import cache
-from itertools import permutations, product
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
-from simulate.core import Estimate, Task, stream
+from figures.core import Curve, Experiment, Panel, level, numbered
+from simulate.core import stream
 from simulate.nets import train_on_sequences
 from simulate.potts import masked_loss, pseudo_likelihood, sample, site_independent
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
@@ -24,7 +25,10 @@ LONG = (*RECORD, 12_000, 20_000, 40_000)
 LOSS, GROWTH = "masked loss of test sequences", "three layers: growth over that of the last"
 LAYERS = {1: "$N = 1$", 2: "$N = 2$", 3: "$N = 3$"}
 CORRECTED, DISPLACEMENT = "squared norm, corrected", "displacement"
-MEASURED = tuple(product((CORRECTED, DISPLACEMENT), (0, 1)))  # by what, and of which layer
+LAWS = {f"layer {layer + 1}: {CORRECTED}": norm_ratios(3)[layer] for layer in (0, 1)}
+DISPLACED = [f"layer {layer + 1}: {DISPLACEMENT}" for layer in (0, 1)]  # displacements obey no law
+States = NDArray[np.integer[Any]]
+Sizes = tuple[int, int]  # of the samples and of the test
 
 
 @cache
@@ -40,67 +44,65 @@ def larger_model(variance: float = VARIANCE) -> ManyBodyPottsModel:
 
 
 @cache
-def sequences(n_train: int, n_test: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+def sequences(n_train: int, n_test: int) -> tuple[States, States]:
     """Samples of chains that were seen to mix, shuffled and cut into two."""
     states = sample(larger_model(), n_train + n_test, seed=1).states
     shuffled = states[stream(0, "paper stacks", "order").permutation(len(states))]
     return shuffled[:n_train], shuffled[n_train:]
 
 
-def course(n_layers: int, sizes: tuple[int, int], steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """Test loss, and growth of A_1 and A_2 over that of A_N by two measures, after `steps`, (steps, 5)."""
-    train, test = sequences(*sizes)
+def course(plan: tuple[int, Sizes], steps: list[int], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
+    """Test loss, and growth of A_1 and A_2 over that of A_3 by two measures, after `steps`."""
+    n_layers, (train, test) = plan[0], sequences(*plan[1])
     stack = FactoredStack.random(n_layers, L, C, SCALE, stream(1, "paper stacks", "start", n_layers, replicate))
     rng = stream(1, "paper stacks", "batches", n_layers, replicate)
     trained = train_on_sequences(
-        stack,
-        train,
-        test,
-        n_steps=max(steps),
-        record=[0, *steps],
-        rng=rng,
-        rate=RATE,
+        stack, train, test, n_steps=max(steps), record=[0, *steps], rng=rng, rate=RATE,
         batch_size=min(BATCH, len(train)),
-    )
-    grown = np.stack([trained.attention_growth, trained.displacements], axis=1)[1:]
-    ratios = np.zeros((len(steps), 2, 2))
-    ratios[:, :, : n_layers - 1] = grown[:, :, :-1][:, :, :2] / grown[:, :, -1:]
-    return np.column_stack([trained.losses[1:], ratios.reshape(len(steps), 4)])
+    )  # fmt: skip
+    found = {LOSS: trained.losses[1:]}
+    for names, grown in ((LAWS, trained.attention_growth), (DISPLACED, trained.displacements)):
+        found |= {name: own / grown[1:, -1] for name, own in zip(names, grown[1:, :-1].T, strict=False)}
+    return found
 
 
-def compute(context: Context) -> list[Row]:
-    steps = list({"draft": (10, 20), "default": RECORD, "paper": LONG}[context.quality])
-    sizes, seeds = (context.size(SAMPLES, 400), context.size(TEST, 50)), range(context.replicates(STARTS))
-    tasks = [Task(f"{n}/{seed}", course, (n, sizes, steps, seed)) for n in reversed(LAYERS) for seed in seeds]
-    found, rows = context.sweep(tasks), []
-    for n, name in LAYERS.items():
-        runs = np.array([found[f"{n}/{seed}"] for seed in seeds])
-        for k, step in enumerate(steps):
-            rows.append(row(name, step, panel=LOSS, d=L, estimate=Estimate.of(runs[:, k, 0])))
-            for number, (measure, layer) in enumerate(MEASURED if n == 3 else ()):
-                estimate = Estimate.of(runs[:, k, 1 + number])
-                law = norm_ratios(3)[layer] if measure == CORRECTED else None  # displacements obey no law
-                curve = f"layer {layer + 1}: {measure}"
-                rows.append(row(curve, step, panel=GROWTH, theory=law, d=L, estimate=estimate, judged=False))
-                if law is not None:
-                    rows.append(row(curve, step, panel=GROWTH, theory=law))
-    train, test = sequences(*sizes)
-    own = np.take_along_axis(larger_model().log_conditionals(test), test[:, :, None].astype(int), axis=2)
-    levels = {"sites alone": masked_loss(site_independent(train, C), test).loss}
-    levels["couplings of all pairs"] = masked_loss(pseudo_likelihood(train, C).model, test).loss
-    levels["true conditionals"] = -float(own.mean())
+LEVELS: dict[str, Callable[[States, States], float]] = {
+    "sites alone": lambda train, test: masked_loss(site_independent(train, C), test).loss,
+    "couplings of all pairs": lambda train, test: masked_loss(pseudo_likelihood(train, C).model, test).loss,
+    "true conditionals": lambda _train, test: masked_loss(larger_model(), test).loss,
+}
+
+
+def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
+    """What the declaration of trainings on so many sequences, up to the last of these steps, has of its own."""
     ends = (steps[0], steps[-1])
-    rows += [row("uniform, $\\ln C$", s, panel=LOSS, theory=np.log(C), reference=True) for s in ends]
-    return rows + [row(name, s, panel=LOSS, measured=y) for name, y in levels.items() for s in ends]
+    losses = {name: Curve(number=LOSS, setting=name) for name in LAYERS.values()}
+    losses |= {"uniform, $\\ln C$": level(lambda: np.log(C), ends, "reference")}
+    losses |= {
+        name: level(lambda loss=loss: loss(*sequences(*sizes)), ends, "measured")  # type: ignore[misc]  # binds the loop
+        for name, loss in LEVELS.items()
+    }
+    growth = {
+        name: Curve(number=name, setting=LAYERS[3], line=steps if name in LAWS else ()) for name in (*LAWS, *DISPLACED)
+    }
+    panels = (
+        Panel(title=LOSS, curves=losses, ylabel="nats a site"),
+        Panel(title=GROWTH, curves=growth, theory=lambda _plan, _steps: LAWS, ylabel="ratio", ylim=(0.0, 6.0)),
+    )
+    return {"panels": panels, "points": steps, "settings": {name: (n, sizes) for n, name in LAYERS.items()}}
 
 
 EXPERIMENT = Experiment(
     title=f"Stacks on a four-body model, $L = {L}$, $C = {C}$, $M = {SAMPLES}$",
-    compute=compute,
-    panels=(
-        Panel(title=LOSS, curves={}, ylabel="nats a site"),
-        Panel(title=GROWTH, curves={}, ylabel="ratio", ylim=(0.0, 6.0)),
-    ),
+    measure=course,
+    by_point=True,
+    streams=numbered,
+    **of(RECORD, (SAMPLES, TEST)),
+    d=L,
+    extrapolate=False,
+    replicates=STARTS,
+    draft=of((10, 20), (400, 50)),
+    paper=of(LONG, (SAMPLES, TEST)),
     xlabel=f"step (batches of {BATCH}, one hidden site each, rate {RATE})",
     xscale="log",
     unjudged="corrected squared norms obey the law but for rounding",

@@ -1,15 +1,16 @@
 """Ordinary encoders and factored stacks on four-body data: the loss against floors by order, and the orders learned."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Curve, Experiment, Panel, numbered
 from figures.core.extras import missing_extra
-from figures.nets.floors_and_orders import LOSS, SEEN, floors
+from figures.nets.floors_and_orders import LOSS, SEEN, SHARE, floors, losses_and_orders, orders
 from figures.nets.four_body import C, L, four_body_model, population, start
-from simulate.core import Estimate, Task
 from simulate.nets import train_encoder_on_population, train_on_population
 from simulate.nets.network import PACKAGES
 from theory.models import VanillaEncoder
@@ -18,71 +19,56 @@ from theory.nets import order_fractions
 WIDTH, HEADS, ENCODER_RATE, STACK_RATE, SCALE = 16, 2, 3e-3, 1e-2, 0.8
 RECORD = (1, 3, 10, 20, 30, 60, 100, 150, 200, 300, 400, 600, 800, 1_200)
 STARTS = 8
-ENCODERS = {1: "encoder, 1 block", 2: "encoder, 2 blocks"}
-STACKS = {1: "factored stack, $N = 1$", 2: "factored stack, $N = 2$"}
-ORDERS = {1: "orders of an encoder of one block", 2: "orders of an encoder of two blocks"}
+ENDS = RECORD[0], RECORD[-1]
+STACKS = {"factored stack, $N = 1$": 1, "factored stack, $N = 2$": 2}
+ONE, TWO = "encoder, 1 block", "encoder, 2 blocks"
+ORDERS = {ONE: "orders of an encoder of one block", TWO: "orders of an encoder of two blocks"}
 
 
-def encoder_course(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """The loss of an encoder and the shares of the orders in its logits after `steps`, (steps, 1 + L)."""
-    settings = VanillaEncoder(n_sites=L, n_colors=C, n_layers=n_layers, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
-    trained = train_encoder_on_population(
-        settings, population(), n_steps=max(steps), seed=replicate, rate=ENCODER_RATE, record=steps, orders=True
-    )
-    orders = np.zeros((len(steps), L)) if trained.orders is None else trained.orders
-    return np.column_stack([trained.losses, orders])
+def course(settings: VanillaEncoder | int, steps: list[int], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
+    """The loss of an encoder and the orders in its logits after `steps`, or the loss of a stack of so many layers."""
+    options: dict[str, Any] = {"n_steps": max(steps), "record": steps}
+    if isinstance(settings, VanillaEncoder):
+        trained = train_encoder_on_population(
+            settings, population(), seed=replicate, rate=ENCODER_RATE, orders=True, **options
+        )
+        return losses_and_orders(trained)
+    stack = start(settings, SCALE, replicate)
+    return {LOSS: train_on_population(stack, population(), rate=STACK_RATE, optimizer="adam", **options).losses}
 
 
-def stack_course(n_layers: int, steps: list[int], replicate: int) -> NDArray[np.float64]:
-    """The loss of a factored stack after `steps`, (steps, 1)."""
-    stack = start(n_layers, SCALE, replicate)
-    trained = train_on_population(
-        stack, population(), n_steps=max(steps), rate=STACK_RATE, optimizer="adam", record=steps
-    )
-    return trained.losses[:, None]
+def encoder(n_layers: int) -> VanillaEncoder:
+    return VanillaEncoder(n_sites=L, n_colors=C, n_layers=n_layers, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
 
 
-def compute(context: Context) -> list[Row]:
-    steps = [round(step) for step in (RECORD[:2] if context.is_draft else RECORD)]
-    seeds = range(2 if context.is_draft else context.replicates(STARTS))
-    encoders = {1: ENCODERS[1]} if context.is_draft else ENCODERS  # JAX compiles each architecture for seconds
-    kinds = {"encoder": (encoder_course, encoders), "stack": (stack_course, STACKS)}
-    found = context.sweep(
-        Task(f"{kind}/{n}/{seed}", course, (n, steps, seed))
-        for kind, (course, names) in kinds.items()
-        for n in names
-        for seed in seeds
-    )
-    rows = []
-    for kind, (_, names) in kinds.items():
-        for n, name in names.items():
-            runs = np.array([found[f"{kind}/{n}/{seed}"] for seed in seeds])
-            for k, step in enumerate(steps):
-                rows.append(row(name, step, panel=LOSS, d=L, estimate=Estimate.of(runs[:, k, 0])))
-                for r, order in enumerate(SEEN if kind == "encoder" else ()):
-                    estimate = Estimate.of(runs[:, k, 1 + r])
-                    rows.append(row(order, step, panel=ORDERS[n], d=L, estimate=estimate, judged=False))
-    ends = (steps[0], steps[-1])
-    shares = order_fractions(four_body_model()).fractions
-    rows += [
-        row(order, step, panel=title, theory=float(share))
-        for title in ORDERS.values()
-        for order, share in zip(SEEN, shares, strict=True)
-        for step in ends
-    ]
-    return rows + [row(name, step, panel=LOSS, theory=level) for name, level in floors().items() for step in ends]
+def shares(_settings: VanillaEncoder, _steps: Sequence[float]) -> dict[str, float]:
+    return dict(zip(SEEN, order_fractions(four_body_model()).fractions, strict=True))
 
 
 EXPERIMENT = Experiment(
     title="Encoders and factored stacks on an exact four-body population",
-    compute=compute,
+    measure=course,
+    by_point=True,
+    settings={ONE: encoder(1), TWO: encoder(2)} | STACKS,
+    streams=numbered,
     panels=(
-        Panel(title=LOSS, curves={}, ylabel="nats a site", ylim=(0.72, 1.14)),
+        Panel(
+            title=LOSS,
+            curves={name: Curve(number=LOSS, setting=name) for name in (*ORDERS, *STACKS)} | floors(ENDS),
+            ylabel="nats a site",
+            ylim=(0.72, 1.14),
+        ),
         *(
-            Panel(title=title, curves={}, ylabel="share of the logits' variance", ylim=(0.0, 1.35))
-            for title in ORDERS.values()
+            Panel(title=title, curves=orders(name, ENDS), theory=shares, ylabel=SHARE, ylim=(0.0, 1.35))
+            for name, title in ORDERS.items()
         ),
     ),
+    points=RECORD,
+    d=L,
+    extrapolate=False,
+    replicates=STARTS,
+    # JAX compiles each architecture for seconds, so that a draft has one.
+    draft={"points": RECORD[:2], "settings": {ONE: encoder(1), TWO: encoder(1)} | STACKS},
     xlabel="step of Adam, full batch",
     xscale="log",
     skip=partial(missing_extra, "nets", *PACKAGES),

@@ -1,13 +1,13 @@
 """How many samples a factored layer, a stack of two layers and an ordinary encoder need to learn a pair model."""
 
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Curve, Experiment, numbered
 from figures.core.extras import missing_extra
-from simulate.core import Estimate, Task, stream
+from simulate.core import stream
 from simulate.nets import (
     MaskedContexts,
     enumerated_contexts,
@@ -24,7 +24,9 @@ L, C, BETA = 5, 3, 0.8
 SIZES, MORE_SIZES = (300, 3_000), (300, 1_000, 3_000, 10_000)  # the latter with QUALITY=paper
 ASYMPTOTIC = 3_000  # z is judged from here on
 LAYER, STACK, ENCODER, TABLE = "factored layer", "two factored layers", "encoder", "every context by itself"
-SETS = {LAYER: 24, STACK: 8, ENCODER: 8}  # of samples; more of them for the one number that is judged
+LAYERS = {LAYER: 1, STACK: 2}
+SETS = {LAYER: 24, ENCODER: 8}  # of samples; more of them for the one number that is judged
+LAST, BEST, TRAINED = "last", "best", "trained"
 STARTS, SCALE, STACK_RATE, ENCODER_RATE = 3, 0.8, 1e-2, 3e-3
 STOPS = {
     LAYER: (1_000,),
@@ -32,6 +34,7 @@ STOPS = {
     ENCODER: (20, 30, 45, 60, 80, 100, 150, 200, 300, 450, 700, 1_000, 2_000),
 }
 MORE_STOPS = (*STOPS[ENCODER], 3_000, 5_000, 10_000)  # of the encoder, with QUALITY=paper
+Problem = tuple[str, tuple[int, ...], float]  # the network, its stops, and the number of samples
 UNSEEN = 1e-9  # samples of every state beside those that were drawn
 
 
@@ -60,24 +63,15 @@ def samples(n_samples: int, replicate: int) -> MaskedContexts:
     return sampled_contexts(exact.states, C, weights=np.asarray(counts + UNSEEN, dtype=float))
 
 
-def stack_excess(n_layers: int, n_samples: int, stops: list[int], replicate: int) -> NDArray[np.float64]:
-    """The excess after the last of `stops` and the least one, of the start whose training loss ends lowest."""
-    data, runs = samples(n_samples, replicate), []
-    for number in range(STARTS):
-        start = FactoredStack.random(n_layers, L, C, SCALE, stream(0, "start on pairs", n_layers, replicate, number))
-        found = []
-        for stop in stops:  # each from the start anew, since a training of a stack is not measured on other data
-            trained = train_on_population(start, data, n_steps=stop, rate=STACK_RATE, optimizer="adam", record=[stop])
-            found.append(stack_gradient(trained.stack, population()).loss - population().floor)
-        runs.append((float(trained.losses[-1]), found[-1], min(found)))
-    return np.array(min(runs)[1:])
-
-
-def encoder_excess(n_samples: int, stops: list[int], replicate: int) -> NDArray[np.float64]:
-    """The excess after the last of `stops` and the least one."""
+def excess(problem: Problem, _d: int, replicate: int) -> dict[str, float]:
+    """The excess after the last of the stops and the least one; of stacks that of the start that learns best."""
+    kind, stops, data = problem[0], list(problem[1]), samples(round(problem[2]), replicate)
+    if kind != ENCODER:
+        runs = [stack_run(kind, stops, data, replicate, number) for number in range(STARTS)]
+        return min(runs, key=lambda run: (run[TRAINED], run[LAST]))
     trained = train_encoder_on_population(
         VanillaEncoder(n_sites=L, n_colors=C, n_layers=1, n_heads=2, width=16, mlp_ratio=2),
-        samples(n_samples, replicate),
+        data,
         n_steps=stops[-1],
         seed=replicate,
         rate=ENCODER_RATE,
@@ -85,37 +79,46 @@ def encoder_excess(n_samples: int, stops: list[int], replicate: int) -> NDArray[
         others={"population": population()},
     )
     found = trained.other_losses["population"] - population().floor
-    return np.array([found[-1], found.min()])
+    return {LAST: found[-1], BEST: found.min()}
 
 
-def compute(context: Context) -> list[Row]:
-    sizes = {"draft": SIZES[:1], "default": SIZES, "paper": MORE_SIZES}[context.quality]
-    seeds = {name: range(2 if context.is_draft else context.replicates(n)) for name, n in SETS.items()}
-    stops = STOPS | ({ENCODER: MORE_STOPS} if context.quality == "paper" else {})
-    stops = dict.fromkeys(STOPS, (1, 2)) if context.is_draft else stops
-    tasks = []
-    for M in sizes:
-        tasks += [Task(f"{ENCODER}/{M}/{k}", encoder_excess, (M, list(stops[ENCODER]), k)) for k in seeds[ENCODER]]
-        for n, name in ((1, LAYER), (2, STACK)):
-            tasks += [Task(f"{name}/{M}/{k}", stack_excess, (n, M, list(stops[name]), k)) for k in seeds[name]]
-    found = context.sweep(tasks)
-    measured = {(name, M): np.array([found[f"{name}/{M}/{k}"] for k in seeds[name]]).T for name in SETS for M in sizes}
-    law, rows = excess_loss_coefficient(pair_model(), "factored", fields=False), []
-    for M in sizes:
-        estimate, judged = Estimate.of(measured[LAYER, M][0]), M >= ASYMPTOTIC
-        rows.append(row(LAYER, M, theory=law.masked_loss(M), d=L, estimate=estimate, judged=judged))
-    for name in (STACK, ENCODER):
-        for number, when in enumerate((f"{stops[name][-1]} steps", "best stop")):
-            rows += [row(f"{name}, {when}", M, d=L, estimate=Estimate.of(measured[name, M][number])) for M in sizes]
-    for x in (sizes[0] / 1.5, sizes[-1] * 1.5):
-        rows.append(row(LAYER, x, theory=law.masked_loss(x)))
-        rows.append(row(TABLE, x, theory=(C - 1) * C ** (L - 1) / (2 * x)))
-    return rows
+def stack_run(kind: str, stops: list[int], data: MaskedContexts, replicate: int, number: int) -> dict[str, float]:
+    """The excess after the last of `stops`, the least one, and the training loss at the end, from one start."""
+    n_layers, found = LAYERS[kind], []
+    start = FactoredStack.random(n_layers, L, C, SCALE, stream(0, "start on pairs", n_layers, replicate, number))
+    for stop in stops:  # each from the start anew, since a training of a stack is not measured on other data
+        trained = train_on_population(start, data, n_steps=stop, rate=STACK_RATE, optimizer="adam", record=[stop])
+        found.append(stack_gradient(trained.stack, population()).loss - population().floor)
+    return {LAST: found[-1], BEST: min(found), TRAINED: float(trained.losses[-1])}
+
+
+def law(problem: Problem) -> float:
+    return float(excess_loss_coefficient(pair_model(), "factored", fields=False).masked_loss(problem[2]))
+
+
+def of(sizes: tuple[int, ...], stops: dict[str, tuple[int, ...]]) -> dict[str, Any]:
+    """What the declaration for samples of these sizes, and trainings with these stops, has of its own."""
+    ends = (sizes[0] / 1.5, sizes[-1] * 1.5)
+    curves = {LAYER: Curve(number=LAST, setting=LAYER, theory=law, line=ends, replicates=SETS[LAYER])}
+    for kind in (STACK, ENCODER):
+        for number, when in ((LAST, f"{stops[kind][-1]} steps"), (BEST, "best stop")):
+            curves[f"{kind}, {when}"] = Curve(number=number, setting=kind)
+    curves[TABLE] = Curve(model=float, theory=lambda M: (C - 1) * C ** (L - 1) / (2 * M), line=ends, points=())
+    settings = {kind: lambda M, kind=kind: (kind, stops[kind], M) for kind in stops}
+    return {"curves": curves, "settings": settings, "points": sizes}
 
 
 EXPERIMENT = Experiment(
     title=f"Excess loss of networks on samples of a pair model, $L = {L}$, $C = {C}$",
-    compute=compute,
+    measure=excess,
+    streams=numbered,
+    **of(SIZES, STOPS),
+    d=L,
+    extrapolate=False,
+    replicates=SETS[ENCODER],
+    judged_where=lambda n_samples: n_samples >= ASYMPTOTIC,
+    draft=of(SIZES[:1], dict.fromkeys(STOPS, (1, 2))),
+    paper=of(MORE_SIZES, STOPS | {ENCODER: MORE_STOPS}),
     xlabel="samples $M$",
     ylabel="excess over the floor (nats a site)",
     xscale="log",

@@ -1,12 +1,15 @@
 """Stochastic binary weights of a larger norm have better signs, and gradient descent on their means finds solutions."""
 
-from itertools import product
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, judged_together, row
-from simulate.core import Estimate, Task, stream
+from figures.core import Curve, Experiment, Panel
+from figures.core.drafts import thinned
+from simulate.core import Estimate, stream
 from simulate.perceptron import descend_stochastic_weights, sample_stochastic_weights
 from theory.models import StochasticPerceptron
 from theory.perceptron import stochastic_saddle_point
@@ -14,26 +17,37 @@ from theory.perceptron import stochastic_saddle_point
 ALPHA = 0.55
 NORMS = {5: (0.5, 0.6, 0.7, 0.8), 10: (0.5, 0.6, 0.7, 0.8), 20: (0.5, 0.6, 0.7)}  # of the samples, by beta
 N = 80
-SIZES, EPOCHS = (101, 301), 1500
+BETAS = {f"beta = {beta}": beta for beta in NORMS}
+SIZES = (101, 301)
 PATTERNS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)  # a weight, for the descent
 ERROR, OVERLAP, SUCCESS = "error of the signs", "overlap of two samples", "descent"
 
 
-def model(beta: float, squared_norm: float) -> StochasticPerceptron:
+def model(squared_norm: float, beta: float) -> StochasticPerceptron:
     return StochasticPerceptron(alpha=ALPHA, squared_norm=squared_norm, beta=beta)
 
 
-def sampled(beta: float, squared_norm: float, n_weights: int, replicate: int) -> NDArray[np.float64]:
-    """Samples one set of patterns: the fraction that the signs misclassify, and the overlap of two chains."""
-    rng = stream(0, "stochastic weights", beta, squared_norm, n_weights, replicate)
-    sample = sample_stochastic_weights(model(beta, squared_norm), n_weights, rng, n_sweeps=600, r_hat_limit=1.1)
-    return np.array([sample.binarized_error, sample.overlap])
+def measured(
+    at: StochasticPerceptron | float, n_weights: int, rng: Generator, max_epochs: int = 1500
+) -> dict[str, float]:
+    """Samples one set of patterns: the fraction that the signs misclassify, and the overlap of two chains.
+
+    Of a number of patterns a weight it is 1 if the descent has found binary weights that classify all patterns, else 0.
+    """
+    if isinstance(at, float):
+        return {SUCCESS: float(descend_stochastic_weights(at, n_weights, rng, max_epochs=max_epochs).solved)}
+    sample = sample_stochastic_weights(at, n_weights, rng, n_sweeps=600, r_hat_limit=1.1)
+    return {ERROR: sample.binarized_error, OVERLAP: sample.overlap}
 
 
-def solved(alpha: float, n_weights: int, epochs: int, replicate: int) -> float:
-    """Returns 1 if the descent has found binary weights that classify all patterns, and 0 if not."""
-    rng = stream(0, "stochastic descent", alpha, n_weights, replicate)
-    return float(descend_stochastic_weights(alpha, n_weights, rng, max_epochs=epochs).solved)
+def predicted(at: StochasticPerceptron) -> dict[str, float]:
+    point = stochastic_saddle_point(at)
+    return {ERROR: point.binarized_error, OVERLAP: point.q}
+
+
+def draws(seed: int, setting: str, x: float, d: int, replicate: int) -> Generator:
+    names = ("stochastic descent",) if setting == SUCCESS else ("stochastic weights", BETAS[setting])
+    return stream(seed, *names, x, d, replicate)
 
 
 def rate(successes: NDArray[np.float64]) -> Estimate:
@@ -43,56 +57,40 @@ def rate(successes: NDArray[np.float64]) -> Estimate:
     return Estimate(float(successes.mean()), float(np.sqrt(likely * (1 - likely) / n)), n)
 
 
-def compute(context: Context) -> list[Row]:
-    seeds, starts, d = range(context.replicates(12)), range(context.replicates(16)), context.size(N)
-    points = [(beta, Q) for beta, norms in NORMS.items() for Q in context.thin(norms, 2)]
-    sizes, alphas = (SIZES[:1], PATTERNS[::3]) if context.is_draft else (SIZES, PATTERNS)
-    epochs = 200 if context.is_draft else EPOCHS
-    tasks = [Task(f"{beta}/{Q}/{seed}", sampled, (beta, Q, d, seed)) for (beta, Q), seed in product(points, seeds)]
-    tasks += [
-        Task(f"descent/{n}/{alpha}/{seed}", solved, (alpha, n, epochs, seed))
-        for n, alpha, seed in product(sizes, alphas, starts)
-    ]
-    found, rows = context.sweep(tasks), []
-    values = {(beta, Q): np.array([found[f"{beta}/{Q}/{seed}"] for seed in seeds]) for beta, Q in points}
-    for beta in NORMS:
-        lines = [stochastic_saddle_point(model(beta, Q)) for Q in context.thin(np.linspace(0.4, 0.95, 31), 6)]
-        for panel, name in ((ERROR, "binarized_error"), (OVERLAP, "q")):
-            curve = rf"$\beta = {beta}$"
-            rows += [row(curve, at.model.squared_norm, panel=panel, theory=getattr(at, name)) for at in lines]
-        for Q in (norm for other, norm in points if other == beta):
-            at, judged = stochastic_saddle_point(model(beta, Q)), not context.is_draft
-            curve = rf"$\beta = {beta}$"
-            made = [
-                row(
-                    rf"$\beta = {beta}$",
-                    Q,
-                    panel=panel,
-                    theory=getattr(at, name),
-                    d=d,
-                    estimate=estimate,
-                    judged=judged,
-                )
-                for panel, name, column in ((ERROR, "binarized_error", 0), (OVERLAP, "q", 1))
-                for estimate in [Estimate.of(values[beta, Q][:, column])]
-            ]
-            rows += judged_together(f"beta = {beta}, norm {Q}", made, values[beta, Q])
-    for n, alpha in product(sizes, alphas):
-        successes = np.array([found[f"descent/{n}/{alpha}/{seed}"] for seed in starts])
-        rows.append(row(f"$N = {n}$", alpha, panel=SUCCESS, d=n, estimate=rate(successes)))
-    return rows
+def curves(number: str) -> dict[str, Curve]:
+    return {
+        rf"$\beta = {beta}$": Curve(number=number, setting=name, points=NORMS[beta]) for name, beta in BETAS.items()
+    }
 
 
+DESCENTS = {
+    f"$N = {n}$": Curve(number=SUCCESS, setting=SUCCESS, line=(), points=PATTERNS, d=n, replicates=16, average=rate)
+    for n in SIZES
+}
 NORM, SHARE = "squared norm of the means $|m|^2/N$", "runs that find a solution"
 EXPERIMENT = Experiment(
     title=rf"Stochastic binary weights: equilibrium at $\alpha = {ALPHA}$, $N = {N}$, and gradient descent",
-    compute=compute,
+    measure=measured,
+    settings={name: partial(model, beta=beta) for name, beta in BETAS.items()} | {SUCCESS: float},
+    streams=draws,
     panels=(
-        Panel(curves={}, title=ERROR, xlabel=NORM, yscale="log", ylabel="misclassified patterns", ylim=(1e-7, 0.5)),
-        Panel(curves={}, title=OVERLAP, xlabel=NORM, ylabel=r"$q = m \cdot m'/N$"),
-        Panel(curves={}, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
+        Panel(
+            curves=curves(ERROR),
+            title=ERROR,
+            xlabel=NORM,
+            theory=predicted,
+            yscale="log",
+            ylabel="misclassified patterns",
+            ylim=(1e-7, 0.5),
+        ),
+        Panel(curves=curves(OVERLAP), title=OVERLAP, theory=predicted, xlabel=NORM, ylabel=r"$q = m \cdot m'/N$"),
+        Panel(curves=DESCENTS, title=SUCCESS, xlabel=r"patterns a weight $\alpha$", ylabel=SHARE, ylim=(-0.1, 1.1)),
     ),
-    unjudged="a draft has too few weights for the theory",
+    line=np.linspace(0.4, 0.95, 31),
+    d=N,
+    extrapolate=False,
+    replicates=12,
+    draft=lambda own: thinned(replace(own, measure=partial(measured, max_epochs=200), d=20), line=6),
     caption="Weights are +1 or -1 at random, with means m that are learned. Left and middle: the means have the Gibbs "
     "probability exp(-beta L) of their loss L at a fixed norm. The left panel shows the fraction of patterns that the "
     "binary weights sign(m) misclassify, the middle one the overlap of two samples of m. Lines are the "

@@ -1,13 +1,15 @@
 """One layer of factored attention, trained like a network, reaches the lowest masked loss of pair data."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Curve, Experiment, level, numbered
 from figures.potts.sparse_pairs import C, L, own_loss, sequences
-from simulate.core import Estimate, Task, stream
+from simulate.core import stream
 from simulate.potts import AttentionLayer, masked_loss, site_independent, train
 
 SAMPLES, TEST, STEPS = 20_000, 4_000, 2_000
@@ -17,38 +19,41 @@ WAYS: dict[str, dict[str, Any]] = {
     "SGD, every site masked": {"learning_rate": 1.0, "optimizer": "sgd"},
     "Adam, one site masked": {"learning_rate": 0.01, "masks": "random"},
 }
-FLOOR, ALONE, UNIFORM = "floor: true conditionals", "sites alone", r"uniform, $\ln C$"
+LOSS, SEEDS = "test loss", 4
+Sizes = tuple[int, int]  # of the samples and of the test
+UNIFORM = r"uniform, $\ln C$"
+LEVELS: dict[str, Callable[..., float]] = {
+    "floor: true conditionals": lambda _states, test: own_loss(test),
+    "sites alone": lambda states, test: masked_loss(site_independent(states, C), test).loss,
+}
 
 
-def losses(ways: list[str], n_samples: int, n_test: int, steps: list[int], seed: int) -> NDArray[np.float64]:
-    """Returns the test loss at `steps` of each way of training, and in two last columns the losses to compare with."""
-    states, test = np.split(sequences(n_samples + n_test, seed), [n_samples])
-    compared, found = [own_loss(test), masked_loss(site_independent(states, C), test).loss], []
-    for way in ways:
-        rng = stream(seed, "training", way)
-        layer = AttentionLayer.random(L, C, 0.5, rng)
-        trained = train(layer, states, test, n_steps=max(steps), record=steps, rng=rng, batch_size=128, **WAYS[way])
-        found.append(np.append(trained.losses, compared))
-    return np.array(found)
+@cache
+def split_sequences(sizes: Sizes, seed: int) -> list[NDArray[np.integer[Any]]]:
+    return np.split(sequences(sum(sizes), seed), [sizes[0]])
 
 
-def compute(context: Context) -> list[Row]:
-    steps, ways = RECORD.tolist(), list(WAYS)
-    if context.is_draft:
-        steps, ways = [1, 4, 16], ways[-1:]
-    sizes = context.size(SAMPLES, 100), context.size(TEST, 50)
-    seeds = range(context.replicates(4))
-    values = context.sweep([Task(str(seed), losses, (ways, *sizes, steps, seed)) for seed in seeds])
-    runs = np.stack([np.asarray(values[str(seed)]) for seed in seeds], axis=1)  # (ways, seeds, steps and comparisons)
-    rows = [
-        row(way, step, d=L, estimate=Estimate.of(own[:, k]))
-        for way, own in zip(ways, runs, strict=True)
-        for k, step in enumerate(steps)
-    ]
-    floor, alone = runs[0, :, -2:].mean(axis=0)
+def losses(plan: tuple[str, Sizes], steps: list[int], _d: int, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Returns the test loss at `steps` of one way of training."""
+    (way, sizes), rng = plan, stream(seed, "training", plan[0])
+    layer = AttentionLayer.random(L, C, 0.5, rng)
+    options: dict[str, Any] = {"n_steps": max(steps), "record": steps, "rng": rng, "batch_size": 128, **WAYS[way]}
+    return {LOSS: train(layer, *split_sequences(sizes, seed), **options).losses}
+
+
+def compared(name: str, sizes: Sizes) -> float:
+    """Returns the mean of a loss to compare with over the test sequences of all trainings."""
+    pairs = [split_sequences(sizes, seed) for seed in range(SEEDS)]
+    return float(np.mean([LEVELS[name](states, test) for states, test in pairs]))
+
+
+def of(sizes: Sizes, steps: list[int]) -> dict[str, Any]:
+    """What the declaration of training for so many steps, on samples of these sizes, has of its own."""
     ends = (steps[0], steps[-1])
-    rows += [row(name, x, measured=level) for name, level in ((FLOOR, floor), (ALONE, alone)) for x in ends]
-    return rows + [row(UNIFORM, x, theory=np.log(C), reference=True) for x in ends]
+    levels = {name: level(partial(compared, name, sizes), ends, "measured") for name in LEVELS}
+    levels |= {UNIFORM: level(lambda: np.log(C), ends, "reference")}
+    curves = {way: Curve(number=LOSS, setting=way) for way in WAYS} | levels
+    return {"curves": curves, "points": steps, "settings": {way: (way, sizes) for way in WAYS}}
 
 
 EXPERIMENT = Experiment(
@@ -57,7 +62,14 @@ EXPERIMENT = Experiment(
         "arXiv:2304.07235 (training)": "One layer comes to the loss of the true conditionals, which is the "
         "published question; sizes and temperature are our own.",
     },
-    compute=compute,
+    measure=losses,
+    by_point=True,
+    streams=numbered,
+    **of((SAMPLES, TEST), RECORD.tolist()),
+    d=L,
+    extrapolate=False,
+    replicates=SEEDS,
+    draft=of((100, 50), [1, 4, 16]),
     xlabel="training step (128 sequences each)",
     ylabel="masked loss (nats a site)",
     xscale="log",

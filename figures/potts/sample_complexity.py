@@ -1,13 +1,13 @@
 """Full pseudo-likelihood needs many more samples than factored attention for the same masked loss."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Panel, Row, row
+from figures.core import Curve, Experiment, Panel, numbered
 from figures.potts.sparse_pairs import C, L, own_loss, sequences, sparse_model
-from simulate.core import Estimate, Task
 from simulate.potts import factored_attention, full_recovery_error, pseudo_likelihood, recovery_error
 from simulate.potts.inference.sequence_losses import sequence_losses
 
@@ -21,35 +21,32 @@ RIDGES: tuple[float, ...] = (4.0, 16.0, 64.0)  # times 1/M
 FIELD_RIDGE = 0.01  # times 1/M, of the fields beside those of the couplings
 TEST = 5_000
 Array = NDArray[Any]
+Plan = tuple[int, tuple[float, ...]]  # sequences to test on, and ridges
 
 
-def samples(sizes: list[int], n_test: int, seed: int) -> tuple[list[Array], Array]:
-    """Samples sequences of all sizes, of which the smaller ones are the first of the largest, and sequences to test."""
-    states, test = np.split(sequences(max(sizes) + n_test, seed), [max(sizes)])
-    return [states[:n] for n in sizes], test
+def fits(plan: Plan, sizes: list[int], _d: int, seed: int) -> list[dict[str, float]]:
+    """Measures excess masked loss and recovery error of fits to samples, of which the smaller ones are the first.
 
-
-def fits(sizes: list[int], n_test: int, ridges: tuple[float, ...], seed: int) -> NDArray[np.float64]:
-    """Measures excess masked loss and recovery error of a factored fit and of the best full fit, (sizes, 2, 2).
-
-    The factored fit is not tuned. For the full fit the least loss and the least error over all ridges are returned,
-    each at a ridge of its own, so that it has every advantage.
+    They are those of the full fit with hardly any ridge, or, with ridges, of a factored fit and of the best full fit.
+    The factored fit is not tuned. For the full fit the least loss and the least error over all ridges are taken, each
+    at a ridge of its own, so that it has every advantage.
     """
-    (every, test), model = samples(sizes, n_test, seed), sparse_model()
+    (n_test, ridges), model = plan, sparse_model()
+    every, test = np.split(sequences(max(sizes) + n_test, seed), [max(sizes)])
     floor, found = own_loss(test), []
-    for states in every:
+    for states in (every[:n] for n in sizes):
+        if not ridges:
+            found.append(named(FREE, *full_fit(states, test, floor, WEAK, WEAK)))
+            continue
         fit = factored_attention(states, C, tol=1e-4)
         error = recovery_error(fit.site_couplings, fit.color_couplings, model)
         full = [full_fit(states, test, floor, ridge, FIELD_RIDGE) for ridge in ridges]
-        found.append([(fit.masked_loss(test) - floor, error), np.min(full, axis=0)])
-    return np.array(found)
+        found.append(named(FACTORED, fit.masked_loss(test) - floor, error) | named(FULL, *np.min(full, axis=0)))
+    return found
 
 
-def free_fits(sizes: list[int], n_test: int, seed: int) -> NDArray[np.float64]:
-    """Measures excess masked loss and recovery error of the full fit with hardly any ridge, (sizes, 2)."""
-    every, test = samples(sizes, n_test, seed)
-    floor = own_loss(test)
-    return np.array([full_fit(states, test, floor, WEAK, WEAK) for states in every])
+def named(kind: str, loss: float, error: float) -> dict[str, float]:
+    return {f"{LOSS}, {kind}": loss, f"{ERROR}, {kind}": error}
 
 
 def full_fit(states: Array, test: Array, floor: float, ridge: float, field_ridge: float) -> tuple[float, float]:
@@ -60,41 +57,45 @@ def full_fit(states: Array, test: Array, floor: float, ridge: float, field_ridge
     return loss - floor, full_recovery_error(full.couplings, sparse_model())
 
 
-def compute(context: Context) -> list[Row]:
-    sizes, ridges, seeds = list(SIZES), RIDGES, range(context.replicates(3))
-    free_sizes = list(FREE_SIZES)
-    if context.is_draft:
-        sizes, ridges, free_sizes = [40, 80], RIDGES[2:], [80]  # a strong ridge is fitted soonest
-    n_test = context.size(TEST, 50)
-    tasks = [Task(f"free/{seed}", free_fits, (free_sizes, n_test, seed)) for seed in seeds]  # the longest first
-    tasks += [Task(f"fits/{seed}", fits, (sizes, n_test, ridges, seed)) for seed in seeds]
-    values = context.sweep(tasks)
-    both = np.stack([np.asarray(values[f"fits/{seed}"]) for seed in seeds])  # (seeds, sizes, kinds, 2)
-    measured = {
-        name: dict(zip(sizes, both[:, :, place].swapaxes(0, 1), strict=True))
-        for place, name in enumerate((FACTORED, FULL))
+def laws(_plan: Plan, sizes: Sequence[float]) -> dict[str, Array]:
+    return {f"{LOSS}, {kind}": count / (2 * L * np.asarray(sizes)) for kind, count in COUNTED.items()}
+
+
+def curves(number: str, sizes: Sequence[int], free_sizes: Sequence[int]) -> dict[str, Curve]:
+    lines = {FACTORED: (sizes[0], sizes[-1]), FREE: (sizes[-2], free_sizes[-1])} if number == LOSS else {}
+    return {
+        kind: Curve(
+            number=f"{number}, {kind}",
+            setting=FREE if kind == FREE else FULL,
+            points=free_sizes if kind == FREE else sizes,
+            line=lines.get(kind, ()),
+        )
+        for kind in (FACTORED, FULL, FREE)
     }
-    free = np.stack([np.asarray(values[f"free/{seed}"]) for seed in seeds], axis=1)
-    measured[FREE] = dict(zip(free_sizes, free, strict=True))
-    rows = []
-    for name, by_size in measured.items():
-        for n, each in by_size.items():
-            law = COUNTED[name] / (2 * L * n) if name in COUNTED else None
-            loss, error = (Estimate.of(own) for own in each.T)
-            rows.append(row(name, n, panel=LOSS, theory=law, d=L, estimate=loss, judged=False))
-            rows.append(row(name, n, panel=ERROR, d=L, estimate=error, judged=False))
-    ends = {FACTORED: (sizes[0], sizes[-1]), FREE: (sizes[-2], free_sizes[-1])}
-    rows += [row(name, n, panel=LOSS, theory=COUNTED[name] / (2 * L * n)) for name in ends for n in ends[name]]
-    return rows
+
+
+def panels(sizes: Sequence[int], free_sizes: Sequence[int]) -> list[Panel]:
+    return [
+        Panel(title=LOSS, curves=curves(LOSS, sizes, free_sizes), ylabel="excess over the floor (nats a site)"),
+        Panel(title=ERROR, curves=curves(ERROR, sizes, free_sizes), ylabel="relative error of the couplings"),
+    ]
 
 
 EXPERIMENT = Experiment(
     title=f"Full and factored fits of the same sequences, $L = {L}$, $C = {C}$",
-    compute=compute,
-    panels=(
-        Panel(title=LOSS, curves={}, ylabel="excess over the floor (nats a site)"),
-        Panel(title=ERROR, curves={}, ylabel="relative error of the couplings"),
-    ),
+    measure=fits,
+    by_point=True,
+    theory=laws,
+    settings={FULL: (TEST, RIDGES), FREE: (TEST, ())},
+    streams=numbered,
+    panels=panels(SIZES, FREE_SIZES),
+    d=L,
+    extrapolate=False,
+    replicates=3,
+    draft={  # a strong ridge is fitted soonest
+        "panels": panels((40, 80), (80,)),
+        "settings": {FULL: (50, RIDGES[2:]), FREE: (50, ())},
+    },
     xlabel="samples $M$",
     xscale="log",
     yscale="log",

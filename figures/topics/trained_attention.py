@@ -1,12 +1,14 @@
 """Trained layers learn to attend to the own topic, under both losses and with both optimizers."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from figures.core import Context, Curve, Experiment, Panel, Row, row
-from simulate.core import Estimate, Task, stream
+from figures.core import Curve, Experiment, Panel, level
+from simulate.core import stream
 from simulate.topics import Training, train_single_layer
 from simulate.topics.layer import Loss
 from simulate.topics.settings import OptimizerName
@@ -40,9 +42,8 @@ def title(loss: Loss, optimizer: OptimizerName) -> str:
     return f"{LOSSES[loss]}, {OPTIMIZERS[optimizer]} at rate {SETTINGS[loss, optimizer][0]:g}"
 
 
-def trained(loss: Loss, optimizer: OptimizerName, n_steps: int, seed: int) -> NDArray[np.float64]:
-    """Returns the step and the averages of the three classes at each record, (4, records)."""
-    training = Training(
+def training(loss: Loss, optimizer: OptimizerName, n_steps: int) -> Training:
+    return Training(
         steps=n_steps,
         rate=SETTINGS[loss, optimizer][0],
         loss=loss,
@@ -53,43 +54,39 @@ def trained(loss: Loss, optimizer: OptimizerName, n_steps: int, seed: int) -> ND
         record_every=max(n_steps // RECORDS, 1),
         evaluated=100,
     )
-    run = train_single_layer(MODEL, MASKING, training, stream(seed, "trained_attention", loss, optimizer))
-    return np.array([run.column(name) for name in ("step", *CLASSES)])
 
 
-def compute(context: Context) -> list[Row]:
-    seeds, rows = range(context.replicates(8)), []
-    tasks = {
-        (*cell, seed): Task(f"{'/'.join(cell)}/{seed}", trained, (*cell, context.size(n_steps, 20), seed))
-        for cell, (_, n_steps) in SETTINGS.items()
-        for seed in seeds
-    }
-    found = context.sweep(tasks.values())
-    for loss, optimizer in SETTINGS:
-        paths, panel = np.array([found[tasks[loss, optimizer, seed].key] for seed in seeds]), title(loss, optimizer)
-        for k, kind in enumerate(CLASSES.values(), start=1):
-            rows += measured(kind, panel, paths[0, 0], paths[:, k])
-        if loss == "squared":
-            rows += optimum(panel, paths[0, 0, [0, -1]])
-    return rows
+def attention(training: Training, steps: list[int], _n_tokens: int, rng: Generator) -> dict[str, NDArray[np.float64]]:
+    """Measures the averages of the three classes after `steps`, which are recorded."""
+    run = train_single_layer(MODEL, MASKING, training, rng)
+    at = np.searchsorted(run.column("step"), steps)
+    return {kind: run.column(name)[at] for name, kind in CLASSES.items()}
 
 
-def measured(curve: str, panel: str, at: NDArray[np.float64], values: NDArray[np.float64]) -> list[Row]:
-    """Returns the rows of a curve from values (seeds, steps); only the last step is listed in the table."""
-    estimates = [Estimate.of(each) for each in values.T]
-    sizes = [None] * (len(at) - 1) + [MODEL.n_tokens]
-    return [row(curve, x, panel=panel, d=d, estimate=e) for x, d, e in zip(at, sizes, estimates, strict=True)]
-
-
-def optimum(panel: str, steps: NDArray[np.float64]) -> list[Row]:
-    """Returns the lines of the least loss: the attention to a word of the own topic, on average, and of the other one.
+def optimum(own: bool) -> float:
+    """Returns the attention of the least loss to a word of the own topic, on average, or of another one.
 
     With tau topics in a document, all equally long, a word of the own topic gets A times the attention of another one,
     and the mean over all words of the document is `UNIFORM`.
     """
     tau, A = MODEL.topics_per_document, stage2_optimum(MODEL, MASKING, mask_weight="free").topic_weight
-    other = UNIFORM * tau / (A + tau - 1)
-    return [row(name, x, panel=panel, theory=y) for name, y in ((OWN, A * other), (OTHER, other)) for x in steps]
+    return (A if own else 1.0) * UNIFORM * tau / (A + tau - 1)
+
+
+def of(n_steps: int | None = None) -> dict[str, Any]:
+    """What the declaration of trainings with so many steps, by default those of the settings, has of its own."""
+    settings = {title(*cell): training(*cell, n_steps or own) for cell, (_, own) in SETTINGS.items()}
+    panels = []
+    for name, each in settings.items():
+        steps = range(0, each.steps + 1, each.record_every)
+        curves = {
+            kind: Curve(number=kind, setting=name, points=steps, color=k) for k, kind in enumerate(CLASSES.values())
+        }
+        if each.loss == "squared":
+            for label, own in ((OWN, True), (OTHER, False)):
+                curves[label] = level(partial(optimum, own), (0, each.steps), style=":", color=6)
+        panels.append(Panel(title=name, curves=curves))
+    return {"settings": settings, "panels": panels}
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
@@ -103,17 +100,21 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
         axes.legend()
 
 
-CURVES = {kind: Curve(model=None, color=k) for k, kind in enumerate(CLASSES.values())} | {
-    name: Curve(model=None, style=":", color=6) for name in (OWN, OTHER)
-}
+CELLS = {title(*cell): cell for cell in SETTINGS}
 EXPERIMENT = Experiment(
     title="Attention learned from documents, four topics of two words",
     papers={
         "arXiv:2303.04245 (talk: average attention)": "The same layout, two losses by two optimizers, for a smaller "
         "vocabulary; the values of the table in the talk were not reproduced.",
     },
-    compute=compute,
-    panels=[Panel(title=title(*cell), curves=CURVES) for cell in SETTINGS],
+    measure=attention,
+    by_point=True,
+    streams=lambda seed, setting, _x, _d, r: stream(seed + r, "trained_attention", *CELLS[setting]),
+    **of(),
+    d=MODEL.n_tokens,
+    extrapolate=False,
+    replicates=8,
+    draft=of(20),
     xlabel="training step",
     ylabel="attention times length/100",
     yscale="log",

@@ -1,17 +1,18 @@
 """An encoder learns to predict hidden words of the text of numbers better than counts of the nearest words do."""
 
 import math
+from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from figures.core import Context, Experiment, Row, row
+from figures.core import Curve, Experiment, level, numbered
 from figures.core.extras import missing_extra
-from simulate.core import Estimate, Task, stream
+from simulate.core import stream
 from simulate.nets import train_encoder_on_sequences
 from simulate.nets.network import PACKAGES
-from simulate.trees import TreeText, neighbor_loss, read_text, remainder_loss
+from simulate.trees import PredictionLoss, TreeText, neighbor_loss, read_text, remainder_loss
 from theory.models import NumberText, VanillaEncoder
 
 NUMBERS, SEEN = 10**6, 0.8  # the last fifth of the numbers is held out, for all predictors
@@ -37,7 +38,7 @@ def windows(n_numbers: int, low: float, high: float, n: int, name: str, replicat
     return np.asarray(ids[starts[:, None] + np.arange(LENGTH)])
 
 
-def losses(n_numbers: int, steps: list[int], sizes: tuple[int, int], replicate: int) -> NDArray[np.float64]:
+def losses(sizes: tuple[int, int], steps: list[int], n_numbers: int, replicate: int) -> dict[str, NDArray[np.float64]]:
     """Returns the masked loss in bits after each of `steps`, on windows of numbers that were not trained on."""
     train = windows(n_numbers, 0.0, SEEN, sizes[0], "train", replicate)
     test = windows(n_numbers, SEEN, 1.0, sizes[1], "test", replicate)
@@ -48,28 +49,34 @@ def losses(n_numbers: int, steps: list[int], sizes: tuple[int, int], replicate: 
     trained = train_encoder_on_sequences(
         settings, train, test, n_steps=max(steps), seed=replicate, rate=RATE, batch_size=BATCH, record=steps
     )
-    return np.asarray(trained.losses / math.log(2))
+    return {"encoder": trained.losses / math.log(2)}
 
 
-def compute(context: Context) -> list[Row]:
-    n_numbers = 10**4 if context.is_draft else NUMBERS
-    steps = {"draft": [1, 3], "default": list(RECORD), "paper": list(LONG)}[context.quality]
-    sizes, seeds = (context.size(WINDOWS, 500), context.size(TEST, 20)), SEEDS[:2] if context.is_draft else SEEDS
-    found = context.sweep(Task(str(seed), losses, (n_numbers, steps, sizes, seed)) for seed in seeds)
-    runs, text = np.array([found[str(seed)] for seed in seeds]), text_up_to(n_numbers)
-    rows = [
-        row("encoder", step, d=n_numbers, estimate=Estimate.of(runs[:, k]), judged=False)
-        for k, step in enumerate(steps)
-    ]
-    levels = {name: neighbor_loss(text, radius, held_out="end").held_out_bits for radius, name in NEIGHBORS.items()} | {
-        f"oracle, $M = {M}$": remainder_loss(text, M, held_out="end").held_out_bits for M in MODULI
-    }
-    return rows + [row(name, step, measured=level) for name, level in levels.items() for step in (steps[0], steps[-1])]
+def bits(of: Callable[..., PredictionLoss], n_numbers: int, extent: int) -> float:
+    return float(of(text_up_to(n_numbers), extent, held_out="end").held_out_bits)
+
+
+def curves(n_numbers: int, steps: tuple[int, ...]) -> dict[str, Curve]:
+    """The losses of the encoder after each of `steps`, and the levels to compare them with."""
+    levels = {name: partial(bits, neighbor_loss, n_numbers, radius) for radius, name in NEIGHBORS.items()}
+    levels |= {f"oracle, $M = {M}$": partial(bits, remainder_loss, n_numbers, M) for M in MODULI}
+    ends = (steps[0], steps[-1])
+    lines = {name: level(value, ends, "measured") for name, value in levels.items()}
+    return {"encoder": Curve(number="encoder", points=steps, d=n_numbers)} | lines
 
 
 EXPERIMENT = Experiment(
     title="An encoder on the rooted-tree text of the natural numbers",
-    compute=compute,
+    measure=losses,
+    by_point=True,
+    settings={"": (WINDOWS, TEST)},
+    streams=numbered,
+    seed=SEEDS[0],
+    curves=curves(NUMBERS, RECORD),
+    extrapolate=False,
+    replicates=len(SEEDS),
+    draft={"curves": curves(10**4, (1, 3)), "settings": {"": (500, 20)}},
+    paper={"curves": curves(NUMBERS, LONG)},
     xlabel=f"step of Adam ({BATCH} windows each)",
     ylabel="masked loss (bits a word)",
     xscale="log",

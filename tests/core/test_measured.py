@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from figures.core import Context, Curve, Experiment, Panel
+from figures.core import Context, Curve, Experiment, Panel, level, numbered
 from figures.core.compute import compute_rows
 from figures.core.rows import JOINT, MEASURED
-from simulate.core import stream
+from simulate.core import Estimate, stream
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,82 @@ def test_one_replicate_measures_at_all_points() -> None:
     assert [row["z"] is None for row in points] == [True, False, False]
     (joint,) = only(rows, kind=JOINT)
     assert abs(joint["z"]) < 3.5
+    listed = replace(
+        experiment, measure=lambda *given: [{"spread": float(value)} for value in walk(*given)["spread"]],
+        theory=lambda scale, times: [{"spread": scale**2 * t} for t in times],
+    )  # fmt: skip
+    assert compute_rows(listed, Context()) == rows
     values = np.array([walk(2.0, [1, 4, 9], 30, stream(0, "walk", 30, r))["spread"] for r in range(20)])
     assert [row["simulation"] for row in points] == pytest.approx(values.mean(axis=0).tolist(), rel=1e-14)
 
 
-def test_a_draft_is_made_of_the_declaration_itself() -> None:
+def test_a_measurement_may_be_given_the_number_of_its_replicate() -> None:
+    experiment = replace(
+        EXPERIMENT, measure=lambda scale, _d, number: {"mean": scale * number, "square": 1.0 + number},
+        streams=numbered, seed=3, replicates=5,
+    )  # fmt: skip
+    (found,) = only(compute_rows(experiment, Context()), curve="mean", x=2.0, size=30)
+    assert found["simulation"] == 2.0 * np.mean(range(3, 8))
+
+
+def test_settings_may_measure_numbers_of_their_own() -> None:
+    experiment = replace(
+        EXPERIMENT, measure=lambda model, _d, rng: {model[0]: model[1] + rng.normal()}, theory=None, panels=None,
+        settings={kind: lambda x, kind=kind: (kind, x) for kind in ("a", "b")},
+        curves={kind: Curve(setting=kind, number=kind) for kind in ("a", "b")},
+    )  # fmt: skip
+    assert len(only(compute_rows(experiment, Context()), kind=MEASURED)) == 4
+
+
+def test_lines_of_data_and_of_chance_are_no_predictions() -> None:
+    ends = (1.0, 2.0)
+    lines = {
+        "predicted": level(lambda: 3.0, ends),
+        "measured": level(lambda: 3.0, ends, "measured"),
+        "reference": level(lambda: 3.0, ends, "reference"),
+    }
+    rows = compute_rows(replace(EXPERIMENT, panels=None, curves={"mean": "mean"} | lines), Context())
+    for kind in lines:
+        column = "simulation" if kind == "measured" else "theory"
+        assert [row[column] for row in only(rows, curve=kind, kind=kind)] == [3.0, 3.0]
+
+
+def test_a_function_may_average_the_replicates() -> None:
+    curves = {"mean": Curve(number="mean", average=lambda values: Estimate(float(np.median(values)), 0.5, len(values)))}
+    (found,) = only(compute_rows(replace(EXPERIMENT, panels=None, curves=curves), Context()), x=2.0, size=30)
+    assert found["simulation"] == np.median([moments(2.0, 30, stream(0, 2.0, 30, r)).mean for r in range(20)])
+
+
+def test_a_line_alone_stands_beside_no_measured_number() -> None:
+    curves = {"square": Curve(number="square", line_only=True), "mean": Curve(number="mean")}
+    rows = compute_rows(replace(EXPERIMENT, panels=None, curves=curves), Context())
+    assert [row["theory"] for row in only(rows, curve="square", size=None)] == [1.0, 4.0, 9.0]
+    assert {row["theory"] for row in only(rows, curve="square", size=30)} == {None}
+    assert {row["theory"] for row in only(rows, curve="mean", size=30)} == {1.0}
+
+
+def test_each_number_may_be_asked_for_at_points_of_its_own() -> None:
+    def measured(_model: int, points: dict[str, list[float]], _d: int, number: int) -> dict[str, list[float]]:
+        assert points == {"a": [1.0, 2.0], "b": [5.0]}
+        return {name: [x + 0.5 * number for x in xs] for name, xs in points.items()}
+
+    curves = {
+        "a": Curve(number="a", setting="one", points=(1.0, 2.0)),
+        "b": Curve(number="b", setting="one", points=(5.0,)),
+    }
+    experiment = replace(
+        EXPERIMENT, measure=measured, by_point=True, by_number=True, settings={"one": 1}, streams=numbered, panels=None,
+        curves=curves, line=(), theory=lambda _model, xs: {name: np.asarray(xs) + 1 for name in "ab"}, replicates=5,
+    )  # fmt: skip
+    rows = only(compute_rows(experiment, Context()), kind=MEASURED)
+    assert [(row["x"], row["theory"], row["simulation"]) for row in rows] == [(x, x + 1, x + 1) for x in (1, 2, 5)]
+
+
+def test_drafts_and_papers_are_made_of_the_declaration_itself() -> None:
     experiment = replace(EXPERIMENT, draft=lambda own: replace(own, points=(own.seed + 1.0,)))
+    paper = replace(EXPERIMENT, paper={"points": (3.0,)})
+    assert {row["x"] for row in only(compute_rows(paper, Context("paper")), kind=MEASURED)} == {3.0}
+    assert {row["x"] for row in only(compute_rows(paper, Context()), kind=MEASURED)} == {1.0, 2.0}
     draft = compute_rows(replace(experiment, seed=1), Context("draft"))
     assert {row["x"] for row in only(draft, kind=MEASURED)} == {2.0}
     assert {row["x"] for row in only(compute_rows(experiment, Context()), kind=MEASURED)} == {1.0, 2.0}
@@ -156,6 +226,7 @@ def test_a_draft_is_made_of_the_declaration_itself() -> None:
         ({"measure": None}, "an experiment with measure needs curves that show a number"),
         ({"panels": None, "curves": {"a": float}}, "an experiment with measure needs curves that show a number"),
         ({"replicate": moments}, "no replicate"),
+        ({"by_number": True}, "by_number needs by_point=True"),
         ({"settings": {"a": float}}, "setting must be one of 'a', got ''"),
     ],
 )

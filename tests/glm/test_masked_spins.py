@@ -27,7 +27,7 @@ def estimates(p, replicates):
 def test_spin_glass_fits_approach_the_mixture(agrees):
     small, large = estimates(25, 96), estimates(50, 96)
     for problem, a, b in zip(PROBLEMS, small, large, strict=True):
-        loss, excess, train = predictions(0.6, *problem)
+        loss, excess, train = predictions(0.6, [problem])[:, 0]
         agrees(extrapolate(a[0], b[0]), loss, resolves=0.1)
         agrees(extrapolate(a[1], b[1]), excess, resolves=0.4)
         agrees(extrapolate(a[2], b[2]), train, resolves=0.4)
