@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
         raise OptionError(message.removeprefix("argument file: "))
 
 
-def parsed(argv: Sequence[str], prog: str) -> tuple[argparse.Namespace, dict[str, str]]:
+def parsed(argv: Sequence[str], prog: str = "python -m figures analyse") -> tuple[argparse.Namespace, dict[str, str]]:
     """Parse the options of the user, with the names of those typed in `typed`, and say to which kind each belongs.
 
     Owners are as in `make_parser`. OptionError for an option that is not known or has a wrong value.

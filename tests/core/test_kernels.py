@@ -51,7 +51,7 @@ def test_no_kernel_asks_for_a_cache_in_another_way():
     paths = [path for wing in ("theory", "simulate") for path in (ROOT / wing).rglob("*.py")]
     assert [path for path in paths if "cache=True" in path.read_text(encoding="utf-8")] == []
     asks = [path for path in paths if "import njit" in path.read_text(encoding="utf-8")]
-    assert asks == [ROOT / "theory" / "models" / "kernels.py"]
+    assert asks == [ROOT / "theory" / "core" / "kernels.py"]
 
 
 def test_files_that_are_imported_are_found_through_others():
@@ -60,7 +60,7 @@ def test_files_that_are_imported_are_found_through_others():
     assert set(found) == {
         *(inner / name for name in ("sweeps.py", "eight.py", "compiled.py")),
         ROOT / "simulate" / "core" / "kernels.py",
-        ROOT / "theory" / "models" / "kernels.py",
+        ROOT / "theory" / "core" / "kernels.py",
     }
     assert found[inner / "eight.py"] == (inner / "eight.py").read_bytes()
 

@@ -147,7 +147,7 @@ def test_analyse_needs_a_file(checkout):
 def test_any_name_of_a_file_reaches_the_program(checkout, name):
     room = checkout / "figures" / "analyse"
     room.mkdir()
-    (room / "command.py").write_text("main = lambda argv: print(argv)")
+    (room / "command.py").write_text("main = lambda argv, prog: print(argv)")
     for given in (make(checkout, "analyse", f"DATA={name}", "KIND=matrix"), make(checkout, "analyse", DATA=name)):
         assert given.returncode == 0, given.stderr
         assert repr(name) in given.stdout

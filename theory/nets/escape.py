@@ -175,18 +175,12 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
         _exp(-math.log(D * (D - 2) * gain) - (D - 2) * norm) if escapes else math.inf,
         gain,
         direction,
-        _shares(direction) if _can_be_enumerated(stack) else None,
+        _shares(direction),
         tolerance,
         residual=residual,
         iterations=flow.evaluations,
         converged=escapes,
     )
-
-
-def _shares(direction: FactoredStack) -> Array | None:
-    """Return the shares of the orders in the logits of a stack; None where all logits vanish."""
-    found = order_fractions(direction)
-    return found.fractions if found.energies.any() else None
 
 
 class _Flow(LeadingGain):
@@ -288,8 +282,14 @@ def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:
     return FactoredStack(*unpacked(theta / np.linalg.norm(theta), stack))
 
 
-def _can_be_enumerated(stack: FactoredStack) -> bool:
-    return stack.n_layers <= 2 or stack.n_sites * stack.n_colors**stack.n_sites <= MAX_NUMBERS
+def _shares(stack: FactoredStack) -> Array | None:
+    """Return the shares of the orders in the logits; None where they cannot be enumerated, or all vanish."""
+    found = (
+        order_fractions(stack)
+        if stack.n_layers <= 2 or stack.n_sites * stack.n_colors**stack.n_sites <= MAX_NUMBERS
+        else None
+    )
+    return found.fractions if found is not None and found.energies.any() else None
 
 
 def _exp(log_time: float) -> float:
