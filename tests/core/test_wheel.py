@@ -93,7 +93,7 @@ def test_the_command_runs_outside_the_checkout(wheel, tmp_path):
         "\n".join(f"{k % 7},{k * k % 11},{(3 * k + k % 7) % 13}" for k in range(60)), encoding="utf-8"
     )
     command("analyse", "table.csv", "--jobs", "1")
-    assert (here / "masked-ssl" / "output" / "table.pdf").is_file()
+    assert (here / "masked-ssl" / "output" / "analyse_table.pdf").is_file()
     command("figures", "update", "tree_growth", "--quality", "draft", "--jobs", "1")
     assert (here / "masked-ssl" / "output" / "tree_growth.png").is_file()
     assert not (site / "figures" / "output").exists()

@@ -284,12 +284,10 @@ def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:
 
 def _shares(stack: FactoredStack) -> Array | None:
     """Return the shares of the orders in the logits; None where they cannot be enumerated, or all vanish."""
-    found = (
-        order_fractions(stack)
-        if stack.n_layers <= 2 or stack.n_sites * stack.n_colors**stack.n_sites <= MAX_NUMBERS
-        else None
-    )
-    return found.fractions if found is not None and found.energies.any() else None
+    if stack.n_layers > 2 and stack.n_sites * stack.n_colors**stack.n_sites > MAX_NUMBERS:
+        return None
+    found = order_fractions(stack)
+    return found.fractions if found.energies.any() else None
 
 
 def _exp(log_time: float) -> float:
