@@ -7,6 +7,7 @@ import pytest
 from scipy.io import mmwrite
 from scipy.sparse import coo_array
 
+from figures.analyse import command
 from figures.analyse.errors import DataError
 from figures.analyse.reading.text import read_corpus
 
@@ -97,3 +98,12 @@ def test_markup_is_noticed(tmp_path):
     assert "4 of them hold markup such as '<br />', whose words are counted too" in " ".join(notes)
     path.write_text("a < b and dogs > cats\n" * 4, encoding="utf-8")
     assert "markup" not in " ".join(read_corpus(path, min_documents=1).notes)
+
+
+def test_a_vocabulary_of_two_words_is_refused_in_one_line(tmp_path, capsys):
+    file = tmp_path / "two.txt"
+    file.write_text("apple pear\n" * 6, encoding="utf-8")
+    assert command.main([str(file), "--output", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "no pairs of words to compare" in said
+    assert "Traceback" not in said

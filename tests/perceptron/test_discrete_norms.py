@@ -92,7 +92,7 @@ def test_ordinary_alphabets_have_one_solution_from_every_start(levels, margin):
 def test_the_scan_of_norms_finds_both_maxima_and_bounds_hold():
     """Where the entropy at fixed norm has two maxima there are two starts; the mean number bounds what is found."""
     equations = Saddle.of(model(SMALL[0], 1.4, SMALL[1]))
-    small, large = likely_maxima(equations)
+    small, large = (guesses[0] for guesses in likely_maxima(equations))
     assert small[0] < 2e-3 < 0.3 < large[0]
     found = perceptron.solution_entropy(model(SMALL[0], 1.4, SMALL[1]))
     for one in (found, found.other):
@@ -111,3 +111,22 @@ def test_a_failure_takes_a_bounded_number_of_steps(monkeypatch):
     with pytest.raises(ConvergenceError, match="take an alpha nearer to the capacity or below it"):
         perceptron.solution_entropy(model((0.0, 1.0), 0.86757))
     assert sum(work) < 8000
+
+
+@pytest.mark.parametrize(
+    ("levels", "margin", "first", "alpha"),
+    [((-1.0, 0.004, 1.0), -0.02, 1.21574, 20.01153), ((-1.0, 0.008, 1.0), -0.04, 1.25907, 72.60474)],
+)
+def test_a_small_level_that_the_scan_at_the_root_does_not_show_is_found_at_larger_loads(levels, margin, first, alpha):
+    found = perceptron.zero_entropy_capacity(levels, margin)
+    assert found.alpha == pytest.approx(alpha, rel=1e-6)
+    assert found.other_alphas == pytest.approx((first,), rel=1e-5)
+    inside = perceptron.solution_entropy(DiscretePerceptron(levels=levels, alpha=1.5 * first, margin=margin))
+    assert inside.entropy > 1e-5
+    assert found.alpha < found.first_moment_bound
+
+
+@pytest.mark.parametrize(("levels", "margin"), [((-1.0, 0.01, 1.0), -0.1), ((-1.0, 0.001, 1.0), -0.01)])
+def test_a_capacity_that_cannot_be_followed_is_refused(levels, margin):
+    with pytest.raises(ConvergenceError, match="zero-entropy capacity"):
+        perceptron.zero_entropy_capacity(levels, margin)

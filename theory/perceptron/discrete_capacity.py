@@ -26,6 +26,7 @@ SHARE = 0.6  # share of the way to the zero of the tangent that one step of the 
 NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is nearer than this, relative to alpha
 MOST_STEPS = 200
 MOST_BRANCHES = 8  # of solutions of different norm, one after another
+AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
 LEFT = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
 OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
 LARGEST_FACTOR = 10.0  # of alpha in one step along a branch that is entered in its middle
@@ -104,11 +105,12 @@ def zero_entropy_capacity(
             pair for pair in rivals(replace(model, alpha=root), accuracy, 500)
             if pair[0].entropy > LEFT and not (lost and same(pair[1], x))
         ]  # fmt: skip
-        if not others:
+        begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, bound, tol)
+        if begin is None:
             break
         passed += [] if lost else [root]
-        path = _Path(model, accuracy, (root, max(others, key=lambda pair: pair[0].entropy)[1]))
-    if lost is None and (others or root < least):
+        path = _Path(model, accuracy, begin)
+    if lost is None and (begin is not None or root < least):
         lost = ConvergenceError(_problem(model), Solution(root, "unverified", math.inf, accuracy, iterations), ADVICE)
     if lost is not None:
         raise lost
@@ -118,6 +120,18 @@ def zero_entropy_capacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound, tuple(passed),
         residual=found.residual, iterations=iterations, converged=True,
     )  # fmt: skip
+
+
+def _ahead(model: DiscretePerceptron, root: float, bound: float, tol: float) -> tuple[float, Array] | None:
+    """Return a larger load at which solutions of some norm are left, and their orders; None where none are found.
+
+    The scan of norms at the root itself may miss a solution whose entropy changes fast with the norm.
+    """
+    for load in root * AHEAD:
+        left = [pair for pair in rivals(replace(model, alpha=float(load)), tol, 500) if pair[0].entropy > LEFT]
+        if load < bound and left:
+            return float(load), max(left, key=lambda pair: pair[0].entropy)[1]
+    return None
 
 
 def _problem(model: DiscretePerceptron) -> str:

@@ -1,5 +1,6 @@
 """The entropy of solutions of a perceptron with discrete weights, at one load and along a curve."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 UNSOLVED = "take an alpha nearer to the capacity or below it, or levels that are less close to each other"
 ROUNDING = 1e-9  # of an entropy
+NEAR = 1.0  # difference of the logarithms of norms below which a solution is that of the guess it was reached from
 SAME = 1e-5  # relative difference of norms and overlaps below which two solutions are the same one
 
 
@@ -187,13 +189,17 @@ def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[S
     """
     found: list[tuple[SolutionEntropy, Array]] = []
     equations = Saddle.of(model)
-    for guess in likely_maxima(equations):
-        one, solution = point(model, guess, tol * float(guess[0]), max_iter)
-        y = solution.value
-        if not one.converged or any(same(y, x) for _, x in found):
-            continue
-        if one.entropy <= log_mean_number(equations, float(y[0])) + ROUNDING:
-            found.append((one, y))
+    for guesses in likely_maxima(equations):
+        for guess in guesses:
+            one, solution = point(model, guess, tol * float(guess[0]), max_iter)
+            y = solution.value
+            if not one.converged:
+                continue
+            is_new = not any(same(y, x) for _, x in found)
+            if is_new and one.entropy <= log_mean_number(equations, float(y[0])) + ROUNDING:
+                found.append((one, y))
+            if abs(math.log(y[0] / guess[0])) < NEAR:
+                break
     return found
 
 

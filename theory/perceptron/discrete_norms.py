@@ -19,6 +19,7 @@ SAME_SQUARE = 1e-14
 ROUNDS, INNER = 100, 40  # of the iterations of the overlaps, and of the multipliers of the norms
 DAMPING = 0.3
 TILTS = np.geomspace(1e-3, 1e16, 191)  # of the law exp(t w^2) of a weight, over the range of squares
+WAYS = (0.5, 0.25, 0.75, 0.375, 0.625, 0.125, 0.875, 1.0)  # from one norm of the grid to the next one below
 STEADY = 1e-3  # change of an overlap in one round, relative to the norm, after which it is known well enough
 
 
@@ -79,8 +80,11 @@ class _Scan:
         return (square - linear) / 2, linear, self.problem.alpha * log_ndtr(-u) @ weights
 
 
-def likely_maxima(problem: Saddle) -> list[Array]:
-    """Return a guess of (Q, q) near every maximum of the entropy of solutions of norm Q, from small to large norm.
+def likely_maxima(problem: Saddle) -> list[list[Array]]:
+    """Return guesses of (Q, q) near every maximum of the entropy of solutions of norm Q, from small to large norm.
+
+    Each maximum has a list of guesses, the first to try first: where it lies between two norms of the grid these are
+    the upper one, and points on the way to the lower one, because from some of them the solver leaves the maximum.
 
     On a grid of norms from the smallest to the largest square of a level the overlap is solved for, with the multiplier
     a = (Qhat - qhat)/2 that the norm needs. At a saddle point the patterns demand the same a; the entropy has a maximum
@@ -114,7 +118,7 @@ def _shares(squares: Array) -> Array:
     return np.concatenate([rising, 1 - rising[::-1][1 : 2 * PER_DECADE]])
 
 
-def _maxima(scan: _Scan) -> list[Array]:
+def _maxima(scan: _Scan) -> list[list[Array]]:
     problem = scan.problem
     a, q = np.zeros_like(scan.norms), np.zeros_like(scan.norms)
     a, free = _tilted(scan, a, q)
@@ -136,12 +140,16 @@ def _maxima(scan: _Scan) -> list[Array]:
         usable[open_] = steady & resolved & (entropy <= bound[open_] + 1e-3)
         q[open_] = np.clip(q[open_] + (1 - DAMPING) * change, 0.0, norms * (1 - 1e-9))
         open_ = open_[~steady & np.isfinite(entropy)]
-    found = []
+    found: list[list[Array]] = []
     for k in np.flatnonzero(usable):
         ends = not (k + 1 < len(usable) and usable[k + 1])
         falls_from = k == 0 or not usable[k - 1] or rises[k - 1]
         if ends if rises[k] else falls_from:
-            found.append(np.array([scan.norms[k], q[k]]))
+            guesses = [np.array([scan.norms[k], q[k]])]
+            if not rises[k] and k and usable[k - 1]:
+                below = np.array([scan.norms[k - 1], q[k - 1]])
+                guesses += [guesses[0] ** (1 - way) * below**way for way in WAYS]
+            found.append(guesses)
     return found
 
 

@@ -78,7 +78,8 @@ def compared(
             planted &= (control.same.mean, control.different.mean) == PLANTED
             found += [Comparison(source, overlap, threshold, contrast) for source, contrast in contrasts.items()]
     if not found:
-        raise ValueError(f"thresholds leave no pairs of words to compare: {notes[0]}")
+        why = notes[0] if notes else "there are too few words to tell topics by"
+        raise ValueError(f"thresholds leave no pairs of words to compare: {why}")
     return tuple(found), planted, tuple(notes)
 
 
