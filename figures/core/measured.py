@@ -16,8 +16,6 @@ from figures.core.rows import Row, judged_together, row
 from simulate.core import Estimate, Task, extrapolate, stream
 from theory.numerics import ConvergenceError
 
-Values = NDArray[np.float64]  # (replicates, numbers), or (replicates, numbers, points) with by_point
-
 
 @dataclass(frozen=True)
 class Measured:
