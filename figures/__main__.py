@@ -9,7 +9,7 @@ INTERRUPTED, TERMINATED = 130, 143  # the shell's codes for ^C and for the signa
 
 
 def start(load: "Callable[[], Callable[[], int]] | None" = None) -> int:
-    """Loads a command line, by default this one, which takes a second, and runs it; returns its exit status."""
+    """Load a command line, by default this one, which takes a second, and runs it; return its exit status."""
     # Files are drawn and nothing is shown: settings of the user's screen, which may not work here, must not matter.
     os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background of a shell it is ignored
@@ -29,13 +29,13 @@ def _command_line() -> Callable[[], int]:
 
 
 def _end(*_: object) -> None:
-    """Ends the program at once: an exception would show where it was, and libraries may catch it as they load."""
+    """End the program at once: an exception would show where it was, and libraries may catch it as they load."""
     os.write(sys.stderr.fileno(), b"\ninterrupted before anything was begun\n")
     os._exit(INTERRUPTED)
 
 
 def _terminate(*_: object) -> None:
-    """Ends the program by an exception, so that what is half written is removed and the workers are stopped."""
+    """End the program by an exception, so that what is half written is removed and the workers are stopped."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
     sys.exit(TERMINATED)
 

@@ -26,7 +26,7 @@ ANALYSIS_LOST = "an analysis is written at its end only: nothing of it is kept, 
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m figures") -> int:
-    """Runs the command line and returns its exit status; every expected failure is one line on stderr.
+    """Run the command line and return its exit status; every expected failure is one line on stderr.
 
     `prog` is how the user has called this program, for its help.
     """
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _update(options: argparse.Namespace) -> None:
-    """Makes what is out of date, and nothing else.
+    """Make what is out of date, and nothing else.
 
     Few tables are made one after the other on all cores, then their pictures; many figures side by side, each on one.
     """
@@ -94,7 +94,7 @@ def _update(options: argparse.Namespace) -> None:
 
 
 def _said(made: int, folder: Path, skipped: list[Skipped]) -> str:
-    """Returns the last line of `update --all`: how many figures there are, and why others are not."""
+    """Return the last line of `update --all`: how many figures there are, and why others are not."""
     reasons = "; ".join(f"{one.name} because {one.reason}" for one in skipped)
     return (
         f"{made} made (figure as PDF and PNG, table as CSV, caption as MD: {_shown(folder)}/), {len(skipped)} skipped"
@@ -151,7 +151,7 @@ def _check_gallery(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
-    """Returns the files of the experiments that were asked for; every name is checked before anything is computed."""
+    """Return the files of the experiments that were asked for; every name is checked before anything is computed."""
     if options.all:
         return list(find_experiments().values())
     if not options.names:
@@ -166,7 +166,7 @@ def _with_tables(
     skipped: list[Skipped] | None = None,
     pictures: bool = False,
 ) -> Iterator[Outputs]:
-    """Yields experiments as soon as their tables are there: computed where they are missing, broken or out of date.
+    """Yield experiments as soon as their tables are there: computed where they are missing, broken or out of date.
 
     `only_missing` keeps a whole table that is out of date, and says so. What must be skipped is added to `skipped`, or
     says why on stderr. Where there are many to compute they are made first, side by side, with `pictures` drawn too.
@@ -285,7 +285,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _quality(text: str) -> str:
-    """Returns a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
+    """Return a quality that exists; `choices` alone are not applied to a default, which the environment gives."""
     if text not in QUALITIES:
         choices = ", ".join(QUALITIES)
         raise argparse.ArgumentTypeError(f"invalid choice: {text!r}; it, or QUALITY, must be one of {choices}")

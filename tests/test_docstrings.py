@@ -51,7 +51,7 @@ def test_examples_run(name):
 
 
 def require_copies(value: Any) -> None:
-    """Records and results travel between processes and are kept in files, unless they hold a function of the user's."""
+    """Record and results travel between processes and are kept in files, unless they hold a function of the user's."""
     try:
         copied = pickle.loads(pickle.dumps(value))
     except (pickle.PicklingError, AttributeError) as error:

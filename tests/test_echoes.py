@@ -27,7 +27,7 @@ def examples(room):
 
 
 def repeated(result, keywords):
-    """Yields (name, number in a result, argument of that name, or entry of that name of a record among them)."""
+    """Yield (name, number in a result, argument of that name, or entry of that name of a record among them)."""
     records = [value for value in keywords.values() if dataclasses.is_dataclass(value)]
     given = [keywords, *({f.name: getattr(one, f.name) for f in dataclasses.fields(one)} for one in records)]
     for field in dataclasses.fields(result):

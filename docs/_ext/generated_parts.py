@@ -36,12 +36,12 @@ SECTIONS = ("Where not to trust it", "What is not shown")
 
 @cache
 def declared() -> dict[str, Any]:
-    """Returns every experiment by its name."""
+    """Return every experiment by its name."""
     return {name: load(path) for name, path in find_experiments().items()}
 
 
 def gallery(_of: str) -> str:
-    """Returns every figure by subject, with its caption, its command and its file."""
+    """Return every figure by subject, with its caption, its command and its file."""
     lines: list[str] = []
     paths = find_experiments()
     for subject, title in subjects().items():
@@ -62,7 +62,7 @@ def _figure(name: str, path: Path, experiment: Any) -> list[str]:
 
 
 def caption(name: str, experiment: Any) -> str:
-    """Returns the caption with the numbers of the run in `figures/output/` if there is one, else with declared ones."""
+    """Return the caption with the numbers of the run in `figures/output/` if there is one, else with declared ones."""
     table = OUTPUT / f"{name}.csv"
     if table.is_file():
         with contextlib.suppress(TableError):
@@ -72,7 +72,7 @@ def caption(name: str, experiment: Any) -> str:
 
 
 def papers(_of: str) -> str:
-    """Returns the map of papers as a table whose entries lead to the gallery."""
+    """Return the map of papers as a table whose entries lead to the gallery."""
     rows = ["| published | counterpart here | command | do they agree? |", "|---|---|---|---|"]
     for figure, counterparts in map_of_papers().items():
         for name, sentence in counterparts:
@@ -82,7 +82,7 @@ def papers(_of: str) -> str:
 
 
 def limits(_of: str) -> str:
-    """Returns the reservations of all pages and captions, each with a link to where it stands."""
+    """Return the reservations of all pages and captions, each with a link to where it stands."""
     lines = ["## By subject", ""]
     for page in sorted(DOCS.rglob("*.md")):
         name = page.relative_to(DOCS).as_posix()
@@ -106,7 +106,7 @@ def limits(_of: str) -> str:
 
 
 def columns(_of: str) -> str:
-    """Returns what each column of a table holds; a column that is not explained here is a KeyError."""
+    """Return what each column of a table holds; a column that is not explained here is a KeyError."""
     explained = {
         "panel": "the title of the panel, empty where there is one only",
         "curve": "the label of the curve; one that begins with an underscore is not in the legend",
@@ -126,14 +126,14 @@ def columns(_of: str) -> str:
 
 
 def menu(_of: str) -> str:
-    """Returns the entries of the menu for all pages that the index does not place itself."""
+    """Return the entries of the menu for all pages that the index does not place itself."""
     placed = set((DOCS / "index.md").read_text(encoding="utf-8").split("\n")) | {"README", "index"}
     found = [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in placed]
     return "\n".join(["```{toctree}", ":hidden:", ":caption: Subjects", "", *found, "```"])
 
 
 def reference(package: str) -> str:
-    """Returns the directives that document a package: functions, then records, less those with a home elsewhere."""
+    """Return the directives that document a package: functions, then records, less those with a home elsewhere."""
     module = importlib.import_module(package)
     public = getattr(module, "__all__", [])
     own = {name: getattr(module, name) for name in public if home(getattr(module, name), name, package) == package}
@@ -155,21 +155,21 @@ def reference(package: str) -> str:
 
 
 def reference_pages(_of: str) -> str:
-    """Returns the list of the pages of the reference, records of models first, and their menu."""
+    """Return the list of the pages of the reference, records of models first, and their menu."""
     pages = {"models": "Records of models", **subjects(), "core": "What all subjects share"}
     listed = [f"- [{title}]({name}.md)" for name, title in pages.items()]
     return "\n".join([*listed, "", "```{toctree}", ":hidden:", "", *pages, "```"])
 
 
 def reference_page(subject: str) -> str:
-    """Returns the page of the reference of a subject: what `theory` has of it, then what `simulate` has."""
+    """Return the page of the reference of a subject: what `theory` has of it, then what `simulate` has."""
     wings = [wing for wing in ("theory", "simulate") if (DOCS.parent / wing / subject / "__init__.py").is_file()]
     parts = [f"## {wing}.{subject}\n\n<!-- generated: reference {wing}.{subject} -->\n" for wing in wings]
     return "\n".join([f"# {subjects()[subject]}\n", *parts])
 
 
 def write_missing_pages(_app: Any) -> None:
-    """Writes the page of the reference of every subject that has none yet."""
+    """Write the page of the reference of every subject that has none yet."""
     for subject in subjects():
         page = DOCS / "api" / f"{subject}.md"
         if not page.exists():
@@ -178,14 +178,14 @@ def write_missing_pages(_app: Any) -> None:
 
 @cache
 def documented() -> tuple[str, ...]:
-    """Returns the packages that the pages of the reference document."""
+    """Return the packages that the pages of the reference document."""
     written = {page.stem: page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md")}
     pages = {subject: reference_page(subject) for subject in subjects()} | written
     return tuple(of for _, page in sorted(pages.items()) for part, of in MARK.findall(page) if part == "reference")
 
 
 def home(one: Any, name: str, package: str) -> str:
-    """Returns the package that documents a public name which several packages offer.
+    """Return the package that documents a public name which several packages offer.
 
     It is the outermost of those that the object is defined in; or, where it is defined in none, the first that has it.
     """
@@ -196,7 +196,7 @@ def home(one: Any, name: str, package: str) -> str:
 
 
 def _seen_from_above(text: str, folder: Path) -> str:
-    """Returns markdown of a page in `folder` with links that hold in the folder of all pages."""
+    """Return markdown of a page in `folder` with links that hold in the folder of all pages."""
     above = folder.relative_to(DOCS).as_posix()
 
     def moved(found: re.Match[str]) -> str:
@@ -206,7 +206,7 @@ def _seen_from_above(text: str, folder: Path) -> str:
 
 
 def escaped(text: str) -> str:
-    """Returns plain text as markdown that shows it, formulas between dollars left as they are."""
+    """Return plain text as markdown that shows it, formulas between dollars left as they are."""
     parts = re.split(r"(\$[^$]+\$)", text)
     return "".join(one if k % 2 else re.sub(r"([\\`*_{}\[\]<>#|$^~])", r"\\\1", one) for k, one in enumerate(parts))
 
@@ -223,12 +223,12 @@ PARTS: dict[str, Callable[[str], str]] = {
 
 
 def fill(_app: Any, _page: str, source: list[str]) -> None:
-    """Replaces every mark of one page; a mark that no part belongs to is a KeyError."""
+    """Replace every mark of one page; a mark that no part belongs to is a KeyError."""
     source[0] = MARK.sub(lambda found: PARTS[found[1]](found[2]), source[0])
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Registers the extension."""
+    """Register the extension."""
     app.connect("builder-inited", write_missing_pages)
     app.connect("source-read", fill)
     return {"parallel_read_safe": True}

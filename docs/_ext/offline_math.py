@@ -13,7 +13,7 @@ SCRIPT = "tex-svg.js"
 
 
 def copy_script(app: Any, failure: Exception | None) -> None:
-    """Copies the script beside the pages that were built."""
+    """Copy the script beside the pages that were built."""
     if failure is not None or app.builder.format != "html":
         return
     package = importlib.util.find_spec("sphinx-mathjax-offline")
@@ -24,7 +24,7 @@ def copy_script(app: Any, failure: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Registers the extension."""
+    """Register the extension."""
     app.config.mathjax_path = SCRIPT
     app.connect("build-finished", copy_script)
     return {"parallel_read_safe": True}

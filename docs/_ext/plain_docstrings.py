@@ -17,7 +17,7 @@ DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 def as_markup(text: str) -> list[str]:
-    """Returns a docstring as lines of reStructuredText, in which every sign but those of names and examples is text."""
+    """Return a docstring as lines of reStructuredText, in which every sign but those of names and examples is text."""
     lines: list[str] = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines += [*_block(block), ""]
@@ -40,7 +40,7 @@ def _block(block: str) -> Iterator[str]:
 
 
 def _parts(lines: list[str]) -> list[str]:
-    """Joins the lines of a paragraph, and those of each item of a list."""
+    """Join the lines of a paragraph, and those of each item of a list."""
     parts: list[str] = []
     for line in map(str.strip, lines):
         if parts and not re.match(r"[-*] ", line):
@@ -51,7 +51,7 @@ def _parts(lines: list[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Keeps what a reader sees: names in backquotes become links where they are public, all other signs are text."""
+    """Keep what a reader sees: names in backquotes become links where they are public, all other signs are text."""
     pieces, end = [], 0
     for found in NAME.finditer(text):
         pieces += [_plain(text[end : found.start()]), _named(found)]
@@ -78,20 +78,20 @@ def _plain(text: str) -> str:
 
 
 def process(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
-    """Replaces the lines of one docstring in place."""
+    """Replace the lines of one docstring in place."""
     lines[:] = as_markup("\n".join(lines))
 
 
 def shortened(
     _app: Any, _what: str, _name: str, _object: Any, _options: Any, arguments: str | None, returned: str | None
 ) -> tuple[str | None, str | None]:
-    """Returns a signature in which arrays are called arrays, without the private fields of records."""
+    """Return a signature in which arrays are called arrays, without the private fields of records."""
     shown = arguments and PRIVATE.sub(r"\1", arguments)
     return shown and ARRAY.sub(r"ndarray[\1]", shown), returned and ARRAY.sub(r"ndarray[\1]", returned)
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Registers the extension."""
+    """Register the extension."""
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-process-signature", shortened)
     return {"parallel_read_safe": True}

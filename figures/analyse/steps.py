@@ -85,7 +85,7 @@ class Steps(Generic[Data, Analysis]):
 
 
 def result_name(file: Path, kind: str) -> str:
-    """What the results of a file are called, so that no two files or kinds of one folder share a name.
+    """Return what the results of a file are called, so that no two files or kinds of one folder share a name.
 
     The name of the file, without .csv, which the results have too, and with the kind where the extension does not say
     it: x.csv gives x, x.tsv x.tsv, x.csv read as text x.csv_text, and a folder x x_text.

@@ -14,7 +14,7 @@ TEMPORARY = re.compile(rf"\..+\.{re.escape(HOST)}-(\d+)(\.[^.]*)?")
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yields a temporary file beside `path` that takes its place at the end; after an error an earlier file stays.
+    """Yield a temporary file beside `path` that takes its place at the end; after an error an earlier file stays.
 
     Its name holds the process, so that two writers do not meet, and keeps the suffix, which says the format. An OSError
     names `path`, also where the system does not say which file it was: a full disk. A process that is killed outright
@@ -34,7 +34,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Removes the temporary files that processes of this machine left in a folder when they were killed.
+    """Remove the temporary files that processes of this machine left in a folder when they were killed.
 
     Those of processes that still run, and of other machines that share the folder, stay.
     """

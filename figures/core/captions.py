@@ -15,7 +15,7 @@ ASKED = re.compile(r"\bcontext\.replicates\((\d+)\)")  # as written in the file 
 
 
 def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
-    """Returns the caption of the experiment for this table, and a sentence on the replicates behind it.
+    """Return the caption of the experiment for this table, and a sentence on the replicates behind it.
 
     {sizes} and {replicates} in the declared caption stand for the sizes that were simulated, all but the extrapolated
     one, and for the numbers of replicates of a point, which depend on the quality of the run.
@@ -32,7 +32,7 @@ def caption_of(experiment: Experiment, rows: pd.DataFrame) -> str:
 
 
 def declared_caption(experiment: Experiment, source: str = "") -> str:
-    """Returns the caption without a run, with the numbers that the declaration fixes for the default quality.
+    """Return the caption without a run, with the numbers that the declaration fixes for the default quality.
 
     Where an experiment computes its rows itself, the number of replicates is the N of `context.replicates(N)` in the
     text of its file, which is the `source`.
@@ -53,7 +53,7 @@ def _sizes(declared: Panel | Curve) -> tuple[int, ...]:
 
 
 def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: str) -> str:
-    """Returns the page in markdown, which names the figure by the file `source` that declares it."""
+    """Return the page in markdown, which names the figure by the file `source` that declares it."""
     name = source.stem
     file = f"figures/{source.parent.name}/{source.name}"
     facts = [
@@ -66,12 +66,12 @@ def page_of(experiment: Experiment, rows: pd.DataFrame, source: Path, quality: s
 
 
 def command(name: str) -> str:
-    """Returns the command that makes the figure."""
+    """Return the command that makes the figure."""
     return f"make figures/output/{name}.pdf"
 
 
 def listed(values: Iterable[float], last: str = "and") -> str:
-    """Returns the different numbers in words, as "20, 40 and 80" or, with `last` "or", "20, 40 or 80"."""
+    """Return the different numbers in words, as "20, 40 and 80" or, with `last` "or", "20, 40 or 80"."""
     numbers = [f"{value:g}" for value in sorted(set(values))]
     if len(numbers) > 4:
         return f"{numbers[0]} to {numbers[-1]}"

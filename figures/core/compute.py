@@ -19,7 +19,7 @@ from theory.numerics import ConvergenceError
 
 
 def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
-    """Computes the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
+    """Compute the rows of the whole experiment; all its replicates go through one sweep, which uses all cores."""
     changed = {"draft": experiment.draft, "paper": experiment.paper}.get(context.quality)
     if changed is not None:
         experiment = changed(experiment) if callable(changed) else replace(experiment, **changed)
@@ -35,7 +35,7 @@ def compute_rows(experiment: Experiment, context: Context) -> list[Row]:
 
 
 def _measured_rows(experiment: Experiment, context: Context) -> list[Row]:
-    """Computes the rows of an experiment with named numbers, in the order of its curves; joint scores are the last."""
+    """Compute the rows of an experiment with named numbers, in the order of its curves; joint scores are the last."""
     measured, others = Measured(experiment, context), list(_works(without_measure(experiment), context))
     values = context.sweep(measured.tasks())
     rows = [*measured.rows(values), *(line for work in others for line in work.rows(values))]
@@ -79,7 +79,7 @@ class _Work:
         return line_of(self.curve, self.context)
 
     def group(self, x: float, d: int) -> list[Task]:
-        """Returns the tasks of the replicates of one point; none for a curve of theory only."""
+        """Return the tasks of the replicates of one point; none for a curve of theory only."""
         names = (self.panel, self.label, x)
         if self.replicate is None:
             return []
@@ -93,14 +93,14 @@ class _Work:
                 yield from self.group(x, d)
 
     def theory(self, model: Any, d: int | float) -> Any:
-        """Returns the prediction for size d: that of `theory_at` where there is one and d is finite."""
+        """Return the prediction for size d: that of `theory_at` where there is one and d is finite."""
         finite = self.curve.theory_at
         if math.isfinite(d) and finite is not None:
             return _solved(lambda model: finite(model, int(d)), model)
         return _solved(self.curve.theory, self.at_size(model, d))
 
     def at_size(self, model: Any, d: int | float) -> Any:
-        """Returns the model as it is simulated at size d, or in the limit d -> infinity that is extrapolated to.
+        """Return the model as it is simulated at size d, or in the limit d -> infinity that is extrapolated to.
 
         Replicates bring a model to their size, so that its theory must be taken there too. A model without a size of
         its own is already the limit, which stands beside its finite sizes as well. ValueError names the cures where
@@ -159,7 +159,7 @@ class _Work:
         return not self.curve.unjudged if chosen is None else bool(chosen(model))
 
     def _coordinates(self, values: dict[str, Any]) -> Iterator[Row]:
-        """Yields the rows of a curve along the coordinates: theory and replicates are arrays (d,)."""
+        """Yield the rows of a curve along the coordinates: theory and replicates are arrays (d,)."""
         for d in self.sizes:
             predicted = np.asarray(self.theory(self.curve.at(0.0), d), dtype=float)
             if predicted.shape != (d,):
@@ -179,13 +179,13 @@ class _Work:
 
 
 def _indices(given: Grid | None, d: int) -> list[int]:
-    """Returns the coordinates of a grid that exist at size d; all of them where none is given."""
+    """Return the coordinates of a grid that exist at size d; all of them where none is given."""
     places = [int(k) for k in grid(given)] or list(range(d))
     return [k for k in places if k < d]
 
 
 def _solved(theory: Theory | None, model: Any) -> Any:
-    """Returns the prediction; None where there is none, NaN where the solver did not converge (the table marks it)."""
+    """Return the prediction; None where there is none, NaN where the solver did not converge (the table marks it)."""
     if theory is None:
         return None
     try:

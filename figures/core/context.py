@@ -39,22 +39,22 @@ class Context:
         return self.quality == "draft"
 
     def replicates(self, n: int) -> int:
-        """Returns how many replicates stand for the `n` of a declaration at this quality."""
+        """Return how many replicates stand for the `n` of a declaration at this quality."""
         return {"draft": 3, "default": n, "paper": 4 * n}[self.quality]
 
     def size(self, d: int, toy: int = 20) -> int:
-        """Returns the dimension that stands for the `d` of a declaration: at most `toy` in a draft."""
+        """Return the dimension that stands for the `d` of a declaration: at most `toy` in a draft."""
         return min(d, toy) if self.is_draft else d
 
     def thin(self, values: Sequence[float] | NDArray[np.float64], n: int = 4) -> list[float]:
-        """Returns the values as plain numbers, in a draft at most `n` of them with both ends."""
+        """Return the values as plain numbers, in a draft at most `n` of them with both ends."""
         grid = np.asarray(values)
         if self.is_draft and len(grid) > n:
             grid = grid[np.linspace(0, len(grid) - 1, n).round().astype(int)]
         return list(grid.tolist())
 
     def sweep(self, tasks: Iterable[Task]) -> dict[str, float | NDArray[np.float64]]:
-        """Runs the tasks where this context says and returns the value of each by its key (see simulate.core)."""
+        """Run the tasks where this context says and return the value of each by its key (see simulate.core)."""
         return sweep(
             list(tasks),  # an experiment may have none, which is refused of an iterator
             folder=self.folder,
@@ -67,5 +67,5 @@ class Context:
 
 
 def quality_from_environment() -> str:
-    """Returns the environment's QUALITY, or "default" where it is not set or empty."""
+    """Return the environment's QUALITY, or "default" where it is not set or empty."""
     return os.environ.get("QUALITY") or "default"

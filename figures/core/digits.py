@@ -7,7 +7,7 @@ from theory.core.arrays import Array
 
 
 def varying_pixels() -> Array:
-    """Loads the gray levels, 0 to 16, of 1797 images (rows) at the 61 pixels that vary (columns); 3 never do."""
+    """Load the gray levels, 0 to 16, of 1797 images (rows) at the 61 pixels that vary (columns); 3 never do."""
     from sklearn.datasets import load_digits
 
     pixels = np.asarray(load_digits()["data"], dtype=float)
@@ -15,7 +15,7 @@ def varying_pixels() -> Array:
 
 
 def written_digits() -> Array:
-    """Loads the digit, 0 to 9, that each of the 1797 images shows, (1797,)."""
+    """Load the digit, 0 to 9, that each of the 1797 images shows, (1797,)."""
     from sklearn.datasets import load_digits
 
     return np.asarray(load_digits()["target"], dtype=float)

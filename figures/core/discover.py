@@ -20,7 +20,7 @@ class UnknownExperiment(ValueError):
 
 
 def find_experiments() -> dict[str, Path]:
-    """Returns the path of every experiment by its name, in alphabetical order.
+    """Return the path of every experiment by its name, in alphabetical order.
 
     ValueError where two subjects use one name: a name must say which experiment is meant.
     """
@@ -43,7 +43,7 @@ def is_experiment(path: Path) -> bool:
 
 
 def path_of(name: str) -> Path:
-    """Returns the file of the experiment `name`; UnknownExperiment lists the nearest names where there is none."""
+    """Return the file of the experiment `name`; UnknownExperiment lists the nearest names where there is none."""
     known = find_experiments()
     if name in known:
         return known[name]
@@ -54,7 +54,7 @@ def path_of(name: str) -> Path:
 
 
 def load(path: Path) -> Experiment:
-    """Loads the EXPERIMENT of a file; TypeError where it defines none."""
+    """Load the EXPERIMENT of a file; TypeError where it defines none."""
     module = importlib.import_module(f"figures.{path.parent.name}.{path.stem}")
     experiment = getattr(module, "EXPERIMENT", None)
     if not isinstance(experiment, Experiment):

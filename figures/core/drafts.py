@@ -7,7 +7,7 @@ from figures.core.experiment import Curve, Experiment, Grid, Panel
 
 
 def thinned(experiment: Experiment, line: int = 3, points: int = 2) -> Experiment:
-    """Returns the experiment with at most `line` and `points` values of x for every curve, both ends included."""
+    """Return the experiment with at most `line` and `points` values of x for every curve, both ends included."""
     return replace(
         experiment, curves=None, panels=[_panel(panel, line, points) for panel in experiment.resolved_panels()]
     )

@@ -27,14 +27,14 @@ class Drawn(NamedTuple):
 
 
 def read_drawn(gallery: Path) -> dict[str, Drawn]:
-    """Returns what each picture of the gallery was drawn from, by the name of its experiment."""
+    """Return what each picture of the gallery was drawn from, by the name of its experiment."""
     file = gallery / NAME
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return {line.split(":")[0]: Drawn(*line.split(":")[1].split()) for line in lines if not line.startswith("#")}
 
 
 def note_drawn(gallery: Path, experiment: Path, table: Path) -> None:
-    """Notes what the picture of the experiment, which is declared in this file, was drawn from."""
+    """Note what the picture of the experiment, which is declared in this file, was drawn from."""
     picture = gallery / f"{experiment.stem}.png"
     digests = Drawn(digest(picture.read_bytes()), digest(table.read_bytes()), declaration_digest(experiment))
     known = {name: drawn for name, drawn in read_drawn(gallery).items() if (gallery / f"{name}.png").is_file()}
@@ -60,7 +60,7 @@ def out_of_date(gallery: Path, experiment: Path) -> str | None:
 
 
 def declaration_digest(experiment: Path) -> str:
-    """Computes the digest of what is drawn by the file of an experiment and by those of its folder that it imports."""
+    """Compute the digest of what is drawn by the file of an experiment and by those of its folder that it imports."""
     texts: dict[Path, str] = {}
     pending = [experiment]
     while pending:
@@ -74,7 +74,7 @@ def declaration_digest(experiment: Path) -> str:
 
 
 def _beside(folder: Path, tree: ast.Module) -> Iterator[Path]:
-    """Yields the modules of the folder that are imported by their names or of which names are imported."""
+    """Yield the modules of the folder that are imported by their names or of which names are imported."""
     package = f"figures.{folder.name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[:2] == package.split("."):
@@ -107,5 +107,5 @@ def _left_out(tree: ast.Module) -> Iterator[ast.expr | ast.keyword]:
 
 
 def digest(content: bytes) -> str:
-    """Returns the first digits of the SHA-256."""
+    """Return the first digits of the SHA-256."""
     return hashlib.sha256(content).hexdigest()[:SHOWN]

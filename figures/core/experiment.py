@@ -76,11 +76,11 @@ class Curve(_Measurement):
     color: int | None = None  # position in the color cycle
 
     def at(self, x: float) -> Any:
-        """Returns the model at x."""
+        """Return the model at x."""
         return self.model(x) if callable(self.model) else self.model
 
     def only_stars(self, position: int) -> "Curve":
-        """Returns the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
+        """Return the curve of the stars alone, in the color of this one, which is number `position` of its panel."""
         color = position if self.color is None else self.color
         return replace(self, replicate=NONE, line=(), points=self.stars, stars=None, table_points=(), color=color)
 
@@ -106,7 +106,7 @@ class Panel(_Measurement):
     ylim: tuple[float, float] | None = None
 
     def resolved_curves(self) -> Iterator[tuple[str, Curve]]:
-        """Yields every curve with what it takes from the panel filled in, then the stars as curves of their own."""
+        """Yield every curve with what it takes from the panel filled in, then the stars as curves of their own."""
         declared = {label: _declared(entry) for label, entry in self.curves.items()}
         for label, curve in declared.items():
             yield label, _filled(replace(curve, stars=None), self)
@@ -116,7 +116,7 @@ class Panel(_Measurement):
 
 
 def level(value: Callable[[], float], ends: tuple[float, float], kind: LineKind = "predicted", **look: Any) -> Curve:
-    """Declares a horizontal line, whose value is computed with the table, between these two values of x."""
+    """Declare a horizontal line, whose value is computed with the table, between these two values of x."""
     once = cache(value)
     return Curve(model=float, theory=lambda _x: once(), line=ends, points=(), line_kind=kind, **look)
 
@@ -127,7 +127,7 @@ def numbered(seed: int, _setting: str, _x: float, _d: int, replicate: int) -> in
 
 
 def _declared(entry: Any) -> Curve:
-    """Returns the curve that an entry of `curves` stands for."""
+    """Return the curve that an entry of `curves` stands for."""
     if isinstance(entry, Curve):
         return entry
     return Curve(number=entry) if isinstance(entry, str) else Curve(model=entry)
@@ -273,7 +273,7 @@ class Experiment:
             raise ValueError(f"setting must be one of {', '.join(map(repr, self.settings))}, got {unknown[0]!r}")
 
     def resolved_panels(self) -> list[Panel]:
-        """Returns its panels with what they take from the experiment filled in.
+        """Return its panels with what they take from the experiment filled in.
 
         Where `compute` makes the rows without panels that describe the axes, it is one panel without curves.
         """
@@ -281,7 +281,7 @@ class Experiment:
         return [_filled(panel, self) for panel in panels]
 
     def reasons(self) -> list[str]:
-        """Returns the reasons why measured numbers are not judged, each once."""
+        """Return the reasons why measured numbers are not judged, each once."""
         found = [self.unjudged]
         for panel in self.resolved_panels():
             found += [panel.unjudged or "", *(curve.unjudged or "" for _, curve in panel.resolved_curves())]
@@ -289,6 +289,6 @@ class Experiment:
 
 
 def _filled(record: Record, source: Panel | Experiment) -> Record:
-    """Returns the record with every None replaced by the field of that name of `source`."""
+    """Return the record with every None replaced by the field of that name of `source`."""
     missing = {f.name for f in fields(record) if getattr(record, f.name) is None} & {f.name for f in fields(source)}
     return replace(record, **{name: getattr(source, name) for name in missing})

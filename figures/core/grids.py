@@ -8,23 +8,23 @@ from figures.core.experiment import Curve, Experiment, Grid
 
 
 def grid(values: Grid | None) -> NDArray[np.float64]:
-    """Returns the values of a declared grid; a function is called for them."""
+    """Return the values of a declared grid; a function is called for them."""
     return np.asarray(values() if callable(values) else () if values is None else values)
 
 
 def points_of(curve: Curve, context: Context) -> list[float]:
-    """Returns the values of x that are simulated; one alone where x is the coordinate."""
+    """Return the values of x that are simulated; one alone where x is the coordinate."""
     return [0.0] if curve.by_coordinate else context.thin(grid(curve.points))
 
 
 def line_of(curve: Curve, context: Context) -> list[float]:
-    """Returns the values of x of the line of theory, which include those that have a row in the printed table."""
+    """Return the values of x of the line of theory, which include those that have a row in the printed table."""
     drawn, listed = context.thin(grid(curve.line), 8), curve.table_points or ()
     return sorted({*drawn, *context.thin(listed, 1)}) if len(listed) else drawn
 
 
 def sizes_of(experiment: Experiment, curve: Curve, context: Context) -> tuple[int, ...]:
-    """Returns the sizes that are simulated, smaller in a draft.
+    """Return the sizes that are simulated, smaller in a draft.
 
     Where a single size is simulated without a `theory_at`, the model may have no other: a draft keeps it.
     """

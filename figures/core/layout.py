@@ -53,7 +53,7 @@ def finish(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes] = ()) ->
 
 
 def _arranged(figure: Figure, axes: Sequence[Axes], unused: Sequence[Axes]) -> bool:
-    """Breaks long labels and moves legends, and says whether panels are in their final places."""
+    """Break long labels and moves legends, and says whether panels are in their final places."""
     _place(figure)
     wrapped = [_wrap_labels(axes), _wrap_title(figure)]
     n_legends = sum(map(_shows_legend, axes))

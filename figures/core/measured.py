@@ -48,21 +48,21 @@ class Measured:
         return found
 
     def replicates_of(self, curve: Curve) -> int:
-        """Returns how many replicates a curve has at this quality."""
+        """Return how many replicates a curve has at this quality."""
         return self.context.replicates(curve.replicates or self.experiment.replicates)
 
     def model(self, setting: str, x: float) -> Any:
-        """Returns the model of a setting at x."""
+        """Return the model of a setting at x."""
         declared = self.experiment.settings.get(setting, float)  # where none is declared, x itself is the model
         return declared(x) if callable(declared) and not self.experiment.by_point else declared
 
     def tasks(self) -> Iterator[Task]:
-        """Yields the tasks of all replicates, those of the largest sizes first."""
+        """Yield the tasks of all replicates, those of the largest sizes first."""
         for one in sorted(self.sets.values(), key=lambda each: -each.d):
             yield from one.tasks()
 
     def rows(self, values: Mapping[str, Any]) -> Iterator[Row]:
-        """Yields the rows of all curves, then a joint score for each set of samples that several rows share."""
+        """Yield the rows of all curves, then a joint score for each set of samples that several rows share."""
         shared: dict[str, list[tuple[Row, NDArray[np.float64]]]] = {}
         for panel, label, curve in self.curves:
             for x, made, replicates in self._curve(panel, label, curve, values):
@@ -84,7 +84,7 @@ class Measured:
     def _curve(
         self, panel: str, label: str, curve: Curve, values: Mapping[str, Any]
     ) -> Iterator[tuple[float, Row, NDArray[np.float64]]]:
-        """Yields x, the row, and the replicates behind it, which are judged together with those of other rows."""
+        """Yield x, the row, and the replicates behind it, which are judged together with those of other rows."""
         nothing, sizes = np.empty(0), sizes_of(self.experiment, curve, self.context)
         limit = math.inf if curve.extrapolate else sizes[-1]
         line, points = line_of(curve, self.context), points_of(curve, self.context)
@@ -113,7 +113,7 @@ class Measured:
         return math.nan if self.experiment.by_point else x
 
     def _theory(self, curve: Curve, xs: Sequence[float], d: float) -> list[float | None]:
-        """Returns the predictions of a curve's number at each x, None where there is none; NaN where unconverged."""
+        """Return the predictions of a curve's number at each x, None where there is none; NaN where unconverged."""
         if not len(xs):
             return []
         if self.experiment.by_point:
@@ -122,7 +122,7 @@ class Measured:
         return [_number(self._predicted(curve, self.model(curve.setting, x), d), curve) for x in xs]
 
     def _predicted(self, curve: Curve, model: Any, d: float, *points: Sequence[float]) -> Any:
-        """Returns all numbers that theory predicts for a model at size d, which its curves share."""
+        """Return all numbers that theory predicts for a model at size d, which its curves share."""
         try:
             finite: Any = curve.theory_at
             if finite is not None and math.isfinite(d):
@@ -158,7 +158,7 @@ class _Set:
         return self.points if self.whole.experiment.by_number else dict.fromkeys(self.points, every)
 
     def tasks(self) -> Iterator[Task]:
-        """Yields one task for each replicate."""
+        """Yield one task for each replicate."""
         experiment, model = self.whole.experiment, self.whole.model(self.setting, self.x)
         asked = self.places if experiment.by_number else next(iter(self.places.values()))
         points, lengths = (asked,) if experiment.by_point else (), {name: len(xs) for name, xs in self.places.items()}
@@ -167,7 +167,7 @@ class _Set:
             yield Task(self.key(r), _one, (experiment.measure, lengths, model, points, self.d, draw))
 
     def values(self, values: Mapping[str, Any], curve: Curve, x: float) -> NDArray[np.float64]:
-        """Returns the replicates (n,) of the curve's number at this place."""
+        """Return the replicates (n,) of the curve's number at this place."""
         column = [(name, own) for name, xs in self.places.items() for own in xs].index((str(curve.number), x))
         return np.stack([np.asarray(values[self.key(r)]) for r in range(self.n)])[:, column]
 
@@ -198,7 +198,7 @@ def _one(
 
 
 def _named(found: Any, name: str) -> Any:
-    """Returns the number of that name in a mapping or a record, or in a list of them, one for each point; else None."""
+    """Return the number of that name in a mapping or a record, or in a list of them, one for each point; else None."""
     if isinstance(found, list):
         each = [_named(one, name) for one in found]
         return None if None in each else each
@@ -223,7 +223,7 @@ def _average(replicates: NDArray[np.float64], curve: Curve) -> Estimate:
 
 
 def _to_first_order(replicates: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
-    """Returns what each replicate adds to the average, to first order: their mean is the average itself."""
+    """Return what each replicate adds to the average, to first order: their mean is the average itself."""
     if curve.average == "root mean square":
         squares = replicates**2
         return np.asarray((squares / squares.mean() + 1) / 2 * math.sqrt(squares.mean()))
@@ -234,7 +234,7 @@ def _to_first_order(replicates: NDArray[np.float64], curve: Curve) -> NDArray[np
 
 
 def without_measure(experiment: Experiment) -> Experiment:
-    """Returns the experiment with only those curves that do not show a measured number, for the first form."""
+    """Return the experiment with only those curves that do not show a measured number, for the first form."""
     panels = [
         replace(panel, curves={label: curve for label, curve in panel.resolved_curves() if curve.number is None})
         for panel in experiment.resolved_panels()

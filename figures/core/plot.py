@@ -71,7 +71,7 @@ def draw_figure(
 
 
 def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float | None) -> None:
-    """Writes a figure whose panels are in their places, without the first drawing by which `savefig` would place them.
+    """Write a figure whose panels are in their places, without the first drawing by which `savefig` would place them.
 
     Text has other sizes at another resolution, which the figure therefore has only while it is written.
     """
@@ -85,13 +85,13 @@ def _save(figure: Figure, file: Path, about: dict[str, str | None], dpi: float |
 
 
 def cycle_colors() -> list[str]:
-    """Returns the colors of lines and markers in all figures, as "#0072B2"."""
+    """Return the colors of lines and markers in all figures, as "#0072B2"."""
     with style.context(STYLE_SHEET, after_reset=True):
         return [to_hex(color) for color in matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]]
 
 
 def metadata(suffix: str, title: str, caption: str, made: str) -> dict[str, str | None]:
-    """Returns the metadata of a picture of this format, in plain text, without a date."""
+    """Return the metadata of a picture of this format, in plain text, without a date."""
     said = {name: plain(text) for name, text in zip(NAMES[suffix], (title, caption, made), strict=True) if text}
     return {**NO_DATE[suffix], **said}
 
@@ -111,7 +111,7 @@ def _draw_panel(ax: Axes, panel: Panel, rows: pd.DataFrame) -> None:
 
 
 def _label_short_log_axes(ax: Axes) -> None:
-    """Writes plain numbers at 1, 2, 5, ... where powers of ten alone would leave an axis almost without labels."""
+    """Write plain numbers at 1, 2, 5, ... where powers of ten alone would leave an axis almost without labels."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         if axis.get_scale() != "log" or not 0 < low < high < 300 * low:
@@ -122,7 +122,7 @@ def _label_short_log_axes(ax: Axes) -> None:
 
 
 def _labeled(low: float, high: float) -> tuple[float, ...]:
-    """Returns the leading digits of the numbers that are written on a logarithmic axis, fewer where these are long."""
+    """Return the leading digits of the numbers that are written on a logarithmic axis, fewer where these are long."""
     if high > 30 * low and high > LONG_NUMBER:
         return (1,)
     return (1, 2, 5) if high > 6 * low else (1, 1.5, 2, 3, 4, 5, 6, 8)

@@ -17,7 +17,7 @@ ASIDE = 0.012  # share of the axis, between the points of two curves at one plac
 
 
 def best_points(points: "DataFrame") -> "DataFrame":
-    """Returns the row of each x with the best number: the extrapolated one, else that of the largest size."""
+    """Return the row of each x with the best number: the extrapolated one, else that of the largest size."""
     return points.sort_values("size", kind="stable").drop_duplicates("x", keep="last").sort_values("x")
 
 
@@ -46,6 +46,6 @@ def draw_ratios(ax: "Axes", rows: "DataFrame", curves: Mapping[str, Curve]) -> N
 
 
 def _span(x: "Series[float]") -> float:
-    """Returns the largest x over the smallest, or 1 where some x is not positive, so that points are not moved."""
+    """Return the largest x over the smallest, or 1 where some x is not positive, so that points are not moved."""
     places = np.asarray(x, dtype=float)
     return float(places.max() / places.min()) if places.size and places.min() > 0 else 1.0

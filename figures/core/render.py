@@ -18,7 +18,7 @@ _unicode = LatexNodes2Text(math_mode="text", strict_latex_spaces="except-in-equa
 
 
 def render(header: list[str], cells: Cells, title: str, summary: str, style: str) -> str:
-    """Writes a table with its title and a summary in one of the STYLES; ValueError for another one.
+    """Write a table with its title and a summary in one of the STYLES; ValueError for another one.
 
     All strings are written as they are, since they may be names that a user gave; but LaTeX takes what stands between
     dollars as mathematics, and needs the packages booktabs and longtable. `plain` and `wrapped` prepare for a text
@@ -30,7 +30,7 @@ def render(header: list[str], cells: Cells, title: str, summary: str, style: str
 
 
 def plain(text: str) -> str:
-    r"""Writes the mathematics between dollars with Unicode characters, as text files and metadata need it.
+    r"""Write the mathematics between dollars with Unicode characters, as text files and metadata need it.
 
     >>> plain(r"100 % at $\lambda_1 = 0.1$")
     '100 % at λ_1 = 0.1'
@@ -40,12 +40,12 @@ def plain(text: str) -> str:
 
 
 def _in_unicode(mathematics: str) -> str:
-    """Writes one piece between dollars with Unicode characters; a space before a command is kept as one."""
+    """Write one piece between dollars with Unicode characters; a space before a command is kept as one."""
     return str(_unicode.latex_to_text(mathematics.replace(" \\", "~\\"))).replace("\N{NO-BREAK SPACE}", " ").strip()
 
 
 def wrapped(text: str) -> str:
-    """Breaks text, with its mathematics in Unicode, into lines of at most WIDTH characters."""
+    """Break text, with its mathematics in Unicode, into lines of at most WIDTH characters."""
     return textwrap.fill(plain(text), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
@@ -66,7 +66,7 @@ def _markdown(header: list[str], cells: Cells, title: str, summary: str) -> str:
 
 
 def _latex(header: list[str], cells: Cells, title: str, summary: str) -> str:
-    """Writes for the packages booktabs and longtable, and leaves what stands between dollars as it is."""
+    """Write for the packages booktabs and longtable, and leave what stands between dollars as it is."""
 
     def line(cells: list[str]) -> str:
         return " & ".join(map(_escaped, cells)) + r" \\"
@@ -93,7 +93,7 @@ def _encoded(text: str) -> str:
 
 
 def _csv(header: list[str], cells: Cells, _title: str, _summary: str) -> str:
-    """Writes the cells alone, since a title and a summary are not CSV."""
+    """Write the cells alone, since a title and a summary are not CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *cells])
     return text.getvalue().rstrip("\n")

@@ -18,7 +18,7 @@ ALWAYS = ("curve", X, "kind")
 
 
 def render_table(rows: pd.DataFrame, title: str, style: str, experiment: Experiment | None = None) -> str:
-    """Writes the rows that are markers, or where there are none those of the lines, and the summary below.
+    """Write the rows that are markers, or where there are none those of the lines, and the summary below.
 
     The column of x is called as the axis of the figure, if all panels have one; else a column names it for each row.
     Rows of a group, which share samples, have a letter beside their z. `style` is text, markdown, latex or csv;
@@ -79,7 +79,7 @@ def _judged(rows: pd.DataFrame) -> list[str]:
 
 
 def _not_judged(rows: pd.DataFrame, experiment: Experiment | None) -> list[str]:
-    """Gives the gaps of what is compared without a z: of each point that of its largest size."""
+    """Give the gaps of what is compared without a z: of each point that of its largest size."""
     reasons = [] if experiment is None else experiment.reasons()
     why = f" because {'; '.join(reasons)}" if reasons else ""
     points = rows[(rows["kind"] == MEASURED) & rows["simulation"].notna()]
@@ -117,7 +117,7 @@ def _tabulated(rows: pd.DataFrame, experiment: Experiment | None) -> "pd.Series[
 
 
 def _axes(rows: pd.DataFrame, experiment: Experiment | None) -> dict[str, str]:
-    """Maps the panels of the rows to the labels of their horizontal axes."""
+    """Map the panels of the rows to the labels of their horizontal axes."""
     panels = [] if experiment is None else experiment.resolved_panels()
     if experiment is not None and experiment.panels is None:
         return dict.fromkeys(rows["panel"].unique(), panels[0].xlabel or "")
@@ -126,14 +126,14 @@ def _axes(rows: pd.DataFrame, experiment: Experiment | None) -> dict[str, str]:
 
 
 def _letters(rows: pd.DataFrame) -> dict[str, str]:
-    """Gives every group a short mark: a, b, ..., z, aa, ab, ..."""
+    """Give every group a short mark: a, b, ..., z, aa, ab, ..."""
     names = [name for name in rows["group"].unique() if name]
     marks = [*ascii_lowercase, *(first + second for first in ascii_lowercase for second in ascii_lowercase)]
     return dict(zip(names, marks, strict=False))
 
 
 def _cells(entry: Row, axes: dict[str, str], letters: dict[str, str]) -> list[str]:
-    """Returns one line of the table in the order of HEADER."""
+    """Return one line of the table in the order of HEADER."""
     joint, mark = entry["kind"] == JOINT, letters.get(entry["group"], "")
     single = bool(pd.notna(entry["simulation"]) and pd.isna(entry["stderr"]))
     z = _number(entry["z"], "+.2f")

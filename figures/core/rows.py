@@ -40,7 +40,7 @@ def row(
     judged: bool = True,
     reference: bool = False,
 ) -> Row:
-    """Makes one row: the curve and the place x, the prediction, and the measured number where there is one.
+    """Make one row: the curve and the place x, the prediction, and the measured number where there is one.
 
     `d` is the size that was simulated (math.inf for what is extrapolated), or None for a point of a line. `theory` is
     None where there is none and NaN where the solver did not converge, which the table marks. A measured number is an
@@ -79,7 +79,7 @@ def row(
 
 
 def judged_together(name: str, rows: Sequence[Row], values: ArrayLike) -> list[Row]:
-    """Marks these rows, which share samples, as the group `name`, and returns them and a row with their joint score.
+    """Mark these rows, which share samples, as the group `name`, and return them and a row with their joint score.
 
     `values`, (n, p), holds the n replicates of the numbers in the p rows, whose means they show. Only rows with a z
     are judged, alone or together; the summary of a table counts the added row instead of them. Where none has a z,

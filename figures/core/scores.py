@@ -13,7 +13,7 @@ EXACT = 12  # replicates up to which all choices of signs are tried
 
 
 def normal_score(t: float, n: int) -> float:
-    """Returns the normal quantile of a mean's gap in standard errors `t`, where n replicates gave the standard error.
+    """Return the normal quantile of a mean's gap in standard errors `t`, where n replicates gave the standard error.
 
     With few replicates the standard error itself is uncertain, and t follows Student's law with n - 1 degrees of
     freedom: large values are common. The score has the probability of t under the standard normal law instead, so that
@@ -28,12 +28,12 @@ def normal_score(t: float, n: int) -> float:
 
 
 def error_bars(stderr: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
-    """Returns the half-lengths of bars that contain the true mean with the probability COVERAGE, by Student's law."""
+    """Return the half-lengths of bars that contain the true mean with the probability COVERAGE, by Student's law."""
     return np.asarray(stdtrit(np.asarray(n, dtype=float) - 1, (1 + COVERAGE) / 2) * np.asarray(stderr))
 
 
 def joint_score(gaps: ArrayLike) -> float:
-    """Returns one normal score for several means from the same replicates, whose `gaps` to theory are (n, p).
+    """Return one normal score for several means from the same replicates, whose `gaps` to theory are (n, p).
 
     Rows that share samples are not independent. The score is the normal quantile of Hotelling's T^2, the chi-square of
     all means with their measured covariance: large where the means deviate in any way, and negative where they agree
@@ -70,7 +70,7 @@ def joint_score(gaps: ArrayLike) -> float:
 
 
 def _quantile(probability: float) -> float:
-    """Returns the normal quantile of a probability, also where that is so small that it is taken for zero.
+    """Return the normal quantile of a probability, also where that is so small that it is taken for zero.
 
     What is not a number stays so.
     """
@@ -78,7 +78,7 @@ def _quantile(probability: float) -> float:
 
 
 def _rank_score(gaps: NDArray[np.float64]) -> float:
-    """Returns the normal quantile of the rank of the observed means among those of all choices of signs."""
+    """Return the normal quantile of the rank of the observed means among those of all choices of signs."""
     n = len(gaps)
     if n <= EXACT:
         signs = 1.0 - 2.0 * (np.arange(2 ** (n - 1))[:, None] >> np.arange(n) & 1)  # the last one is never turned
@@ -91,10 +91,10 @@ def _rank_score(gaps: NDArray[np.float64]) -> float:
 
 
 def spread_of_rms(n: int) -> float:
-    """Returns the standard deviation, around 1, of the root mean square of n independent standard normal scores."""
+    """Return the standard deviation, around 1, of the root mean square of n independent standard normal scores."""
     return 1 / math.sqrt(2 * n)
 
 
 def expected_largest(n: int) -> float:
-    """Returns the median of the largest of n independent standard normal scores in absolute value."""
+    """Return the median of the largest of n independent standard normal scores in absolute value."""
     return -float(ndtri(-math.expm1(math.log(0.5) / n) / 2))

@@ -33,7 +33,7 @@ def are_many(figures: Sequence[Outputs], context: Context) -> bool:
 
 
 def make_side_by_side(figures: Sequence[Outputs], context: Context, *, force: bool, pictures: bool) -> list[Skipped]:
-    """Computes the tables of these figures, with `pictures` draws them too, and returns those that had to be skipped.
+    """Compute the tables of these figures, with `pictures` draw them too, and return those that had to be skipped.
 
     Tables have the same bytes as if they were made one after the other. The first failure ends it, and is raised here;
     finished replicates of all figures are kept, as after ^C.
@@ -57,7 +57,7 @@ def make_side_by_side(figures: Sequence[Outputs], context: Context, *, force: bo
 
 
 def _made(outputs: Outputs, context: Context, force: bool, pictures: bool) -> Exception | None:
-    """Makes one figure in this process; what the command line can explain is returned, since it survives pickling."""
+    """Make one figure in this process; what the command line can explain is returned, since it survives pickling."""
     try:
         run(outputs, context, force=force)
     except EXPECTED as reason:
@@ -71,7 +71,7 @@ def _made(outputs: Outputs, context: Context, force: bool, pictures: bool) -> Ex
 
 
 def expected_seconds(outputs: Outputs) -> float:
-    """Returns about how long a figure takes; only the order and the time left that is shown depend on it."""
+    """Return about how long a figure takes; only the order and the time left that is shown depend on it."""
     return _measured().get(outputs.path.stem, UNKNOWN)
 
 
@@ -83,7 +83,7 @@ def _measured() -> dict[str, float]:
 
 @contextlib.contextmanager
 def _progress(costs: dict[str, float], processes: int) -> Iterator[Callable[[str], object]]:
-    """Shows how many figures are made and the time left; yields the function to call with the name of each."""
+    """Show how many figures are made and the time left; yield the function to call with the name of each."""
     start, done = time.monotonic(), 0
 
     def said(name: str) -> None:

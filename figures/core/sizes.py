@@ -13,7 +13,7 @@ CURE = (
 
 
 def parts(model: Any) -> Iterator[Covariance | Potts]:
-    """Yields every covariance and Potts model in a record, and in the records and tuples that it holds."""
+    """Yield every covariance and Potts model in a record, and in the records and tuples that it holds."""
     if isinstance(model, Covariance | Potts):
         yield model
     elif dataclasses.is_dataclass(model) and not isinstance(model, type):
@@ -34,7 +34,7 @@ def _size(part: Covariance | Potts) -> float:
 
 
 def resized(model: Any, d: float) -> Any:
-    """Returns the model with each of its covariances at dimension d, which may be infinite.
+    """Return the model with each of its covariances at dimension d, which may be infinite.
 
     ValueError where a family has no such member: a given matrix has one size, a list of variances no limit.
     """

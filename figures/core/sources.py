@@ -29,15 +29,15 @@ class SourceTree:
         self._places: dict[str, Path | None] = {}
 
     def table_sources(self, experiment: Path) -> list[Path]:
-        """Returns the files that the table of the experiment in this file is computed from, sorted."""
+        """Return the files that the table of the experiment in this file is computed from, sorted."""
         return self.closure(experiment, *(self.root / name for name in COMPUTING))
 
     def picture_sources(self, experiment: Path) -> list[Path]:
-        """Returns the files, beside the table, from which the picture is drawn and its caption is written."""
+        """Return the files, beside the table, from which the picture is drawn and its caption is written."""
         return self.closure(experiment, *(self.root / name for name in DRAWING))
 
     def closure(self, *files: Path) -> list[Path]:
-        """Returns the files and all that they import, directly or not, with the data files that they name."""
+        """Return the files and all that they import, directly or not, with the data files that they name."""
         found: set[Path] = set()
         pending = [file for file in files if file.is_file()]
         while pending:
@@ -48,7 +48,7 @@ class SourceTree:
         return sorted(found)
 
     def imported(self, file: Path) -> frozenset[Path]:
-        """Returns the files of ours that this one imports where it runs, and the data files that it names."""
+        """Return the files of ours that this one imports where it runs, and the data files that it names."""
         if file not in self._imported:
             # A module that is being read imports nothing yet: so a circle of re-exports ends.
             self._imported[file] = frozenset()
@@ -56,7 +56,7 @@ class SourceTree:
         return self._imported[file]
 
     def digest(self, files: list[Path], *parameters: object) -> str:
-        """Computes the SHA-256 of the names and contents of the files and of the parameters."""
+        """Compute the SHA-256 of the names and contents of the files and of the parameters."""
         state = hashlib.sha256(repr(parameters).encode())
         for file in files:
             if file not in self._digests:
@@ -83,7 +83,7 @@ class SourceTree:
             raise
 
     def _absolute(self, module: str, file: Path) -> str:
-        """Returns the module that the text of `file` means: `.a` is one beside it, `..a` one beside its folder."""
+        """Return the module that the text of `file` means: `.a` is one beside it, `..a` one beside its folder."""
         level = len(module) - len(module.lstrip("."))
         if not level or not file.is_relative_to(self.root):
             return module
@@ -91,7 +91,7 @@ class SourceTree:
         return ".".join([*above, module[level:]] if module[level:] else above)
 
     def _name(self, module: str, name: str, uses: frozenset[str] | None = None) -> Iterator[Path]:
-        """Returns the files that hold `name` of a module or package; of a package, those of its names in use."""
+        """Return the files that hold `name` of a module or package; of a package, those of its names in use."""
         place = self._place(module)
         if place is None:  # a folder without an `__init__`, or not ours
             yield from self._whole(f"{module}.{name}")
@@ -134,13 +134,13 @@ class SourceTree:
         )
 
     def _whole(self, module: str) -> Iterator[Path]:
-        """Returns a module, or everything in a package that is used as a whole."""
+        """Return a module, or everything in a package that is used as a whole."""
         place = self._place(module)
         if place is not None:
             yield from place.parent.rglob("*.py") if place.name == "__init__.py" else [place]
 
     def _place(self, module: str) -> Path | None:
-        """Returns the file of a module of ours, the `__init__` of a package; None for anything else."""
+        """Return the file of a module of ours, the `__init__` of a package; None for anything else."""
         if module not in self._places:
             folder = self.root.joinpath(*module.split("."))
             files = (folder / "__init__.py", folder.with_suffix(".py")) if module.split(".")[0] in WINGS else ()
@@ -161,7 +161,7 @@ class _Text:
     data_names: list[str]  # strings that may name files beside it
 
     def uses(self, local: str) -> frozenset[str] | None:
-        """Returns the attributes that are taken of a name; None where the object itself is handed on as well."""
+        """Return the attributes that are taken of a name; None where the object itself is handed on as well."""
         taken = [attribute for name, attribute in self.attributes if name == local]
         return frozenset(taken) if len(taken) == self.loaded[local] else None
 

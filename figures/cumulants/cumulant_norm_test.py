@@ -25,7 +25,7 @@ def predicted(d: int, kappa: float) -> NormTest:
 
 
 def values(d: int, kappa: float, repeats: int, replicate: int) -> NDArray[np.float64]:
-    """Returns the statistic T4 of data sets under H0 and H1, (2, repeats)."""
+    """Return the statistic T4 of data sets under H0 and H1, (2, repeats)."""
     rng = stream(0, "cumulant norm test", d, kappa, replicate)
     found = norm_statistics(SpikedCumulant(d, BETA, "sphere"), round(kappa * d**2), repeats, rng)
     return np.array([found.null, found.spiked])
@@ -73,12 +73,12 @@ def compute(context: Context) -> list[Row]:
 
 
 def data_sets(found: Mapping[str, Any], d: int, kappa: float, parts: range) -> NDArray[np.float64]:
-    """Returns the statistic T4 of all data sets, without a spike and with one, (2, data sets)."""
+    """Return the statistic T4 of all data sets, without a spike and with one, (2, data sets)."""
     return np.concatenate([np.asarray(found[f"{d}/{kappa}/{part}"]) for part in parts], axis=1)
 
 
 def by_data_set(null: NDArray[np.float64], spiked: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
-    """Returns what each data set adds to the measured numbers of the three panels, to first order, (data sets, 3)."""
+    """Return what each data set adds to the measured numbers of the three panels, to first order, (data sets, 3)."""
     deviation = null.std(ddof=1)
     ratio = spiked.mean() / deviation
     mean = spiked / deviation - ratio / 2 * (((null - null.mean()) / deviation) ** 2 - 1)

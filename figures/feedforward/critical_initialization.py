@@ -32,7 +32,7 @@ def network(neurons: BinaryNeurons, share: float, bias: float) -> BinaryNetwork:
 
 
 def layers(system: BinaryNetwork) -> int:
-    """Returns the number of layers after which about a quarter of the signal is left, and at most 20."""
+    """Return the number of layers after which about a quarter of the signal is left, and at most 20."""
     scale = signal_fixed_point(system).depth_scale
     return int(np.clip(round(1.4 * scale), 4 if system.neurons == "sign" else 2, 20))
 
@@ -53,7 +53,7 @@ def slopes(share: float, width: int, replicate: int) -> NDArray[np.float64]:
 
 
 def scale(left: Estimate, n_layers: int) -> Estimate:
-    """Returns the depth scale -layers/log(left), with its error to first order."""
+    """Return the depth scale -layers/log(left), with its error to first order."""
     log = np.log(left.mean)
     return Estimate(float(-n_layers / log), float(n_layers / log**2 * left.stderr / left.mean), left.n)
 

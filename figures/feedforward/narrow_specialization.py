@@ -42,7 +42,7 @@ NAMES = {"teacher": "HMC from the teacher", "random": "HMC from random weights"}
 
 
 def network(activation: str, alpha: float) -> NarrowNetwork:
-    """Returns the record of the networks of a panel."""
+    """Return the record of the networks of a panel."""
     return NarrowNetwork(alpha=alpha, activation=activation, noise=NOISE[activation])  # type: ignore[arg-type]  # text
 
 
@@ -54,18 +54,18 @@ def risk(problem: Problem, n_inputs: int, rng: Generator, n_units: int = K, n_sa
 
 
 def of_start(problem: Problem) -> float:
-    """Returns the error in the state that runs from this start should find."""
+    """Return the error in the state that runs from this start should find."""
     at, start = problem
     return bayes_optimal(at, state="largest_q" if start == "teacher" else "smallest_q").bayes_risk
 
 
 def of_state(at: NarrowNetwork, equal: bool) -> float | None:
-    """Returns the error in the stable state in which units are alike, or specialized; None where there is none."""
+    """Return the error in the stable state in which units are alike, or specialized; None where there is none."""
     return next((state.bayes_risk for state in stable_states(at) if (state.q == 0) == equal), None)
 
 
 def curves(activation: str) -> dict[str, Curve]:
-    """Declares both stable states as far as they exist, the runs, and the places where a state begins or takes over."""
+    """Declare both stable states as far as they exist, the runs, and the places where a state begins or takes over."""
     found, (low, high), at = PLACES[activation], RANGE[activation], partial(network, activation)
     ends = [end for end in (found.spinodal * (1 + 1e-9), found.onset * (1 - 1e-9)) if end <= high]
     grid = sorted({*np.linspace(low, high, 90).tolist(), *ends})

@@ -41,7 +41,7 @@ def warm(n: int, overlap: float, replicate: int) -> NDArray[np.float64]:
 
 
 def tuned(risks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the risk of each replicate at the ridge (on the last axis) that is best for the mean of all others."""
+    """Return the risk of each replicate at the ridge (on the last axis) that is best for the mean of all others."""
     others = risks.sum(axis=0) - risks
     best = others.argmin(axis=-1)
     return np.take_along_axis(risks, best[..., None], axis=-1)[..., 0]

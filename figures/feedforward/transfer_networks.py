@@ -39,7 +39,7 @@ KEPT = range(TASK.n_layers + 1)
 
 
 def errors_and_similarity(quality: str, replicate: int) -> NDArray[np.float64]:
-    """Returns the test errors by protocol, size and number of kept layers, then the similarities of hidden layers.
+    """Return the test errors by protocol, size and number of kept layers, then the similarities of hidden layers.
 
     They are those of one pair of teachers, all in one row; the errors are means over drawn target sets.
     """
@@ -102,7 +102,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Joins markers by thin lines, and sets ticks at whole numbers."""
+    """Join markers by thin lines, and set ticks at whole numbers."""
     for position, (_, curve) in enumerate(rows.groupby("curve", sort=False)):
         axes.plot(curve["x"], curve["simulation"], color=f"C{position}", linewidth=0.6, zorder=0)
     axes.set_xticks(sorted(rows["x"].unique()))

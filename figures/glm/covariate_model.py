@@ -21,7 +21,7 @@ SETTINGS = {"logistic": 0.01, "hinge": 0.1, "square": 0.1}  # the ridge of each 
 
 @lru_cache(maxsize=1)
 def blocks() -> tuple[NDArray[np.float64], ...]:
-    """Returns Psi, Phi and Omega (the covariances of teacher and student features) of one draw, and the teacher theta.
+    """Return Psi, Phi and Omega (the covariances of teacher and student features) of one draw, and the teacher theta.
 
     erf(g) is the mean of sign(sqrt(2) g + noise) over standard normal noise, so that one arcsine law serves both.
     """
@@ -40,7 +40,7 @@ def blocks() -> tuple[NDArray[np.float64], ...]:
 
 @lru_cache(maxsize=1)
 def of_blocks() -> GaussianCovariateModel:
-    """Makes the record of the blocks, whose compatibility takes longest to check."""
+    """Make the record of the blocks, whose compatibility takes longest to check."""
     return glm.covariate_model(*blocks(), alpha=1.0, lam=1.0)
 
 

@@ -17,7 +17,7 @@ LAMS = (1e-3, 0.03, 1.0)  # a pixel has variance one on average
 
 @lru_cache(maxsize=1)
 def digits() -> tuple[Array, Array]:
-    """Loads the pixels (1797, 61) without the three blank ones, in one unit, and the parity +-1; both centered."""
+    """Load the pixels (1797, 61) without the three blank ones, in one unit, and the parity +-1; both centered."""
     pixels, parity = varying_pixels(), np.where(written_digits() % 2 == 1, 1.0, -1.0)
     pixels = pixels - pixels.mean(axis=0)
     return pixels / np.sqrt(np.mean(pixels**2)), parity - parity.mean()

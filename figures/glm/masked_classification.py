@@ -113,7 +113,7 @@ def by_warmth(number: str) -> dict[str, Curve]:
 
 
 def floors() -> dict[str, Curve]:
-    """Declares the Bayes floors, without a legend, in the colors of the curves to which they belong."""
+    """Declare the Bayes floors, without a legend, in the colors of the curves to which they belong."""
     return {
         f"_floor {beta}": level(partial(floor, beta), (SHORT[0], SHORT[-1]), style=":", color=k)
         for k, beta in enumerate(BETAS)
@@ -125,7 +125,7 @@ def floor(beta: float) -> float:
 
 
 def thresholds() -> dict[str, Curve]:
-    """Declares the training losses at the smaller ridge, and upright lines where separability ends."""
+    """Declare the training losses at the smaller ridge, and upright lines where separability ends."""
 
     def upright(beta: float, color: int) -> Curve:
         at = cache(lambda: mixture_separability_threshold(spin_glass_site(beta, alpha=1.0, lam=1.0)))
@@ -146,7 +146,7 @@ def thresholds() -> dict[str, Curve]:
 
 
 def optimum(alpha: float, color: int) -> Curve:
-    """Declares the star at the best ridge."""
+    """Declare the star at the best ridge."""
     return Curve(
         model=float, theory=lambda _lam: best(alpha).loss - floor(MIDDLE), line=(), points=lambda: [best(alpha).lam],
         replicate=NONE, style="-", color=color,

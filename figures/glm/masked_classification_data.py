@@ -28,7 +28,7 @@ SPIN = np.array([[1.0, -1.0], [-1.0, 1.0]])  # s s' for color 0 = spin +1, color
 
 
 def spin_glass(n_sites: int, beta: float, rng: Generator) -> PottsModel:
-    """Makes Sherrington and Kirkpatrick's model with rows of unit length; its glass phase begins at beta = 1."""
+    """Make Sherrington and Kirkpatrick's model with rows of unit length; its glass phase begins at beta = 1."""
     return PottsModel(normal_couplings(n_sites, rng), SPIN, beta=beta)
 
 
@@ -46,7 +46,7 @@ def normal_couplings(n_sites: int, rng: Generator) -> Array:
 
 
 def sparse_glass(n_sites: int, mean_degree: float, reduced: float, rng: Generator) -> PottsModel:
-    """Makes J_ij = +-1 on a random graph; `reduced` = beta/beta_c, where mean_degree tanh(beta_c)^2 = 1."""
+    """Make J_ij = +-1 on a random graph; `reduced` = beta/beta_c, where mean_degree tanh(beta_c)^2 = 1."""
     graph = random_graph(n_sites, mean_degree, rng).toarray()
     signs = np.triu(rng.choice([-1.0, 1.0], graph.shape), 1)
     critical = np.arctanh(1 / np.sqrt(mean_degree))
@@ -54,7 +54,7 @@ def sparse_glass(n_sites: int, mean_degree: float, reduced: float, rng: Generato
 
 
 def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> PottsModel:
-    """Makes `normal_couplings` times a random U of zero row sums, hence without fields, and spectral radius C.
+    """Make `normal_couplings` times a random U of zero row sums, hence without fields, and spectral radius C.
 
     A site's contrasts have the variance 1/C: correlations of equally frequent colors diverge at beta = 1.
     """
@@ -64,12 +64,12 @@ def color_glass(n_sites: int, n_colors: int, beta: float, rng: Generator) -> Pot
 
 
 def numbers(states: States, n_colors: int) -> Array:
-    """Returns spins +-1 (M, L), or for more colors contrasts (M, L (C-1))."""
+    """Return spins +-1 (M, L), or for more colors contrasts (M, L (C-1))."""
     return np.asarray(1.0 - 2.0 * states, float) if n_colors == 2 else contrasts(states, n_colors)
 
 
 def recorded(dynamics: Dynamics, burn_in: int, records: int, apart: int) -> States:
-    """Returns `records` states of each chain, record after record, (records chains, L), the first after `burn_in`."""
+    """Return `records` states of each chain, record after record, (records chains, L), the first after `burn_in`."""
     kept = []
     dynamics.run(max(burn_in - apart, 0))
     for _ in range(records):
@@ -79,7 +79,7 @@ def recorded(dynamics: Dynamics, burn_in: int, records: int, apart: int) -> Stat
 
 
 def first_conditionals(model: PottsModel, states: States, n_sites: int) -> Array:
-    """Returns P(color | other sites) of the first `n_sites` sites alone, (M, n_sites, C), in a model without fields."""
+    """Return P(color | other sites) of the first `n_sites` sites alone, (M, n_sites, C), in a model without fields."""
     J = model.dense_site_couplings[:n_sites]
     scores = [scores_of[states] @ J.T for scores_of in model.color_couplings]
     return np.asarray(softmax(model.beta * np.stack(scores, axis=-1), axis=-1))

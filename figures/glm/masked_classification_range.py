@@ -60,7 +60,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def sampled(family: str, x: float, points: list[tuple[str, float]]) -> tuple[str, float]:
-    """Returns the family and the x whose models are sampled: those of degree 3 at 0.6 beta_c are in two panels."""
+    """Return the family and the x whose models are sampled: those of degree 3 at 0.6 beta_c are in two panels."""
     both = (SPARSE, 0.6)
     return both if (family, x) == (DEGREES, 3.0) and both in points else (family, x)
 
@@ -70,7 +70,7 @@ def pace(x: float) -> tuple[int, int]:
 
 
 def measured(family: str, x: float, sites: list[int], small: Array, large: Array) -> list[Row]:
-    """Returns by how many percent test loss and floor exceed those of the mixture, at both sizes and in the limit."""
+    """Return by how many percent test loss and floor exceed those of the mixture, at both sizes and in the limit."""
     panel = DENSITY if family == DEGREES else WARMTH
     rows = compared(family, x, panel, sites, (small[:, :2], large[:, :2]), 0.0 if family in (DENSE, COLORS) else None)
     if family in (COLORS, DEGREES):
@@ -86,7 +86,7 @@ def measured(family: str, x: float, sites: list[int], small: Array, large: Array
 
 
 def tree_gap(mean_degree: float, reduced: float) -> float:
-    """Returns by how many percent the entropy exceeds the mixture's on a large graph, at `reduced` = beta/beta_c."""
+    """Return by how many percent the entropy exceeds the mixture's on a large graph, at `reduced` = beta/beta_c."""
     floors = random_graph_floors(mean_degree, reduced * math.atanh(mean_degree**-0.5))
     return 100 * (floors.true / floors.mixture - 1)
 
@@ -94,7 +94,7 @@ def tree_gap(mean_degree: float, reduced: float) -> float:
 def compared(
     family: str, x: float, panel: str, sites: list[int], pair: tuple[Array, Array], expected: float | None
 ) -> list[Row]:
-    """Returns the rows of one comparison; `expected` is its limit of many sites, None where that is not known."""
+    """Return the rows of one comparison; `expected` is its limit of many sites, None where that is not known."""
     gaps = [Estimate.of(100 * (runs[:, 0] / runs[:, 1] - 1)) for runs in pair]
     sizes = list(zip(map(float, sites), gaps, strict=True))
     if family in (DENSE, COLORS):  # on sparse graphs the corrections are not known, and the noise is larger

@@ -62,7 +62,7 @@ BINARY = [
 
 
 def two_classes(own: Experiment) -> Experiment:
-    """Takes two classes: with three, softmax needs averages over the plane, half a second for every point."""
+    """Take two classes: with three, softmax needs averages over the plane, half a second for every point."""
     return thinned(replace(own, panels=[*BINARY, multiclass((0.6, 0.4))]), line=3, points=1)
 
 

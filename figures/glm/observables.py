@@ -25,7 +25,7 @@ def train_loss(model: Any) -> float:
 
 
 def fairness(name: str) -> Callable[[Any], float]:
-    """Returns the function that reads one scalar of the fairness table, by its name."""
+    """Return the function that reads one scalar of the fairness table, by its name."""
     return lambda model: float(getattr(glm.fairness_table(saddle_point(model)), name))
 
 

@@ -24,7 +24,7 @@ NEAR = np.unique(np.concatenate([np.geomspace(0.1, 3, 41), np.linspace(0.28, 0.5
 
 
 def features(ratio: float, loss: str, projection: Projection, lam: float = 1e-4) -> RandomFeatures:
-    """Makes the model with p/n = ratio."""
+    """Make the model with p/n = ratio."""
     return glm.random_features(
         "sign", samples_per_input=SAMPLES, features_per_input=SAMPLES * ratio, loss=loss, lam=lam, projection=projection
     )
@@ -46,7 +46,7 @@ def curves(loss: str) -> dict[str, Curve]:
 
 
 def mark_transitions(axes: "Axes", rows: "DataFrame") -> None:
-    """Marks where labels become separable (logistic loss) or are interpolated (square loss), clear of the legends."""
+    """Mark where labels become separable (logistic loss) or are interpolated (square loss), clear of the legends."""
     for position, projection in enumerate(PROJECTIONS):
         for x in rows.loc[rows["curve"] == f"_star, {projection.capitalize()} projection", "x"]:
             axes.axvline(x, color=f"C{position}", linewidth=0.8, linestyle=":", ymax=0.65, zorder=0)

@@ -51,7 +51,7 @@ def least_loss_of_digits(model: RandomLabels, d: int, rng: np.random.Generator) 
 
 @cache
 def digits() -> NDArray[np.float64]:
-    """Loads the centered gray levels, (1797, 61), each with the variance one."""
+    """Load the centered gray levels, (1797, 61), each with the variance one."""
     pixels = varying_pixels()
     return np.asarray((pixels - pixels.mean(axis=0)) / pixels.std(axis=0))
 
@@ -97,7 +97,7 @@ def without_ridge(loss: str) -> Panel:
 
 
 def with_ridge(loss: str) -> Panel:
-    """Declares the first three families; the third has the theory of the second."""
+    """Declare the first three families; the third has the theory of the second."""
     curves = {
         name: Curve(
             model=partial(labels, covariance=covariance, loss=loss),

@@ -32,7 +32,7 @@ FULL, TOY = Sizes(60, 120, 90, 1200, instances=2), Sizes(10, 20, 15, 200, instan
 
 @lru_cache(maxsize=FULL.instances)
 def source(number: int, sizes: Sizes) -> tuple[HiddenManifold, Array, Array]:
-    """Returns a source task, the first layer that was trained on it, and that layer before."""
+    """Return a source task, the first layer that was trained on it, and that layer before."""
     rng = stream(0, "transfer", "source", number)
     task = HiddenManifold.random(sizes.inputs, sizes.latent, rng)
     start = random_network(sizes.hidden, sizes.inputs, rng)
@@ -84,7 +84,7 @@ def no_theory(models: Instances) -> None:
 
 
 def scratch(sizes: Sizes) -> Curve:
-    """Declares both layers trained on the target samples alone, which is simulated without a theory."""
+    """Declare both layers trained on the target samples alone, which is simulated without a theory."""
     return Curve(
         model=partial(along_samples, trained=False, sizes=sizes),
         theory=no_theory,
@@ -96,7 +96,7 @@ def scratch(sizes: Sizes) -> Curve:
 
 
 def panels(sizes: Sizes) -> list[Panel]:
-    """Declares the three panels, and below each its networks over the theory of frozen features."""
+    """Declare the three panels, and below each its networks over the theory of frozen features."""
     own = errors(sizes)
     return [*own, *(ratios(panel) for panel in own)]
 

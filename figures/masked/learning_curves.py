@@ -49,7 +49,7 @@ def teacher_at(lam: float) -> Problem:
 
 
 def teacher_best_ridge(alpha: float) -> float:
-    """Returns the ridge of the posterior mean: the teacher is isotropic, with variance (1 - NOISE)/d of an entry."""
+    """Return the ridge of the posterior mean: the teacher is isotropic, with variance (1 - NOISE)/d of an entry."""
     return NOISE / ((1 - NOISE) * alpha)
 
 
@@ -59,7 +59,7 @@ def teacher_best(alpha: float) -> TeacherStudent:
 
 @cache  # the panels of test and training errors ask for the same solutions
 def errors(model: MaskedRidge | MaskedRegression | TeacherStudent) -> Any:
-    """Returns the solution of any of the three problems."""
+    """Return the solution of any of the three problems."""
     if isinstance(model, TeacherStudent):
         return masked.teacher_student(model)
     return masked.solve(model) if isinstance(model, MaskedRidge) else masked.ridgeless(model)
@@ -103,14 +103,14 @@ def teacher_train_error(model: TeacherStudent, d: int, rng: Generator) -> float:
 
 
 def curves(at: Callable[[float], Problem], best: Problem, train: bool = False) -> dict[str, Curve]:
-    """Declares a curve for each ridge and one for the best, the ridge that is least in test error."""
+    """Declare a curve for each ridge and one for the best, the ridge that is least in test error."""
     names = {lam: rf"$\lambda = {lam:g}$" if lam else r"$\lambda \to 0$" for lam in LAMS}
     found = {names[lam]: _curve(at(lam), points, train, not lam) for lam, points in LAMS.items()}
     return found | {r"best $\lambda$": _curve(best, BEST_POINTS, train, False)}
 
 
 def _curve(model: Problem, points: tuple[float, ...], train: bool, ridgeless: bool) -> Curve:
-    """Declares a line that leaves out alpha = 1 without a ridge, and the training error where it vanishes."""
+    """Declare a line that leaves out alpha = 1 without a ridge, and the training error where it vanishes."""
     line = np.geomspace(0.2, 5, 160)  # an even number of points, so that none of them is 1
     zero = train and ridgeless
     return Curve(
@@ -129,7 +129,7 @@ def above(at: Callable[[float], Problem]) -> Problem:
 
 
 def sides() -> dict[str, Curve]:
-    """Declares both sides of the peak, the points nearest to it as curves of their own, and the slope."""
+    """Declare both sides of the peak, the points nearest to it as curves of their own, and the slope."""
     found = {
         r"masked, $\alpha > 1$": Curve(model=above(masked_at)),
         r"masked, $\alpha < 1$": Curve(model=below(masked_at)),

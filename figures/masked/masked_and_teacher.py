@@ -13,7 +13,7 @@ LAM = 3e-3
 
 
 def teacher(noise: float, points: tuple[float, ...]) -> Curve:
-    """Declares a teacher whose signal is as strong as what the other coordinates explain of a masked one."""
+    """Declare a teacher whose signal is as strong as what the other coordinates explain of a masked one."""
     return Curve(
         model=lambda alpha: TeacherStudent(COVARIANCE, alpha, LAM, noise, signal_power=1 - CONDITIONAL_VARIANCE),
         theory=lambda model: masked.teacher_student(model).test_error,

@@ -35,7 +35,7 @@ def test_error(model: RandomMasks) -> float:
 
 
 def averaged_error(model: RandomMasks, d: int) -> float:
-    """Returns the error of the limit, averaged over the random number of pairs that a coordinate of d is fitted on.
+    """Return the error of the limit, averaged over the random number of pairs that a coordinate of d is fitted on.
 
     The number is binomial, with n R trials of probability p, and the error of such a number is that at a sample ratio
     that is larger or smaller by the same factor.
@@ -50,13 +50,13 @@ def averaged_error(model: RandomMasks, d: int) -> float:
 
 
 def peak(make: Callable[[float], RandomMasks]) -> list[float]:
-    """Finds the number of masks with the largest error; none where the error is largest with a single mask."""
+    """Find the number of masks with the largest error; none where the error is largest with a single mask."""
     errors = [test_error(make(float(count))) for count in range(1, 61)]
     return [float(1 + np.argmax(errors))] if errors[0] < max(errors) else []
 
 
 def curves(alpha: float, rate: float) -> dict[str, Curve]:
-    """Declares a curve for each ridge; that of the smallest one has its peak simulated at larger sizes."""
+    """Declare a curve for each ridge; that of the smallest one has its peak simulated at larger sizes."""
     makes = {lam: partial(problem, alpha=alpha, rate=rate, lam=lam) for lam in LAMS}
     found = {rf"$\lambda = {lam}$": Curve(model=make, stars=partial(peak, make)) for lam, make in makes.items()}
     # The marker of the highest peak stands where its star would.
@@ -75,7 +75,7 @@ def curves(alpha: float, rate: float) -> dict[str, Curve]:
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Marks where pairs equal unknowns, and shows the peaks of the sizes that were simulated, before extrapolation."""
+    """Mark where pairs equal unknowns, and show the peaks of the sizes that were simulated, before extrapolation."""
     alpha, rate = SETTINGS[str(rows["panel"].iloc[0])]
     axes.axvline(1 / (alpha * rate), color="0.6", linewidth=0.8, linestyle=":", zorder=0)
     raw = rows[(rows["curve"] == "_at the peak") & np.isfinite(rows["size"])]

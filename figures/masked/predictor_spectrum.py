@@ -44,7 +44,7 @@ def spiked(d: int, strength: float) -> MaskedRidge:
 
 
 def histogram(model: MaskedRidge, d: int, bins: np.ndarray, rng: Generator) -> np.ndarray:
-    """Returns the density of the eigenvalues of one fitted predictor in every bin."""
+    """Return the density of the eigenvalues of one fitted predictor in every bin."""
     return np.asarray(np.histogram(predictor_eigenvalues(model, d, rng), bins)[0] / (d * np.diff(bins)))
 
 
@@ -66,7 +66,7 @@ def compute(context: Context) -> list[dict[str, Any]]:
 def spectrum(
     context: Context, panel: str, curve: str, model: MaskedRidge, law: random_matrix.SpectralLaw, d: int
 ) -> list[dict[str, Any]]:
-    """Returns the line of the density, and the histogram beside the predicted mean density of every bin.
+    """Return the line of the density, and the histogram beside the predicted mean density of every bin.
 
     The histogram is not judged, since it differs from the limit by terms of order 1/d.
     """
@@ -90,7 +90,7 @@ def spectrum(
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Marks the outlier by a dotted line, and an atom, which has a mass and no density, by an arrow to the top."""
+    """Mark the outlier by a dotted line, and an atom, which has a mass and no density, by an arrow to the top."""
     axes.set_ylim(bottom=0)
     entries = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
     for marker, a, _ in marked(axes, rows, OUTLIER):
@@ -110,7 +110,7 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 
 
 def marked(axes: "Axes", rows: "DataFrame", curve: str) -> "list[tuple[Line2D, float, float]]":
-    """Finds the marker of every row of a curve, with its eigenvalue and its predicted value."""
+    """Find the marker of every row of a curve, with its eigenvalue and its predicted value."""
     places = rows.loc[rows["curve"] == curve, ["x", "theory"]].to_numpy()
     return [(line, a, y) for a, y in places for line in axes.get_lines() if np.array_equal(line.get_xdata(), [a])]
 

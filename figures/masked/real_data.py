@@ -9,7 +9,7 @@ LAMS = (0.02, 0.2, 2.0)  # the variance of a pixel is 20 on average
 
 
 def compute(context: Context) -> list[Row]:
-    """Returns the table that `figures analyse` would give for the digits."""
+    """Return the table that `figures analyse` would give for the digits."""
     return analyse_matrix(varying_pixels(), lams=LAMS, repeats=context.replicates(20), run=context.sweep).rows
 
 

@@ -23,14 +23,14 @@ SHOWN = {"breast cancer": (ERROR, REPORTED), "wine": (ERROR,)}
 
 
 def table(name: str) -> Array:
-    """Loads a table, (rows, columns)."""
+    """Load a table, (rows, columns)."""
     from sklearn import datasets
 
     return np.asarray(getattr(datasets, TABLES[name])()["data"], dtype=float)
 
 
 def compute(context: Context) -> list[Row]:
-    """Takes the learning curves at LAMS from the analyses that `figures analyse --standardize` makes."""
+    """Take the learning curves at LAMS from the analyses that `figures analyse --standardize` makes."""
     return [line for name in TABLES for line in learning_curves(name, context)]
 
 

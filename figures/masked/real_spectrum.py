@@ -17,7 +17,7 @@ VISIBLE = 1e-6  # share of the largest eigenvalue from which on one is drawn
 
 
 def compute(_context: Context) -> list[Row]:
-    """Returns the spectra of the digits at one ridge; ValueError where the analysis finds none."""
+    """Return the spectra of the digits at one ridge; ValueError where the analysis finds none."""
     pixels = varying_pixels()
     found = matrix_spectrum(pixels, [f"pixel {k}" for k in range(pixels.shape[1])], LAM)
     if isinstance(found, str):
@@ -26,7 +26,7 @@ def compute(_context: Context) -> list[Row]:
 
 
 def _cumulative(ranked: Row, d: int) -> Row:
-    """Turns a row that gives the eigenvalue of a rank into one that gives the share of eigenvalues below it.
+    """Turn a row that gives the eigenvalue of a rank into one that gives the share of eigenvalues below it.
 
     Of a measured eigenvalue itself one half counts as below.
     """
@@ -38,7 +38,7 @@ def _cumulative(ranked: Row, d: int) -> Row:
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Makes the markers small, and cuts a logarithmic axis to what is visible."""
+    """Make the markers small, and cut a logarithmic axis to what is visible."""
     for line in axes.get_lines():
         if line.get_marker() not in ("None", ""):
             line.set(marker="o", markersize=2.5, markerfacecolor="none", markeredgewidth=0.7)

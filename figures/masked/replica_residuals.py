@@ -57,7 +57,7 @@ SIZES = (20, 40, 80, 160, 320, 640)
 
 
 def relative_gaps(model: MaskedRidge, coordinate: int) -> tuple[float, float]:
-    """Returns |E/E_replica - 1| of one coordinate, for the formula of d - 1 unknowns and that of all coordinates."""
+    """Return |E/E_replica - 1| of one coordinate, for the formula of d - 1 unknowns and that of all coordinates."""
     replica = masked.replica(model, coordinate).test_error
     own, joint = (masked.solve(model, exact_size=exact).test_error[coordinate] for exact in (True, False))
     return abs(own / replica - 1), abs(joint / replica - 1)

@@ -23,7 +23,7 @@ BEST = {"masked regression", NAMES["correlation_pca"], ALIKE}  # somewhere in th
 
 
 def lines(noise: Callable[[], Covariance]) -> dict[str, Curve]:
-    """Declares a row of the map for each ridge, and a line for each kind of PCA, which has none."""
+    """Declare a row of the map for each ridge, and a line for each kind of PCA, which has none."""
     found = {f"_{lam:.4g}": Curve(model=partial(delocalized, noise, "ssr", float(lam))) for lam in LAMS}
     return found | {
         f"_{name}": Curve(model=partial(delocalized, noise, method, None), color=COLORS[method])
@@ -32,7 +32,7 @@ def lines(noise: Callable[[], Covariance]) -> dict[str, Curve]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Fills the map with the color of the best method, the paler the nearer masked regression and the best PCA are."""
+    """Fill the map with the color of the best method, the paler the nearer masked regression and the best PCA are."""
     from matplotlib.colors import to_rgb
 
     for line in list(axes.get_lines()):

@@ -26,7 +26,7 @@ QUIET = "quiet coordinates of two-level noise"
 def spiked(
     noise: Noise, method: SpikeMethod, lam: float | None, strength: float | None, count: float, d: int = D
 ) -> SpikedData:
-    """Makes the spike with equal entries on the first coordinates, which have low variance in two-level noise."""
+    """Make the spike with equal entries on the first coordinates, which have low variance in two-level noise."""
     u = np.zeros(d)
     u[: int(count)] = 1 / np.sqrt(int(count))
     return SpikedData(noise(d), u, strength=strength, alpha=1.0, method=method, lam=lam)
@@ -42,7 +42,7 @@ def curves(noise: Noise, lam: float, strength: float | None = None) -> dict[str,
 
 
 def overlap(spike: Callable[..., SpikedData]) -> float:
-    """Returns the overlap in the limit of many coordinates, which no longer depends on their number."""
+    """Return the overlap in the limit of many coordinates, which no longer depends on their number."""
     return random_matrix.outlier(spike()).overlap
 
 
@@ -51,7 +51,7 @@ def measured_overlap(spike: Callable[..., SpikedData], d: int, rng: Generator) -
 
 
 def overlaps(title: str, noise: Noise, lam: float, strength: float) -> Panel:
-    """Declares the overlaps at one strength, which simulations at two sizes test."""
+    """Declare the overlaps at one strength, which simulations at two sizes test."""
     return Panel(
         title=f"{title}, strength {strength:g}",
         curves=curves(noise, lam, strength),

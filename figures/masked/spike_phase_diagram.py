@@ -18,7 +18,7 @@ def against_lam(noise: Callable[[], Covariance], lam: float) -> SpikedData:
 
 
 def over_pca(data: SpikedData) -> float:
-    """Returns the threshold over the least threshold of the three kinds of PCA."""
+    """Return the threshold over the least threshold of the three kinds of PCA."""
     others = (SpikedData(data.noise, alpha=data.alpha, method=method) for method in NAMES)
     return threshold(data).value / min(threshold(other).value for other in others)
 

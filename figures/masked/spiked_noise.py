@@ -20,13 +20,13 @@ COLORS: dict[SpikeMethod, int] = {method: place for place, method in enumerate((
 
 @cache
 def scaled_chain() -> Covariance:
-    """Makes AR(1) with r = 0.6 and d = 100 in which every fifth coordinate has variance 4 and the others 0.3."""
+    """Make AR(1) with r = 0.6 and d = 100 in which every fifth coordinate has variance 4 and the others 0.3."""
     return Scaled(AR1(100, 0.6), np.sqrt(np.where(np.arange(100) % 5 == 0, 4.0, 0.3)))
 
 
 @cache
 def half_chain() -> Covariance:
-    """Makes unit variances where half the coordinates are an AR(1) chain with r = 0.8 and half independent, d = 100."""
+    """Make unit variances where half the coordinates are an AR(1) chain with r = 0.8 and half independent, d = 100."""
     return Empirical(block_diag(AR1(50, 0.8).matrix, np.eye(50)))
 
 
@@ -48,7 +48,7 @@ class PairsAndBlocks(Covariance):
         return np.asarray(block_diag(*(self.d // 20) * [Blocks(10, 2, 0.95).matrix, ten]))
 
     def resized(self, d: int | float) -> "PairsAndBlocks":
-        """Returns the record of this size, one for all replicates, since it keeps the eigenvectors once computed."""
+        """Return the record of this size, one for all replicates, since it keeps the eigenvectors once computed."""
         if not np.isfinite(d):
             raise ValueError(f"d must be a multiple of 20, got {d!r}")
         return pairs_and_blocks(int(d))
@@ -56,13 +56,13 @@ class PairsAndBlocks(Covariance):
 
 @cache
 def pairs_and_blocks(d: int = 20) -> PairsAndBlocks:
-    """Returns the one record of pairs and blocks at size d."""
+    """Return the one record of pairs and blocks at size d."""
     return PairsAndBlocks(d)
 
 
 @cache
 def two_level() -> Covariance:
-    """Makes variances 0.3 and 4 on 80 and 20 % of infinitely many coordinates."""
+    """Make variances 0.3 and 4 on 80 and 20 % of infinitely many coordinates."""
     return TwoLevel(np.inf)
 
 
@@ -75,7 +75,7 @@ NOISES: dict[str, Callable[[], Covariance]] = {
 
 
 def delocalized(noise: Callable[[], Covariance], method: SpikeMethod, lam: float | None, alpha: float) -> SpikedData:
-    """Makes a spike over all coordinates in one kind of noise, whose strength is left open."""
+    """Make a spike over all coordinates in one kind of noise, whose strength is left open."""
     return SpikedData(noise(), alpha=alpha, method=method, lam=lam)
 
 
@@ -88,6 +88,6 @@ def well_above_threshold(data: SpikedData) -> bool:
 
 
 def finite_threshold(data: SpikedData) -> float | None:
-    """Returns the threshold by theory, or None, which is not drawn, where no strength suffices."""
+    """Return the threshold by theory, or None, which is not drawn, where no strength suffices."""
     found = threshold(data).value
     return found if np.isfinite(found) else None

@@ -6,7 +6,7 @@ from theory.models import EqualScales, PointScales, RowScales
 
 
 def two_scales(heterogeneity: float) -> RowScales:
-    """Returns two scales, the larger of a quarter of the rows, with E tau = 1 and E tau^2 = h, for h from 1 to 4."""
+    """Return two scales, the larger of a quarter of the rows, with E tau = 1 and E tau^2 = h, for h from 1 to 4."""
     if heterogeneity == 1:
         return EqualScales()
     step = np.sqrt((heterogeneity - 1) / 3)

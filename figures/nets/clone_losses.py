@@ -24,25 +24,25 @@ ORIGINAL = "original"
 
 @cache
 def sequences(n_samples: int, seed: int) -> NDArray[np.integer[Any]]:
-    """Samples of the model; those of seed 0 are learned and cloned, those of seed 1 are held out."""
+    """Sample of the model; those of seed 0 are learned and cloned, those of seed 1 are held out."""
     return sample(four_body_model(), n_samples, seed=seed).states
 
 
 @cache
 def clones(n_samples: int) -> dict[int, Clone]:
-    """The clones of `n_samples` sequences of the model."""
+    """Return the clones of `n_samples` sequences of the model."""
     states = sequences(n_samples, 0)
     return {order: clone(states, C, order, seed=order, n_samples=TEST) for order in CLONES}
 
 
 @cache
 def cloned_contexts(n_samples: int) -> dict[str, MaskedContexts]:
-    """The masked contexts of the samples of each clone."""
+    """Return the masked contexts of the samples of each clone."""
     return {str(order): sampled_contexts(made.states, C) for order, made in clones(n_samples).items()}
 
 
 def losses(n_samples: int, steps: list[int], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
-    """The masked losses after `steps` on the original and on each clone."""
+    """Return the masked losses after `steps` on the original and on each clone."""
     settings = VanillaEncoder(n_sites=L, n_colors=C, n_layers=1, n_heads=HEADS, width=WIDTH, mlp_ratio=2)
     trained = train_encoder_on_sequences(
         settings, sequences(n_samples, 0), sequences(TEST, 1), n_steps=max(steps), seed=replicate, rate=RATE,
@@ -58,7 +58,7 @@ def true_losses(n_samples: int) -> dict[str, float]:
 
 
 def true_loss(law: Any) -> float:
-    """The masked loss of the true conditional distributions of the original on another law, by enumeration."""
+    """Return the masked loss of the true conditional distributions of the original on another law, by enumeration."""
     states = enumerate_states(law)
     logs = four_body_model().log_conditionals(states.states)
     chosen = np.take_along_axis(logs, states.states[:, :, None], axis=2)

@@ -24,7 +24,7 @@ MAXIMA_STARTS = 24  # of the population's flow, in which all of its three maxima
 
 
 def gains(n_samples: int, replicate: int) -> NDArray[np.float64]:
-    """The largest gain S* of samples without structure and of samples of the model."""
+    """Return the largest gain S* of samples without structure and of samples of the model."""
     rng, exact = stream(0, "escape samples", n_samples, replicate), enumerate_states(four_body_model())
     noise = structureless_gain(L, C, 2, n_samples, rng, n_draws=1)[0] / np.sqrt(n_samples)
     chosen = rng.choice(len(exact.states), size=n_samples, p=exact.probabilities)
@@ -32,13 +32,13 @@ def gains(n_samples: int, replicate: int) -> NDArray[np.float64]:
 
 
 def sampled_states(n_samples: int, replicate: int) -> NDArray[np.integer[Any]]:
-    """The samples that the flow of a replicate sees, the same for large and for small weights."""
+    """Return the samples that the flow of a replicate sees, the same for large and for small weights."""
     rng, exact = stream(0, "escape cosine", n_samples, replicate), enumerate_states(four_body_model())
     return exact.states[rng.choice(len(exact.states), size=n_samples, p=exact.probabilities)]
 
 
 def cosines(sizes: list[int], replicate: int) -> NDArray[np.float64]:
-    """The cosines of the logits at escape on samples with those at escape on the population, from the same start.
+    """Return the cosines between the logits at escape on samples and on the population, from the same start.
 
     There is one for each number of samples; the flow on the population is the same for all of them.
     """
@@ -75,7 +75,7 @@ def _cosines(stack: FactoredStack) -> list[float]:
 
 @cache
 def population_maxima() -> dict[float, NDArray[np.float64]]:
-    """The logits of norm one at the maxima of the gain of the population that its flow leads to, by their gain."""
+    """Return the logits of norm one at the maxima of the population's gain that its flow leads to, by their gain."""
     found = [escape_time(four_body_model(), start(2, 1.0, k)) for k in range(MAXIMA_STARTS)]
     logits = {round(one.gain, 8): _centered_logits(one.direction) for one in found}
     return {gain: z / np.linalg.norm(z) for gain, z in logits.items()}

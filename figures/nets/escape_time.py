@@ -19,7 +19,7 @@ NAMES = {"$N = 1$": 1, "$N = 2$": 2, "$N = 3$": 3}
 
 
 def times(n_layers: int, scales: list[float], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
-    """The time at which gradient flow from one start has gained `GAIN`, in units of that start, at each of its scales.
+    """Return when gradient flow from one start has gained `GAIN`, in units of that start, at each of its scales.
 
     For one layer it is counted from the time that the start alone would need, which differs from one to another.
     """
@@ -38,7 +38,7 @@ def laws(n_layers: int, scales: Sequence[float]) -> dict[str, NDArray[np.float64
 
 
 def curves(number: str, *layers: int) -> dict[str, Curve]:
-    """The curves of these numbers of layers, with lines through all of their scales or only between the ends."""
+    """Return the curves of these numbers of layers, with lines through all of their scales or only between the ends."""
     each = 4 if number == RATIO else 1
     return {
         name: Curve(number=number, setting=name, line=SCALES[n][::each], points=SCALES[n])

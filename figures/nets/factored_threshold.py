@@ -22,7 +22,7 @@ SETTINGS = {f"v = {v}": v for v in VARIANCES}
 
 
 def signal(variance: float, n_sites: int, n_colors: int) -> float:
-    """The top singular value theta of the population, to leading order, where v = C^2 theta^2/L."""
+    """Return the top singular value theta of the population, to leading order, where v = C^2 theta^2/L."""
     return float(np.sqrt(variance * n_sites) / n_colors)
 
 
@@ -37,7 +37,7 @@ def model(variance: float, n_sites: int, rng: np.random.Generator) -> PottsModel
 
 
 def sizes(variance: float, n_sites: int, ratios: Sequence[float]) -> list[int]:
-    """The numbers of samples at these ratios to the threshold."""
+    """Return the numbers of samples at these ratios to the threshold."""
     threshold = spectral_threshold(n_sites, C, signal(variance, n_sites, C)).n_samples
     return [round(ratio * threshold) for ratio in ratios]
 

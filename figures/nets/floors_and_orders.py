@@ -17,21 +17,21 @@ FLOORS = {1: "sites alone", 2: "2-body floor", 3: "3-body floor", 4: "4-body flo
 
 
 def floor(k: int) -> float:
-    """The least loss of predictions with interactions of at most k bodies."""
+    """Return the least loss of predictions with interactions of at most k bodies."""
     return k_body_floor(enumerate_states(four_body_model()), k).loss
 
 
 def floors(ends: tuple[float, float]) -> dict[str, Curve]:
-    """The lines of all floors, by name."""
+    """Return the lines of all floors, by name."""
     return {name: level(partial(floor, k), ends) for k, name in FLOORS.items()}
 
 
 def orders(setting: str, ends: tuple[float, float]) -> dict[str, Curve]:
-    """The measured shares of all orders in a setting, and lines of theory between two steps, which are not judged."""
+    """Return the measured shares of all orders in a setting, and lines between two steps, which are not judged."""
     return {order: Curve(number=order, setting=setting, line=ends, line_only=True) for order in SEEN}
 
 
 def losses_and_orders(trained: StackTraining | EncoderTraining) -> dict[str, Array]:
-    """The numbers of a run after each recorded step; none has orders before its logits differ from zero."""
+    """Return the numbers of a run after each recorded step; none has orders before its logits differ from zero."""
     shares = np.zeros((len(trained.losses), L)) if trained.orders is None else trained.orders
     return {LOSS: trained.losses} | dict(zip(SEEN, shares.T, strict=True))

@@ -30,5 +30,5 @@ def population() -> MaskedContexts:
 
 
 def start(n_layers: int, scale: float, replicate: int) -> FactoredStack:
-    """A random start; the one of another scale and the same replicate is the same up to the scale."""
+    """Return a random start; the one of another scale and the same replicate is the same up to the scale."""
     return FactoredStack.random(n_layers, L, C, scale, stream(0, "start", n_layers, replicate))

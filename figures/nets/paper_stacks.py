@@ -45,7 +45,7 @@ def larger_model(variance: float = VARIANCE) -> ManyBodyPottsModel:
 
 @cache
 def sequences(n_train: int, n_test: int) -> tuple[States, States]:
-    """Samples of chains that were seen to mix, shuffled and cut into two."""
+    """Sample of chains that were seen to mix, shuffled and cut into two."""
     states = sample(larger_model(), n_train + n_test, seed=1).states
     shuffled = states[stream(0, "paper stacks", "order").permutation(len(states))]
     return shuffled[:n_train], shuffled[n_train:]
@@ -74,7 +74,7 @@ LEVELS: dict[str, Callable[[States, States], float]] = {
 
 
 def of(steps: tuple[int, ...], sizes: Sizes) -> dict[str, Any]:
-    """What the declaration of trainings on so many sequences, up to the last of these steps, has of its own."""
+    """Return what the declaration of trainings on so many sequences, up to the last of these steps, has of its own."""
     ends = (steps[0], steps[-1])
     losses = {name: Curve(number=LOSS, setting=name) for name in LAYERS.values()}
     losses |= {"uniform, $\\ln C$": level(lambda: np.log(C), ends, "reference")}

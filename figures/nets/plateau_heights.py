@@ -37,22 +37,22 @@ class Floor:
 
 
 def expansion(floor: Floor) -> float:
-    """Returns the gain over uniform predictions to second order in beta, divided by beta^2."""
+    """Return the gain over uniform predictions to second order in beta, divided by beta^2."""
     return float(nets.high_temperature_floors(floor.model).gains[floor.order - 1]) / floor.beta**2
 
 
 def exact(floor: Floor) -> float:
-    """Returns the gain of the best predictions of each site, divided by beta^2."""
+    """Return the gain of the best predictions of each site, divided by beta^2."""
     return float(np.log(3) - potts.k_body_floor(floor.model, floor.order, tol=1e-16).loss) / floor.beta**2
 
 
 def truncation(floor: Floor) -> float:
-    """Returns the gain of the true logits without interactions of more bodies, divided by beta^2."""
+    """Return the gain of the true logits without interactions of more bodies, divided by beta^2."""
     return float(np.log(3) - nets.truncated_conditional_loss(floor.model, floor.order)) / floor.beta**2
 
 
 def curves(order: int) -> dict[str, Curve]:
-    """Returns the closed form, the exact floor and the truncated truth of one order, in one color."""
+    """Return the closed form, the exact floor and the truncated truth of one order, in one color."""
 
     def curve(theory: Callable[[Floor], float], **where: Any) -> Curve:
         return Curve(model=lambda beta: Floor(order, beta), theory=theory, replicate=NONE, color=order - 1, **where)

@@ -20,7 +20,7 @@ ORDERS = {"$N = 2$": "orders of two layers", "$N = 3$": "orders of three layers"
 
 
 def course(n_layers: int, steps: list[int], _n_sites: int, replicate: int) -> dict[str, NDArray[np.float64]]:
-    """The loss and the shares of the orders in the logits after `steps`."""
+    """Return the loss and the shares of the orders in the logits after `steps`."""
     stack = start(n_layers, SCALE, replicate)
     trained = train_on_population(stack, population(), n_steps=max(steps), rate=RATE, record=steps, orders=True)
     return losses_and_orders(trained)
@@ -28,7 +28,7 @@ def course(n_layers: int, steps: list[int], _n_sites: int, replicate: int) -> di
 
 @cache
 def at_escape(n_layers: int) -> dict[str, float]:
-    """The orders in the direction in which the flow from small multiples of the starts leaves the plateau; the mean."""
+    """Return the mean orders in the direction in which the flow from small multiples of the starts escapes."""
     model, found = four_body_model(), np.zeros((STARTS, L))
     for replicate in range(STARTS):
         fractions = escape_time(model, start(n_layers, SCALE, replicate)).order_fractions

@@ -26,7 +26,7 @@ ORDERS = {ONE: "orders of an encoder of one block", TWO: "orders of an encoder o
 
 
 def course(settings: VanillaEncoder | int, steps: list[int], _d: int, replicate: int) -> dict[str, NDArray[np.float64]]:
-    """The loss of an encoder and the orders in its logits after `steps`, or the loss of a stack of so many layers."""
+    """Return the loss of an encoder and the orders in its logits after `steps`, or the loss of a stack."""
     options: dict[str, Any] = {"n_steps": max(steps), "record": steps}
     if isinstance(settings, VanillaEncoder):
         trained = train_encoder_on_population(

@@ -53,7 +53,7 @@ def population() -> MaskedContexts:
 
 
 def samples(n_samples: int, replicate: int) -> MaskedContexts:
-    """The masked contexts of independent samples, the same for all networks.
+    """Return the masked contexts of independent samples, the same for all networks.
 
     Contexts that no sample has get a weight that changes no digit, so that all data have the same shape and what JAX
     compiles for one serves for all.
@@ -64,7 +64,7 @@ def samples(n_samples: int, replicate: int) -> MaskedContexts:
 
 
 def excess(problem: Problem, _d: int, replicate: int) -> dict[str, float]:
-    """The excess after the last of the stops and the least one; of stacks that of the start that learns best."""
+    """Return the excess after the last of the stops and the least one; of stacks that of the start that learns best."""
     kind, stops, data = problem[0], list(problem[1]), samples(round(problem[2]), replicate)
     if kind != ENCODER:
         runs = [stack_run(kind, stops, data, replicate, number) for number in range(STARTS)]
@@ -83,7 +83,7 @@ def excess(problem: Problem, _d: int, replicate: int) -> dict[str, float]:
 
 
 def stack_run(kind: str, stops: list[int], data: MaskedContexts, replicate: int, number: int) -> dict[str, float]:
-    """The excess after the last of `stops`, the least one, and the training loss at the end, from one start."""
+    """Return the excess after the last of `stops`, the least one, and the training loss at the end, from one start."""
     n_layers, found = LAYERS[kind], []
     start = FactoredStack.random(n_layers, L, C, SCALE, stream(0, "start on pairs", n_layers, replicate, number))
     for stop in stops:  # each from the start anew, since a training of a stack is not measured on other data
@@ -97,7 +97,7 @@ def law(problem: Problem) -> float:
 
 
 def of(sizes: tuple[int, ...], stops: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    """What the declaration for samples of these sizes, and trainings with these stops, has of its own."""
+    """Return what the declaration for samples of these sizes, and trainings with these stops, has of its own."""
     ends = (sizes[0] / 1.5, sizes[-1] * 1.5)
     curves = {LAYER: Curve(number=LAST, setting=LAYER, theory=law, line=ends, replicates=SETS[LAYER])}
     for kind in (STACK, ENCODER):

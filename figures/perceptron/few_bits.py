@@ -50,14 +50,14 @@ PAIRS = Sizes((10, 20), (450, 45), 1)
 
 
 def stored(n_levels: int, d: int, instances: int, replicate: int) -> float:
-    """Returns the mean number of patterns per weight that are stored, over some instances."""
+    """Return the mean number of patterns per weight that are stored, over some instances."""
     rng = stream(0, "few bits", CAPACITY, n_levels, d, replicate)
     levels = equally_spaced_levels(n_levels)
     return zero_entropy_capacity(levels, d, rng, instances=instances)
 
 
 def entropies(name: str, d: int, instances: int, replicate: int) -> NDArray[np.float64]:
-    """Returns the entropy at every load of one set of levels: medians over groups of instances, averaged."""
+    """Return the entropy at every load of one set of levels: medians over groups of instances, averaged."""
     alphas, _ = ENTROPIES[name]
     rng, counts = stream(0, "few bits", ENTROPY, name, d, replicate), [round(alpha * d) for alpha in alphas]
     groups = range(max(1, instances // MEASURED))
@@ -66,7 +66,7 @@ def entropies(name: str, d: int, instances: int, replicate: int) -> NDArray[np.f
 
 
 def pairs(d: int, instances: int, replicate: int) -> NDArray[np.float64]:
-    """Returns the entropy of pairs of solutions that differ in a tenth to four tenths of the weights."""
+    """Return the entropy of pairs of solutions that differ in a tenth to four tenths of the weights."""
     rng, model = stream(0, "few bits", COPIES, d, replicate), DiscretePerceptron(levels=(-1, 1), alpha=ALPHA)
     groups = range(max(1, instances // MEASURED))
     each = min(MEASURED, instances)

@@ -30,7 +30,7 @@ def model(squared_norm: float, beta: float) -> StochasticPerceptron:
 def measured(
     at: StochasticPerceptron | float, n_weights: int, rng: Generator, max_epochs: int = 1500
 ) -> dict[str, float]:
-    """Samples one set of patterns: the fraction that the signs misclassify, and the overlap of two chains.
+    """Sample one set of patterns: the fraction that the signs misclassify, and the overlap of two chains.
 
     Of a number of patterns a weight it is 1 if the descent has found binary weights that classify all patterns, else 0.
     """
@@ -51,7 +51,7 @@ def draws(seed: int, setting: str, x: float, d: int, replicate: int) -> Generato
 
 
 def rate(successes: NDArray[np.float64]) -> Estimate:
-    """Returns the fraction of successes, with the binomial error of one more success and one more failure."""
+    """Return the fraction of successes, with the binomial error of one more success and one more failure."""
     n = len(successes)
     likely = (successes.sum() + 1) / (n + 2)
     return Estimate(float(successes.mean()), float(np.sqrt(likely * (1 - likely) / n)), n)

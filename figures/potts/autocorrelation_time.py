@@ -39,14 +39,14 @@ def lattice(width: int, n_colors: int, ratio: float) -> SquareLatticePotts:
 
 
 def length(width: int, kind: str, draft: bool) -> int:
-    """Returns the number of recorded sweeps of a run; relaxation takes the longer the larger the lattice is."""
+    """Return the number of recorded sweeps of a run; relaxation takes the longer the larger the lattice is."""
     if draft:
         return 8 * WINDOWS * STRIDE
     return SWEEPS[kind] * (2 if width > WIDTH else 1)
 
 
 def ladder(model: SquareLatticePotts) -> NDArray[np.float64]:
-    """Finds the inverse temperatures of the replicas, which all runs of a model share."""
+    """Find the inverse temperatures of the replicas, which all runs of a model share."""
     return temper_ladder(model).betas
 
 
@@ -110,14 +110,14 @@ def compute(context: Context) -> list[Row]:
 
 
 def point(curve: str, x: float, panel: str, width: int, times: NDArray[np.float64], limit: float) -> Row:
-    """Returns one row: the mean time, or without an error its lower bound where a run was too short to measure it."""
+    """Return one row: the mean time, or without an error its lower bound where a run was too short to measure it."""
     if times.max() < limit:
         return row(curve, x, panel=panel, d=width**2, estimate=Estimate.of(times))
     return row(curve, x, panel=panel, d=width**2, measured=times.mean())
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Puts an arrow on every lower bound, and marks the critical beta in the panels against temperature."""
+    """Put an arrow on every lower bound, and marks the critical beta in the panels against temperature."""
     bounds = rows[rows["stderr"].isna()]
     names = list(rows["curve"].drop_duplicates())
     for x, value, curve in zip(bounds["x"], bounds["simulation"], bounds["curve"], strict=True):

@@ -34,7 +34,7 @@ def split_sequences(sizes: Sizes, seed: int) -> list[NDArray[np.integer[Any]]]:
 
 
 def losses(plan: tuple[str, Sizes], steps: list[int], _d: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Returns the test loss at `steps` of one way of training."""
+    """Return the test loss at `steps` of one way of training."""
     (way, sizes), rng = plan, stream(seed, "training", plan[0])
     layer = AttentionLayer.random(L, C, 0.5, rng)
     options: dict[str, Any] = {"n_steps": max(steps), "record": steps, "rng": rng, "batch_size": 128, **WAYS[way]}
@@ -42,13 +42,13 @@ def losses(plan: tuple[str, Sizes], steps: list[int], _d: int, seed: int) -> dic
 
 
 def compared(name: str, sizes: Sizes) -> float:
-    """Returns the mean of a loss to compare with over the test sequences of all trainings."""
+    """Return the mean of a loss to compare with over the test sequences of all trainings."""
     pairs = [split_sequences(sizes, seed) for seed in range(SEEDS)]
     return float(np.mean([LEVELS[name](states, test) for states, test in pairs]))
 
 
 def of(sizes: Sizes, steps: list[int]) -> dict[str, Any]:
-    """What the declaration of training for so many steps, on samples of these sizes, has of its own."""
+    """Return what the declaration of training for so many steps, on samples of these sizes, has of its own."""
     ends = (steps[0], steps[-1])
     levels = {name: level(partial(compared, name, sizes), ends, "measured") for name in LEVELS}
     levels |= {UNIFORM: level(lambda: np.log(C), ends, "reference")}

@@ -43,7 +43,7 @@ def family(
     label: str,
     outcome: str,
 ) -> Experiment:
-    """Describes the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it.
+    """Describe the experiment on the alignment `name` in the folder of ALIGNMENTS, which is skipped without it.
 
     The rows of `known` are circles in the map around pairs that are known to interact, called `label`, and the panel of
     the precision. They may use the residues of the sequence that is called `reference`.

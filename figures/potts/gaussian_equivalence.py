@@ -38,7 +38,7 @@ RINGS = ("ring", "ring, six colors")  # drawn exactly, with an exact population
 
 
 def models(n_sites: int) -> dict[str, DensePottsModel | PottsModel]:
-    """Makes the model of each panel, by its title."""
+    """Make the model of each panel, by its title."""
     ring = ring_graph(n_sites)
     return {
         "dense $J$, random $U$": random_model(n_sites),
@@ -51,7 +51,7 @@ def models(n_sites: int) -> dict[str, DensePottsModel | PottsModel]:
 def populations(
     context: Context, known: dict[str, DensePottsModel | PottsModel]
 ) -> dict[str, tuple[ContrastPopulation, float]]:
-    """Returns the population of each model and its heteroskedasticity h.
+    """Return the population of each model and its heteroskedasticity h.
 
     The populations of rings are exact; those of the others, and every h, are measured on 120,000 states.
     """
@@ -118,13 +118,13 @@ def lines(context: Context, title: str, population: ContrastPopulation) -> list[
 
 
 def excess_lines(title: str, h: float) -> list[Row]:
-    """Returns the law of the excess of ridgeless errors over those of Gaussian data, which holds for n > u."""
+    """Return the law of the excess of ridgeless errors over those of Gaussian data, which holds for n > u."""
     ratios = LINE[LINE > 1]
     return [row(title, ratio, panel=RELATIVE[0.0], theory=(h - 1) / ratio) for ratio in (ratios[0], *ratios[4::5])]
 
 
 def point(title: str, population: ContrastPopulation, problem: tuple[float, float], estimate: Estimate) -> Row:
-    """Returns one row of the left panels, which is not judged: its theory is of infinitely many contrasts."""
+    """Return one row of the left panels, which is not judged: its theory is of infinitely many contrasts."""
     (ratio, ridge), u, d = problem, unknowns(population), population.covariance.size
     whole = round(ratio * u) / u  # samples are whole
     predicted = theory(population, whole, ridge).mean_test_error
@@ -132,7 +132,7 @@ def point(title: str, population: ContrastPopulation, problem: tuple[float, floa
 
 
 def excesses(title: str, h: float, d: int, measured: Array) -> list[Row]:
-    """Returns errors of Potts data over those of Gaussian data minus 1, from (problems, 2, replicates).
+    """Return errors of Potts data over those of Gaussian data minus 1, from (problems, 2, replicates).
 
     The fits to Potts data share their samples. They are judged together, by the law (h - 1) u/n, without a ridge and
     for more samples than unknowns, where this law holds.

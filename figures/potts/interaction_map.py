@@ -28,7 +28,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def _floor(analysis: SequenceAnalysis) -> list[Row]:
-    """Returns the masked loss of the true model on all sequences, which no model can beat except by chance."""
+    """Return the masked loss of the true model on all sequences, which no model can beat except by chance."""
     model = synthetic_model()
     loss = masked_loss(model, read_sequences(ALIGNMENT).states).loss if analysis.n_sites == model.n_sites else None
     return [

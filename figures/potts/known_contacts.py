@@ -12,7 +12,7 @@ APART = 6  # residues along the chain from which on a contact tells of the fold
 
 
 def read_contacts(file: Path, residues: Reference) -> NDArray[np.bool_]:
-    """Returns which pairs of sites, (L, L), are contacts of residues at least `APART` residues apart along the chain.
+    """Return which pairs of sites, (L, L), are contacts of residues at least `APART` residues apart along the chain.
 
     The file has the number, the letter and the coordinates of one residue in each line, and `residues` are those of the
     same protein at the sites of the alignment. ValueError for a residue that the file has not, or has with another

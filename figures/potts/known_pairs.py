@@ -20,7 +20,7 @@ PRECISION, FOUND, CHANCE, KNOWN = "precision", "among the strongest", "by chance
 
 
 def precision_panel() -> Panel:
-    """Describes the axes of the shares of known pairs."""
+    """Describe the axes of the shares of known pairs."""
     return Panel(title=PRECISION, curves={}, xlabel="strongest pairs", ylabel="share of known pairs")
 
 
@@ -32,7 +32,7 @@ def known_rows(
     numbers: NDArray[np.int64] | None = None,
     listed: Sequence[int] = (),
 ) -> list[Row]:
-    """Returns the circles of the map and the precision, for a symmetric matrix (L, L) of the pairs that are known.
+    """Return the circles of the map and the precision, for a symmetric matrix (L, L) of the pairs that are known.
 
     The precision is the share of known pairs among the n strongest ones of those that are at least `apart` apart along
     the chain, for n up to twice the number of known pairs; beside it stands the share that chance would give. `numbers`
@@ -75,7 +75,7 @@ def draw_known(axes: "Axes", rows: "DataFrame", label: str) -> None:
 
 
 def read_structure(file: Path, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Reads base pairs from the last line of a file, in brackets, and returns which of these columns are paired.
+    """Read base pairs from the last line of a file, in brackets, and return which of these columns are paired.
 
     Columns are counted from 1, and those of the alignment that the structure belongs to: ValueError for a later one.
     """

@@ -6,7 +6,7 @@ from theory.models import PottsModel
 
 
 def pair_model(beta: float = 1.0) -> PottsModel:
-    """Makes a model of six sites and three colors with couplings of both signs."""
+    """Make a model of six sites and three colors with couplings of both signs."""
     i, j = np.indices((6, 6))
     upper = np.triu(np.sin(0.3 + i + 2 * j), 1)
     x, y = np.indices((3, 3))

@@ -24,14 +24,14 @@ Model = DensePottsModel | PottsModel | SquareLatticePotts
 
 
 def random_model(n_sites: int) -> DensePottsModel:
-    """Makes J_ij of variance 1/L between all sites, with one random U for three colors and beta = 1."""
+    """Make J_ij of variance 1/L between all sites, with one random U for three colors and beta = 1."""
     rng = stream(0, "dense random Potts model")
     J = np.triu(rng.standard_normal((n_sites, n_sites)), 1) / np.sqrt(n_sites)
     return DensePottsModel.of(PottsModel(J + J.T, random_color_couplings(3, rng)))
 
 
 def ring_with_matching(n_sites: int) -> PottsModel:
-    """Makes a ring whose sites are also paired at random (one is left over if L is odd), three colors, beta = 0.9."""
+    """Make a ring whose sites are also paired at random (one is left over if L is odd), three colors, beta = 0.9."""
     order = stream(0, "matching").permutation(n_sites)
     pairs = order[: n_sites // 2 * 2].reshape(-1, 2)
     ring = ring_graph(n_sites)
@@ -69,14 +69,14 @@ def sampled_moments(model: Model, chains: int, records: int, sweeps: int, symmet
 
 
 def population_of(moments: Array, n_colors: int) -> tuple[ContrastPopulation, float]:
-    """Reads the population and its heteroskedasticity back from a row of `sampled_moments`."""
+    """Read the population and its heteroskedasticity back from a row of `sampled_moments`."""
     d = round((np.sqrt(4 * len(moments) - 3) - 1) / 2)  # the root of d + d^2 + 1
     covariance = Empirical(moments[d:-1].reshape(d, d))
     return ContrastPopulation(covariance, n_colors, moments[:d]), float(moments[-1])
 
 
 def unknowns(population: ContrastPopulation) -> int:
-    """Returns (L-1)(C-1), the number of contrasts from which each site is predicted."""
+    """Return (L-1)(C-1), the number of contrasts from which each site is predicted."""
     return (population.n_sites - 1) * (population.n_colors - 1)
 
 

@@ -13,7 +13,7 @@ LISTED = (40, 80, 159, 318)  # a quarter, half, once and twice the number of res
 
 
 def contacts(analysis: SequenceAnalysis) -> list[Row]:
-    """Returns the circles and the precision of the contacts."""
+    """Return the circles and the precision of the contacts."""
     residues = analysis.reference
     assert residues is not None  # `family` was given its name
     known = read_contacts(STRUCTURE, residues)

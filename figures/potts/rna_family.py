@@ -11,7 +11,7 @@ STRUCTURE = Path(__file__).parent / "data" / "RF00162.txt"
 
 
 def base_pairs(analysis: SequenceAnalysis) -> list[Row]:
-    """Returns the circles and the precision of the base pairs."""
+    """Return the circles and the precision of the base pairs."""
     return known_rows(analysis, read_structure(STRUCTURE, analysis.columns), apart=APART)
 
 

@@ -32,7 +32,7 @@ def torus(width: int, n_colors: int) -> tuple[str, Potts, list[float]]:
 
 
 def systems() -> list[tuple[str, Any, list[float]]]:
-    """Lists the name of each system, its model at any beta, and the betas at which it is sampled."""
+    """List the name of each system, its model at any beta, and the betas at which it is sampled."""
     return [
         torus(4, 3),
         torus(6, 3),
@@ -44,7 +44,7 @@ def systems() -> list[tuple[str, Any, list[float]]]:
 
 
 def exact_energy(model: Potts) -> float:
-    """Computes the exact energy per site."""
+    """Compute the exact energy per site."""
     if isinstance(model, SquareLatticePotts):
         return float(potts.torus(model.rows, model.columns, model.n_colors, model.beta).energy_per_site)
     if model.n_sites == 60:
@@ -89,7 +89,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def histogram_rows(measured: NDArray[np.float64]) -> list[Row]:
-    """Returns the bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
+    """Return the bars that hold at least one sample in a hundred; the others are too rare for an error bar."""
     exact = potts.finite_curie_weiss(SIZE, 3, NEAR_CRITICAL).largest_distribution
     bars = np.append(exact, np.zeros(-len(exact) % BIN)).reshape(-1, BIN).sum(axis=1)
     name, lines, points = f"N = {SIZE}, q = 3", [], []

@@ -14,16 +14,16 @@ L, C, BETA = 20, 10, 0.7
 
 
 def sparse_model() -> PottsModel:
-    """Makes a 0/1 contact map of mean degree near 3 with Gaussian color couplings; its floor is about 0.61 ln C."""
+    """Make a 0/1 contact map of mean degree near 3 with Gaussian color couplings; its floor is about 0.61 ln C."""
     rng = stream(2, "sparse")
     return PottsModel(random_graph(L, 3.0, rng), random_color_couplings(C, rng), beta=BETA)
 
 
 def sequences(n: int, seed: int) -> NDArray[np.integer[Any]]:
-    """Samples n states, (n, L)."""
+    """Sample n states, (n, L)."""
     return np.asarray(sample(sparse_model(), n, seed=seed, n_chains=min(200, n)).states)
 
 
 def own_loss(states: NDArray[np.integer[Any]]) -> float:
-    """Returns the masked loss of the true conditionals on these states, which no model can beat on average."""
+    """Return the masked loss of the true conditionals on these states, which no model can beat on average."""
     return float(masked_loss(sparse_model(), states).loss)

@@ -16,7 +16,7 @@ DEGREE = 3.0  # mean number of sites that a site interacts with
 
 
 def synthetic_model() -> PottsModel:
-    """Makes a random graph of couplings J_ij U_ab between four letters, with random fields."""
+    """Make a random graph of couplings J_ij U_ab between four letters, with random fields."""
     rng = stream(0, "synthetic alignment")
     graph = random_graph(N_SITES, DEGREE, rng)
     fields = 0.5 * rng.standard_normal((N_SITES, len(LETTERS)))
@@ -24,7 +24,7 @@ def synthetic_model() -> PottsModel:
 
 
 def main() -> None:
-    """Writes equilibrium samples of the model as FASTA."""
+    """Write equilibrium samples of the model as FASTA."""
     from simulate.potts import sample
 
     states = sample(synthetic_model(), N_SEQUENCES, seed=0).states

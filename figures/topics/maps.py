@@ -15,7 +15,7 @@ ENTRIES = "_entries"
 
 
 def entries(matrix: NDArray[np.float64], panel: str, measured: NDArray[np.bool_] | bool = False) -> list[Row]:
-    """Returns the rows of the table that hold the matrix, row after row; x numbers the entries.
+    """Return the rows of the table that hold the matrix, row after row; x numbers the entries.
 
     `measured` says which of them are measured, and no theory.
     """

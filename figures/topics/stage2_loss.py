@@ -34,7 +34,7 @@ class Tied:
 
 
 def gain(tied: Tied) -> float:
-    """Returns the population loss minus that of uniform attention."""
+    """Return the population loss minus that of uniform attention."""
     return topics.stage2_loss(tied.model, MASKING, tied.weight) - topics.stage2_loss(tied.model, MASKING, 1.0)
 
 

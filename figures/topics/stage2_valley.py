@@ -26,7 +26,7 @@ STARTS = ((1.0, 1.0), (5.0, 0.5), (2.0, 9.0), (0.5, 4.0), (7.0, 7.0))
 
 
 def minimized(alpha: float, beta: float) -> NDArray[np.float64]:
-    """Returns the weights (alpha, beta) at which Nelder-Mead ends, on the loss summed over all queries and words."""
+    """Return the weights (alpha, beta) at which Nelder-Mead ends, on the loss summed over all queries and words."""
     batch = population_batch(MODEL, MASKING)
 
     def loss(logs: NDArray[np.float64]) -> float:

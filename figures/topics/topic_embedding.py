@@ -48,7 +48,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def row_means(E: NDArray[np.float64], model: TopicModel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns for every word its mean entry with its own topic, itself included, and with the other topics."""
+    """Return for every word its mean entry with its own topic, itself included, and with the other topics."""
     topic = np.arange(model.n_words) // model.words_per_topic
     same, words = topic[:, None] == topic, E[1:, 1:]
     return (words * same).sum(1) / same.sum(1), (words * ~same).sum(1) / (~same).sum(1)

@@ -30,7 +30,7 @@ def weight(at: TopicModel) -> float:
 
 
 def relative_weight(at: TopicModel) -> float:
-    """Returns the optimal weight per topic of a document, A*/tau."""
+    """Return the optimal weight per topic of a document, A*/tau."""
     return weight(at) / at.topics_per_document
 
 
@@ -43,7 +43,7 @@ def overshoot(at: TopicModel) -> float:
 
 
 def numbers(tau: int) -> list[int]:
-    """Returns the numbers of topics above tau at which the curve is drawn."""
+    """Return the numbers of topics above tau at which the curve is drawn."""
     return sorted({round(T) for T in np.geomspace(max(3, tau + 1), MOST, 60)})
 
 

@@ -19,7 +19,7 @@ WEIGHTS: dict[str, float | Literal["free"]] = {
 
 
 def curves(rate: str) -> dict[str, Curve]:
-    """Returns the curves of A* along which one rate of the masking, named `rate`, varies."""
+    """Return the curves of A* along which one rate of the masking, named `rate`, varies."""
 
     def masking(x: float) -> Masking:
         return replace(STANDARD, **{rate: x})

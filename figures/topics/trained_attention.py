@@ -64,7 +64,7 @@ def attention(training: Training, steps: list[int], _n_tokens: int, rng: Generat
 
 
 def optimum(own: bool) -> float:
-    """Returns the attention of the least loss to a word of the own topic, on average, or of another one.
+    """Return the attention of the least loss to a word of the own topic, on average, or of another one.
 
     With tau topics in a document, all equally long, a word of the own topic gets A times the attention of another one,
     and the mean over all words of the document is `UNIFORM`.
@@ -74,7 +74,7 @@ def optimum(own: bool) -> float:
 
 
 def of(n_steps: int | None = None) -> dict[str, Any]:
-    """What the declaration of trainings with so many steps, by default those of the settings, has of its own."""
+    """Return what the declaration of trainings with so many steps, by default those of the settings, has of its own."""
     settings = {title(*cell): training(*cell, n_steps or own) for cell, (_, own) in SETTINGS.items()}
     panels = []
     for name, each in settings.items():

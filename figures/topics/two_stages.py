@@ -45,7 +45,7 @@ def sampled(steps: int) -> Training:
 
 
 def trained(training: Training, seed: int) -> NDArray[np.float64]:
-    """Returns the step, the three norms and the loss (summed over outputs) at each record, (5, records)."""
+    """Return the step, the three norms and the loss (summed over outputs) at each record, (5, records)."""
     run = train_single_layer(MODEL, MASKING, training, stream(seed, "two_stages", training.documents))
     return np.array([run.column(name) for name in ("step", *NORMS.values(), "loss")])
 
@@ -68,7 +68,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def lines(panel: str, steps: NDArray[np.float64], key_norm: NDArray[np.float64]) -> list[Row]:
-    """Returns the lines of the theory beside runs whose mean |W_K| is `key_norm` at `steps`.
+    """Return the lines of the theory beside runs whose mean |W_K| is `key_norm` at `steps`.
 
     They are stage 1 without attention, the escape from it (one fitted constant: where it starts), and the optimum of
     stage 2. The theory is that of infinitely long documents, but for the least loss of stage 1 of sampled ones.

@@ -32,7 +32,7 @@ class Population:
 
 
 def descent(population: Population, loss: Loss, step: float, records: list[int], rng: np.random.Generator) -> Array:
-    """Returns the loss and the entries of the value matrix along gradient descent on it alone, (records, 1 + D D).
+    """Return the loss and the entries of the value matrix along gradient descent on it alone, (records, 1 + D D).
 
     There is no bias, and attention stays uniform.
     """
@@ -49,7 +49,7 @@ def descent(population: Population, loss: Loss, step: float, records: list[int],
 def fitted_embedding(
     population: Population, dimension: int, rng: np.random.Generator, *, decay: float = 0.0, bias: bool = False
 ) -> tuple[Array, float]:
-    """Returns E = W'W (D, D) that minimizes the excess loss + decay |W|^2 over W (dimension, D), and the excess."""
+    """Return E = W'W (D, D) that minimizes the excess loss + decay |W|^2 over W (dimension, D), and the excess."""
     X, target = population.visible.T, population.words.T
     D, n = X.shape
 

@@ -31,7 +31,7 @@ def text_up_to(n_numbers: int) -> TreeText:
 
 
 def losses(n_numbers: int, offsets: tuple[int, ...], modulus: int) -> NDArray[np.float64]:
-    """Returns the plug-in and the held-out loss in bits, and the numbers of words that they are means over."""
+    """Return the plug-in and the held-out loss in bits, and the numbers of words that they are means over."""
     found = prediction_loss(text_up_to(n_numbers), offsets, modulus)
     return np.array([found.bits, found.held_out_bits, found.n_targets, found.n_held_out])
 
@@ -60,7 +60,7 @@ def compute(context: Context) -> list[Row]:
 
 
 def draw(axes: "Axes", rows: "DataFrame") -> None:
-    """Joins the markers of each curve by thin lines."""
+    """Join the markers of each curve by thin lines."""
     for k, (_, own) in enumerate(rows.groupby("curve", sort=False)):
         points = own[own["simulation"].notna()].sort_values("x")
         axes.plot(points["x"], points["simulation"], f"C{k}:", linewidth=0.7, zorder=1)

@@ -39,7 +39,7 @@ def windows(n_numbers: int, low: float, high: float, n: int, name: str, replicat
 
 
 def losses(sizes: tuple[int, int], steps: list[int], n_numbers: int, replicate: int) -> dict[str, NDArray[np.float64]]:
-    """Returns the masked loss in bits after each of `steps`, on windows of numbers that were not trained on."""
+    """Return the masked loss in bits after each of `steps`, on windows of numbers that were not trained on."""
     train = windows(n_numbers, 0.0, SEEN, sizes[0], "train", replicate)
     test = windows(n_numbers, SEEN, 1.0, sizes[1], "test", replicate)
     settings = VanillaEncoder(
@@ -57,7 +57,7 @@ def bits(of: Callable[..., PredictionLoss], n_numbers: int, extent: int) -> floa
 
 
 def curves(n_numbers: int, steps: tuple[int, ...]) -> dict[str, Curve]:
-    """The losses of the encoder after each of `steps`, and the levels to compare them with."""
+    """Return the losses of the encoder after each of `steps`, and the levels to compare them with."""
     levels = {name: partial(bits, neighbor_loss, n_numbers, radius) for radius, name in NEIGHBORS.items()}
     levels |= {f"oracle, $M = {M}$": partial(bits, remainder_loss, n_numbers, M) for M in MODULI}
     ends = (steps[0], steps[-1])

@@ -48,7 +48,7 @@ Outcomes = Generator[Outcome, None, None]  # closing it stops the workers
 def run_tasks(
     tasks: Sequence[Task], n_jobs: int = 1, backend: Backend = "loky", scheduler: str | None = None
 ) -> Outcomes:
-    """Runs the tasks and yields their outcomes in the order of completion.
+    """Run the tasks and yield their outcomes in the order of completion.
 
     BLAS gets one thread everywhere, since the processes use all cores already. The workers of Dask need the same
     checkout and environment as this process; `scheduler` is an address like tcp://host:8786.
@@ -86,7 +86,7 @@ def _in_processes(tasks: Sequence[Task], n_jobs: int) -> Outcomes:
 
 
 def _on_dask(tasks: Sequence[Task], scheduler: str | None) -> Outcomes:
-    """Runs the tasks through futures: joblib's own Dask backend returns nothing before everything is finished."""
+    """Run the tasks through futures: joblib's own Dask backend returns nothing before everything is finished."""
     if not scheduler:
         raise ValueError("backend 'dask' needs scheduler, the address of a running one such as tcp://host:8786")
     dask = _distributed()
@@ -116,7 +116,7 @@ def _attempt_below(parent: int, task: Task) -> Outcome:
 
 @functools.cache  # each process starts its watching thread once
 def _end_with(parent: int) -> None:
-    """Ends this worker soon after its parent: a program that was killed could not tell its workers, so they look."""
+    """End this worker soon after its parent: a program that was killed could not tell its workers, so they look."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -127,7 +127,7 @@ def _watch(parent: int) -> None:
 
 
 def _attempt(task: Task) -> Outcome:
-    """Runs a task in the worker; a failure travels as text, since not every exception survives pickling."""
+    """Run a task in the worker; a failure travels as text, since not every exception survives pickling."""
     try:
         return Outcome(task.key, task.function(*task.args), None)
     except Exception:
@@ -160,7 +160,7 @@ def _stopped_in_silence() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_interrupt() -> Iterator[None]:
-    """Holds ^C back until the end; a process that is started meanwhile inherits this and never gets it.
+    """Hold ^C back until the end; a process that is started meanwhile inherits this and never gets it.
 
     Nothing happens on systems without signal masks.
     """

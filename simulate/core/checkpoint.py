@@ -49,7 +49,7 @@ class Checkpoint:
             raise CheckpointError(f"checkpoint {self.path}: the folder {self.path.parent} does not exist")
 
     def load(self) -> Arrays | None:
-        """Returns the arrays that were saved last, or None where there is no file yet.
+        """Return the arrays that were saved last, or None where there is no file yet.
 
         CheckpointError for any other file: one that cannot be read, is of another run, or was changed since.
         """
@@ -76,7 +76,7 @@ class Checkpoint:
         return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Writes beside the file first, then moves into its place: a kill leaves the last whole checkpoint."""
+        """Write beside the file first, then moves into its place: a kill leaves the last whole checkpoint."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         try:
             with temporary.open("wb") as file:
@@ -106,7 +106,7 @@ class Checkpoint:
 
 
 def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Computes the SHA-256 of the header and of every array, by its name, type, shape and bytes."""
+    """Compute the SHA-256 of the header and of every array, by its name, type, shape and bytes."""
     state = hashlib.sha256(header.encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -61,7 +61,7 @@ def autocorrelation_time(series: Array) -> float:
 
 
 def _integrated(rho: Array) -> float:
-    """Returns the integrated time of these autocorrelations, see `autocorrelation_time`."""
+    """Return the integrated time of these autocorrelations, see `autocorrelation_time`."""
     if np.isnan(rho[0]):
         return math.inf
     tau = 0.5 + np.concatenate([[0.0], np.cumsum(rho[1 : len(rho) // 2 + 1])])
@@ -82,7 +82,7 @@ def memory_time(series: Array) -> float:
 
 
 def _memory(chains: Array, rho: Array) -> float:
-    """Returns the memory time of chains with these autocorrelations."""
+    """Return the memory time of chains with these autocorrelations."""
     time = _integrated(rho)
     if math.isinf(time) or rho[1] > -ALTERNATING / math.sqrt(chains.size):
         return time
@@ -118,7 +118,7 @@ def effective_sample_size(series: Array) -> float:
 
 @checked
 def split_r_hat(series: Array) -> float:
-    """Computes split R-hat, which is near 1 if the halves of all chains have the same mean and larger if they differ.
+    """Compute split R-hat, which is near 1 if the halves of all chains have the same mean and larger if they differ.
 
     With n steps in each half, B = n var(means of the halves) and W = mean(variances in the halves), R-hat is
     sqrt(((n - 1)/n W + B/n)/W) (Gelman et al., Bayesian Data Analysis, 3rd ed., Sec. 11.4; `sample` demands a value
@@ -143,7 +143,7 @@ def split_r_hat(series: Array) -> float:
 
 
 def agreement(series: Array) -> float:
-    """Computes the probability that the means of chains of one law differ by at least as much as these do.
+    """Compute the probability that the means of chains of one law differ by at least as much as these do.
 
     The sum over chains of (mean - overall mean)^2 n/(2 tau variance) is chi-square with n_chains - 1 degrees of
     freedom. An R-hat below its limit allows chains to differ for ever by a tenth of a standard deviation; this
@@ -154,7 +154,7 @@ def agreement(series: Array) -> float:
 
 
 def _agreement(chains: Array, time: float) -> float:
-    """Returns the probability of `agreement`, for chains of this memory time."""
+    """Return the probability of `agreement`, for chains of this memory time."""
     if len(chains) == 1 or math.isinf(time):
         return 1.0
     squares = float(((chains.mean(axis=1) - chains.mean()) ** 2).sum())
@@ -194,7 +194,7 @@ class Diagnosis(Result):
 
 @checked
 def diagnose(series: Array, stride: int = 1) -> Diagnosis:
-    """Collects the evidence of one observable that was recorded every `stride` sweeps.
+    """Collect the evidence of one observable that was recorded every `stride` sweeps.
 
     Raises ValueError for a series that is not finite. See `Diagnosis` for what comes back.
 

@@ -62,7 +62,7 @@ class Estimate:
 
     @checked
     def z(self, predicted: float) -> float:
-        """Returns (mean - predicted) / stderr; with stderr 0 it is 0 where they are equal and infinite elsewhere."""
+        """Return (mean - predicted) / stderr; with stderr 0 it is 0 where they are equal and infinite elsewhere."""
         gap = self.mean - predicted
         if self.stderr == 0:
             return math.copysign(math.inf, gap) if gap else 0.0
@@ -91,12 +91,12 @@ def extrapolate(small: Estimate, large: Estimate) -> Estimate:
 
 
 def _exponent(number: float) -> int:
-    """Returns the decimal exponent of a number that is rounded to two digits first (0.0996 counts as 0.10)."""
+    """Return the decimal exponent of a number that is rounded to two digits first (0.0996 counts as 0.10)."""
     return int(f"{number:.1e}".split("e")[1])
 
 
 def _short(mean: float, stderr: float) -> str:
-    """Writes the mean with two digits of its error, in units of the last digit of the mean if it is below one."""
+    """Write the mean with two digits of its error, in units of the last digit of the mean if it is below one."""
     decimals = 1 - _exponent(stderr)
     if decimals <= 0:
         return f"{round(mean, decimals):.0f}({round(stderr, decimals):.0f})"

@@ -33,5 +33,5 @@ class MixingError(MaskedSSLError, RuntimeError):
 
 
 def moving(diagnoses: Mapping[str, Diagnosis]) -> Mapping[str, Diagnosis]:
-    """Returns the diagnoses of those observables that ever change, or of all where none does."""
+    """Return the diagnoses of those observables that ever change, or of all where none does."""
     return {name: each for name, each in diagnoses.items() if not math.isnan(each.r_hat)} or diagnoses

@@ -20,7 +20,7 @@ FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8  # the usual decay rates of Adam's mom
 def adam_direction(
     gradient: NDArray[Precision], mean: NDArray[Precision], power: NDArray[Precision], step: int
 ) -> NDArray[Precision]:
-    """Returns what Adam (arXiv:1412.6980) subtracts at its step number `step` = 1, 2, ..., up to the learning rate.
+    """Return what Adam (arXiv:1412.6980) subtracts at its step number `step` = 1, 2, ..., up to the learning rate.
 
     `mean` and `power`, zeros before the first step, are the running moments of the gradient and of its square; they are
     brought up to date in place.
@@ -50,7 +50,7 @@ class Adam:
     _count: int = 0
 
     def __call__(self, parameters: Sequence[Numbers], gradients: Sequence[Numbers]) -> None:
-        """Steps along the gradients, in place."""
+        """Step along the gradients, in place."""
         self._moments = self._moments or [(np.zeros_like(g), np.zeros_like(g)) for g in gradients]
         self._count += 1
         for x, g, moments in zip(parameters, gradients, self._moments, strict=True):
@@ -64,6 +64,6 @@ class SGD:
     learning_rate: float
 
     def __call__(self, parameters: Sequence[Numbers], gradients: Sequence[Numbers]) -> None:
-        """Steps along the gradients, in place."""
+        """Step along the gradients, in place."""
         for x, g in zip(parameters, gradients, strict=True):
             x -= self.learning_rate * g

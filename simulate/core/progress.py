@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(label: str | None, total: int, done: int) -> Iterator[Callable[[], object]]:
-    """Shows the progress of `total` tasks, `done` of which are finished already.
+    """Show the progress of `total` tasks, `done` of which are finished already.
 
     Yields the function to call after each further one; with `label` None nothing is shown.
     """

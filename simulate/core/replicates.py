@@ -21,7 +21,7 @@ Replicate = Callable[[Any, int, np.random.Generator], Any]  # (model, d, rng) ->
 def replicate_tasks(
     replicate: Replicate, model: Any, d: int, n: int, *, seed: int = 0, names: tuple[Name, ...] = ()
 ) -> Sequence[Task]:
-    """Makes the tasks of `n` replicates at size `d`, for `sweep`, which may be called with them several times.
+    """Make the tasks of `n` replicates at size `d`, for `sweep`, which may be called with them several times.
 
     Number r draws from stream(seed, *names, d, r), and its key says so: a replicate does not depend on how many others
     there are.

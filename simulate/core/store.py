@@ -35,7 +35,7 @@ class _Log(dict[str, Value]):
 
 @contextlib.contextmanager
 def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Value]]:
-    """Opens the results in `folder`: a dictionary that writes every new item to disk at once.
+    """Open the results in `folder`: a dictionary that writes every new item to disk at once.
 
     They are valid for one `digest` of sources and parameters, and discarded when that differs. OSError where the folder
     cannot be written.
@@ -57,7 +57,7 @@ def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Va
 
 @checked
 def discard(folder: str | os.PathLike[str]) -> None:
-    """Removes the results that a finished sweep kept in `folder`; no error if there are none."""
+    """Remove the results that a finished sweep kept in `folder`; no error if there are none."""
     path = Path(named(folder)) / FILE
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # a file in the place of the folder holds none
         path.unlink()
@@ -66,14 +66,14 @@ def discard(folder: str | os.PathLike[str]) -> None:
 
 
 def named(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Returns `folder`; ValueError for an empty name, which would mean the folder where the program was started."""
+    """Return `folder`; ValueError for an empty name, which would mean the folder where the program was started."""
     if not os.fspath(folder):
         raise ValueError(f"folder must be the path of a folder, got {folder!r}")
     return folder
 
 
 def _append(descriptor: int, line: bytes, path: Path) -> None:
-    """Appends by one write; where the disk is full the error names the file, which the system does not."""
+    """Append by one write; where the disk is full the error names the file, which the system does not."""
     try:
         os.write(descriptor, line)
     except OSError as error:
@@ -82,14 +82,14 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Writes beside the file and moves into its place, so that no half-written header is ever there."""
+    """Write beside the file and moves into its place, so that no half-written header is ever there."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
 
 
 def _read_lines(path: Path) -> list[object]:
-    """Returns every line that can be read, as the object that it holds."""
+    """Return every line that can be read, as the object that it holds."""
     try:
         raw = path.read_bytes().splitlines()
     except OSError:
@@ -103,7 +103,7 @@ def _read_lines(path: Path) -> list[object]:
 
 
 def _result(line: object) -> tuple[str, Value] | None:
-    """Returns (key, value) of a stored task, or None where the line is something else."""
+    """Return (key, value) of a stored task, or None where the line is something else."""
     if not (isinstance(line, dict) and isinstance(line.get("key"), str)):
         return None
     try:

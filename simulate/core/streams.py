@@ -12,7 +12,7 @@ Name = str | bool | int | float
 
 @checked
 def stream(seed: int, *names: Name) -> np.random.Generator:
-    """Returns the random generator `names` of the family `seed`.
+    """Return the random generator `names` of the family `seed`.
 
     Equal names give equal numbers, on every machine and in every process, and different names independent ones: a
     stream is named by what it is for, so that no result depends on the order or the number of workers. Equal numbers
@@ -37,7 +37,7 @@ def require_generator(rng: object) -> None:
 
 
 def _digest(name: Name) -> int:
-    """Returns the first 64 bits of the SHA-256 of the name's kind and spelling."""
+    """Return the first 64 bits of the SHA-256 of the name's kind and spelling."""
     return int.from_bytes(hashlib.sha256(_spelling(name).encode()).digest()[:8], "little")
 
 

@@ -31,7 +31,7 @@ def sweep(
     progress: str | None = None,
     on_finished: Callable[[str], object] | None = None,
 ) -> dict[str, Value]:
-    """Runs named tasks in parallel and returns the value of each by its key, in the order given.
+    """Run named tasks in parallel and return the value of each by its key, in the order given.
 
     `tasks` is gone through once. An iterator that was used up before, as by an earlier sweep, holds no task, and is
     refused; a list may be used again.
@@ -95,7 +95,7 @@ def _results(folder: str | os.PathLike[str] | None, digest: str) -> contextlib.A
 
 
 def _checked(outcome: Outcome) -> Value:
-    """Returns the value as a float or an array of floats; TaskError where it is something else."""
+    """Return the value as a float or an array of floats; TaskError where it is something else."""
     if outcome.failure is not None:
         raise TaskError(f"task {outcome.key!r} failed:\n{outcome.failure}")
     try:

@@ -9,7 +9,7 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
-    """Yields function(item) for each of `items`, in their order, computed by `n_threads` threads.
+    """Yield function(item) for each of `items`, in their order, computed by `n_threads` threads.
 
     The order is that of the items whatever the number of threads, so sums over the results have the same rounding. With
     one thread no pool is made and each item is computed when its result is asked for.

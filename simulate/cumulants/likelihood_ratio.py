@@ -55,7 +55,7 @@ def enumerated_norm(
 def _ratios(
     model: SpikedCumulant, spikes: Array, n: int, blocks: int, rng: np.random.Generator, law: Literal["null", "spiked"]
 ) -> Array:
-    """Returns L_n^2 of data sets drawn under H0, or L_n of those under H1, (blocks,)."""
+    """Return L_n^2 of data sets drawn under H0, or L_n of those under H1, (blocks,)."""
     if law == "null":
         x = sample_null(model, blocks * n, rng)
     else:

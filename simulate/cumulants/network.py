@@ -55,20 +55,20 @@ class ReluNetwork:
         return cls(W, np.zeros(m), rng.standard_normal(m) / m, 0.0)
 
     def output(self, X: ArrayLike) -> Array:
-        """Computes f of the rows of X (n, d), (n,)."""
+        """Compute f of the rows of X (n, d), (n,)."""
         rows = checked_rows(X, self.first_layer.shape[1])
         hidden = np.maximum(rows @ self.first_layer.T + self.first_bias, 0)
         return np.asarray(hidden @ self.readout + self.offset)
 
     def accuracy(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Computes the share of rows whose class y = +-1, (n,), is predicted."""
+        """Compute the share of rows whose class y = +-1, (n,), is predicted."""
         f = self.output(X)
         return float(np.mean(f * checked_labels(y, len(f)) > 0))
 
 
 @checked
 def network_gradient(network: ReluNetwork, X: ArrayLike, y: ArrayLike) -> tuple[float, ReluNetwork]:
-    """Computes the mean logistic loss log(1 + exp(-y f)) over the rows of X with classes y, and its gradient."""
+    """Compute the mean logistic loss log(1 + exp(-y f)) over the rows of X with classes y, and its gradient."""
     rows = checked_rows(X, network.first_layer.shape[1])
     labels = checked_labels(y, len(rows))
     theta = _packed(network)
@@ -122,7 +122,7 @@ def train_network(
 
 
 def checked_rows(X: ArrayLike, d: int | None = None) -> Array:
-    """Returns the finite rows of X, (n, d)."""
+    """Return the finite rows of X, (n, d)."""
     rows = checks.finite_array("X", X, 2)
     if d is not None and rows.shape[1] != d:
         raise ValueError(f"X must have {d} columns, got shape {rows.shape}")
@@ -132,7 +132,7 @@ def checked_rows(X: ArrayLike, d: int | None = None) -> Array:
 
 
 def checked_labels(y: ArrayLike, n: int) -> Array:
-    """Returns the classes y, (n,), which must be -1 or 1."""
+    """Return the classes y, (n,), which must be -1 or 1."""
     labels = checks.finite_array("y", y, 1)
     if labels.shape != (n,) or not np.all(abs(labels) == 1):
         raise ValueError(f"y must be {n} classes -1 or 1, one for each row of X, got {checks.shown(y)}")
@@ -140,12 +140,12 @@ def checked_labels(y: ArrayLike, n: int) -> Array:
 
 
 def _with_ones(rows: Numbers) -> Numbers:
-    """Returns rows (n, d + 1) with a last entry of one, whose weights are the biases."""
+    """Return rows (n, d + 1) with a last entry of one, whose weights are the biases."""
     return np.column_stack([rows, np.ones(len(rows), rows.dtype)])
 
 
 def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers) -> Numbers:
-    """Writes the gradient of the mean loss into `slope` and returns the margins y f, (n,).
+    """Write the gradient of the mean loss into `slope` and return the margins y f, (n,).
 
     `rows` (n, d + 1) end with ones. The derivative by the first layer is a_k sum_r pull_r [unit k is on in row r] x_r:
     neither a_k nor pull_r multiplies the switches, of which there are most numbers, and the switches multiply instead
@@ -164,7 +164,7 @@ def _gradient(theta: Numbers, rows: Numbers, labels: Numbers, slope: Numbers) ->
 
 
 def _parts(theta: Numbers, columns: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Returns views of W with its biases as the last column, of the readout and of the offset, in one vector."""
+    """Return views of W with its biases as the last column, of the readout and of the offset, in one vector."""
     m = (len(theta) - 1) // (columns + 1)
     return theta[: m * columns].reshape(m, columns), theta[m * columns : -1], theta[-1:]
 

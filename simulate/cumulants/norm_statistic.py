@@ -70,7 +70,7 @@ def norm_statistics(model: SpikedCumulant, n: int, repeats: int, rng: np.random.
 
 
 def _statistics(model: SpikedCumulant, data_sets: Iterable[Array]) -> Array:
-    """Computes T4 of every data set of every block (B, n, d)."""
+    """Compute T4 of every data set of every block (B, n, d)."""
     squared_norms = (np.einsum("bij,bij->bi", block, block) for block in data_sets)
     return np.array([model.norm_statistic(R) for norms in squared_norms for R in norms])
 

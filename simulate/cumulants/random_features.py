@@ -71,7 +71,7 @@ class _Moments:
         return _Moments(self.n + other.n, self.products + other.products)
 
     def readouts(self, ridges: Sequence[float]) -> "list[tuple[Array, float]]":
-        """Returns (readout, offset) for each ridge, from one eigendecomposition of the covariance of the features."""
+        """Return (readout, offset) for each ridge, from one eigendecomposition of the covariance of the features."""
         m = len(self.products) - 2
         means = self.products[m, :m] / self.n
         mean_y = self.products[m, m + 1] / self.n
@@ -83,6 +83,6 @@ class _Moments:
         return [(readout, float(mean_y - means @ readout)) for readout in found]
 
     def error(self, readout: Array, offset: float) -> float:
-        """Returns the mean squared error on these samples."""
+        """Return the mean squared error on these samples."""
         v = np.concatenate([readout, [offset, -1.0]])
         return float(v @ self.products @ v) / self.n

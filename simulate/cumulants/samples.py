@@ -75,13 +75,13 @@ def spiked_data_sets(model: SpikedCumulant, spikes: Array, n: int, rng: np.rando
 
 
 def require_resolved(model: SpikedCumulant) -> None:
-    """Raises ValueError where the Gaussians along the spike are so narrow that rounding in u.x matters."""
+    """Raise ValueError where the Gaussians along the spike are so narrow that rounding in u.x matters."""
     if model.beta > LARGEST_BETA:
         raise ValueError(f"model must have beta <= {LARGEST_BETA:g} for densities along the spike, got {model.beta:g}")
 
 
 def require_memory(name: str, n: float, d: float, copies: float = 3.0) -> None:
-    """Raises ValueError that names the argument `name` if `copies` arrays (n, d) of doubles exceed the memory."""
+    """Raise ValueError that names the argument `name` if `copies` arrays (n, d) of doubles exceed the memory."""
     needed, present = 8 * copies * n * d, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > present:
         sizes = f"{needed / 1e9:.3g} GB, this machine has {present / 1e9:.3g} GB"

@@ -63,7 +63,7 @@ class Layer:
         return math.sqrt(self.network.mean_variance / len(self.biases))
 
     def forward(self, fields: Array, noise: Array) -> Array:
-        """Returns the fields of this layer for the `fields` (N, inputs) of the layer below, with `noise` of that shape.
+        """Return the fields of this layer for the `fields` (N, inputs) of the layer below, with `noise` of that shape.
 
         Signs have no noise.
         """
@@ -76,7 +76,7 @@ class Layer:
         return np.asarray(np.divide(driven, freedom, out=infinite, where=freedom > 0))
 
     def backward(self, fields: Array, noise: Array, slopes: Array) -> Array:
-        """Returns the gradients by `fields` of what has the gradients `slopes` by the fields of this layer.
+        """Return the gradients by `fields` of what has the gradients `slopes` by the fields of this layer.
 
         The last axis are inputs; everything is (N, inputs). What the fields do to the noise's size is included.
         """
@@ -92,13 +92,13 @@ class Layer:
         return np.asarray((1 - outputs**2) * (self.scale * (self.signs.T @ slopes) + common * outputs))
 
     def _freedom(self, outputs: Array) -> Array:
-        """The variance that the weights leave to the fields (signs: with that of the neurons below), (inputs,)."""
+        """Return the variance that weights leave to the fields (signs: with that of the neurons below), (inputs,)."""
         s, power = self.network.mean_variance, np.mean(outputs**2, axis=0)
         return np.asarray(1 - s * power if self.network.neurons == "sign" else (1 - s) * power)
 
 
 def activation(network: BinaryNetwork, fields: Array) -> Array:
-    """Returns the outputs of neurons with these fields."""
+    """Return the outputs of neurons with these fields."""
     return np.asarray(erf(fields / math.sqrt(2)) if network.neurons == "sign" else np.tanh(fields))
 
 
@@ -112,7 +112,7 @@ def field_statistics(
     variance: float = 1.0,
     correlation: float = 0.0,
 ) -> FieldStatistics:
-    """Sends two inputs through one network of `width` neurons in each layer, with drawn means of weights and biases.
+    """Send two inputs through one network of `width` neurons in each layer, with drawn means of weights and biases.
 
     In the first layer their fields are Gaussian with the given `variance` and `correlation`; their measured statistics
     come first. The means are +sqrt(s) or -sqrt(s), s the network's mean variance. ValueError for less than two neurons
@@ -198,7 +198,7 @@ def decay(
 
 
 def _passed(layer: Layer, fields: Array, noise: Array) -> Array:
-    """The fields of the next layer; ValueError where it has none that could be correlated."""
+    """Return the fields of the next layer; ValueError where it has none that could be correlated."""
     passed = layer.forward(fields, noise)
     if not np.isfinite(passed).all():
         raise ValueError(f"width must be so large that not all neurons are saturated, got {len(passed)}")
@@ -208,7 +208,7 @@ def _passed(layer: Layer, fields: Array, noise: Array) -> Array:
 
 
 def _gradients(trail: list[tuple[Layer, Array, Array]], rng: np.random.Generator) -> Iterator[float]:
-    """Yields the mean squares of gradients of a random linear read-out, relative to that at the last layer."""
+    """Yield the mean squares of gradients of a random linear read-out, relative to that at the last layer."""
     slopes = rng.standard_normal(trail[-1][1].shape)
     start = float(np.mean(slopes**2))
     yield 1.0
@@ -218,7 +218,7 @@ def _gradients(trail: list[tuple[Layer, Array, Array]], rng: np.random.Generator
 
 
 def _change(state: Array, pairs: int, noiseless: bool) -> float:
-    """The change of the correlation that the move has made, mean over pairs."""
+    """Return the change of the correlation that the move has made, mean over pairs."""
     first, second, moved = (part / np.linalg.norm(part, axis=0) for part in np.split(state, 3, axis=1))
     assert first.shape[1] == pairs
     # Differences of unit vectors lose no digits: 1 - c is half their square.

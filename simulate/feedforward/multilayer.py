@@ -72,18 +72,18 @@ class Multilayer:
 
     @checked
     def hidden(self, inputs: Numbers, depth: int) -> Numbers:
-        """Returns the outputs of the first `depth` hidden layers for `inputs` (samples, n_inputs)."""
+        """Return the outputs of the first `depth` hidden layers for `inputs` (samples, n_inputs)."""
         count = int(checks.between("depth", depth, 0, len(self.layers) - 1, closed=(True, True)))
         return hidden_of(self.layers[:count], self._inputs(inputs))
 
     @checked
     def outputs(self, inputs: Numbers) -> Numbers:
-        """Returns the outputs for `inputs` (samples, n_inputs), as (samples,)."""
+        """Return the outputs for `inputs` (samples, n_inputs), as (samples,)."""
         return outputs_of(self.layers, self._inputs(inputs))
 
     @checked
     def error(self, inputs: Numbers, labels: Numbers) -> float:
-        """Returns the share of `labels`, +1 or -1, that differ from the sign of the output."""
+        """Return the share of `labels`, +1 or -1, that differ from the sign of the output."""
         X = self._inputs(inputs)
         return float(np.mean((outputs_of(self.layers, X) > 0) != (signs(labels, len(X)) > 0)))
 
@@ -97,7 +97,7 @@ class Multilayer:
 
 
 def signs(labels: Any, count: int) -> Array:
-    """Returns `labels` as an array of `count` numbers +1 or -1; ValueError for others."""
+    """Return `labels` as an array of `count` numbers +1 or -1; ValueError for others."""
     y = checks.finite_array("labels", labels, 1)
     if y.shape != (count,) or not (abs(y) == 1).all():
         raise ValueError(f"labels must be {count} numbers +1 or -1, one for each of inputs, got {checks.shown(labels)}")
@@ -105,7 +105,7 @@ def signs(labels: Any, count: int) -> Array:
 
 
 def hidden_of(layers: Sequence[Numbers], inputs: Numbers) -> Numbers:
-    """Returns what tanh layers make of inputs (samples, n_inputs)."""
+    """Return what tanh layers make of inputs (samples, n_inputs)."""
     x = inputs
     for layer in layers:
         x = np.tanh(x @ layer[:-1] + layer[-1])
@@ -113,17 +113,17 @@ def hidden_of(layers: Sequence[Numbers], inputs: Numbers) -> Numbers:
 
 
 def outputs_of(layers: Sequence[Numbers], inputs: Numbers) -> Numbers:
-    """Returns the outputs (samples,) of the network with these layers."""
+    """Return the outputs (samples,) of the network with these layers."""
     return np.asarray((hidden_of(layers[:-1], inputs) @ layers[-1][:-1] + layers[-1][-1])[:, 0])
 
 
 def logistic_loss(outputs: Numbers, labels: Numbers) -> float:
-    """Returns the mean of log(1 + exp(-label output))."""
+    """Return the mean of log(1 + exp(-label output))."""
     return float(np.mean(np.logaddexp(0, -labels * outputs)))
 
 
 def gradient(layers: Sequence[Numbers], inputs: Numbers, labels: Numbers, found: Sequence[Numbers]) -> None:
-    """Writes the gradient of the mean logistic loss by all `layers` into the arrays `found` of the same shapes."""
+    """Write the gradient of the mean logistic loss by all `layers` into the arrays `found` of the same shapes."""
     states = [inputs]
     for layer in layers[:-1]:
         fields = states[-1] @ layer[:-1]
@@ -230,7 +230,7 @@ def train_multilayer(
 
 
 def _flat(layers: Sequence[Numbers]) -> tuple[Numbers, list[Numbers]]:
-    """Returns one array with all weights, and the layers as views of it, so that Adam works on a single array."""
+    """Return one array with all weights, and the layers as views of it, so that Adam works on a single array."""
     flat = np.concatenate([layer.ravel() for layer in layers]) if layers else np.zeros(0, np.float32)
     ends = np.cumsum([layer.size for layer in layers])
     views = [flat[end - layer.size : end].reshape(layer.shape) for end, layer in zip(ends, layers, strict=True)]

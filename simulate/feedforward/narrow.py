@@ -216,7 +216,7 @@ def _recorded(chains: Chains, count: int, limit: float, start: Literal["teacher"
 
 
 def _distance(task: Task, outputs: Array) -> Array:
-    """The risk of outputs (samples, chains) on the test inputs, (chains,)."""
+    """Return the risk of outputs (samples, chains) on the test inputs, (chains,)."""
     truth = task.test_outputs[:, None]
     if task.signs:
         return np.asarray(((outputs > 0) != (truth > 0)).mean(axis=0))

@@ -29,12 +29,12 @@ class Chains:
         self.remass()
 
     def remass(self) -> None:
-        """Sets the masses to the mean curvature at the present weights, symmetric under inputs."""
+        """Set the masses to the mean curvature at the present weights, symmetric under inputs."""
         self.mass = self.task.metric(self.weights)
         self.root, self.inverse = np.linalg.cholesky(self.mass), np.linalg.inv(self.mass)
 
     def burn_in(self, n: int) -> None:
-        """Makes n trajectories that adapt the step towards the acceptance TARGET, and renew the masses three times."""
+        """Make n trajectories that adapt the step towards the acceptance TARGET, and renew the masses three times."""
         for t in range(n):
             if t in (3, n // 4, n // 2):
                 self.remass()
@@ -42,7 +42,7 @@ class Chains:
             self.step = min(max(self.step * math.exp(gain), 1e-6), 2.0)
 
     def trajectory(self) -> Array:
-        """Moves all chains along one trajectory of leapfrog steps, of random length; returns acceptances (C,)."""
+        """Move all chains along one trajectory of leapfrog steps, of random length; return acceptances (C,)."""
         momenta = self.rng.standard_normal(self.weights.shape) @ self.root.T
         most = min(max(round(2 * LENGTH / self.step), 1), MOST_STEPS)
         count, step = 1 + int(self.rng.integers(most)), self.step * self.rng.uniform(0.8, 1.2)

@@ -19,14 +19,14 @@ SIXTH = 1.0 / 6.0
 
 @cache
 def erf_table() -> Array:
-    """Returns erf(h/sqrt(2)) and its slope at h = 0, 1/NODES, ..., LAST, (nodes, 2): both lie beside each other."""
+    """Return erf(h/sqrt(2)) and its slope at h = 0, 1/NODES, ..., LAST, (nodes, 2): both lie beside each other."""
     h = np.arange(round(LAST * NODES) + 1) / NODES
     return np.column_stack([erf(h * math.sqrt(0.5)), math.sqrt(2 / math.pi) * np.exp(-0.5 * h * h)])
 
 
 @cached_njit(fastmath={"contract"})
 def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: Array) -> Array:
-    """Replaces the fields of erf units by the derivatives of beta/2 sum (y - s)^2 by them; returns the squares (C,).
+    """Replace the fields of erf units by the derivatives of beta/2 sum (y - s)^2 by them; return the squares (C,).
 
     Values and slopes are Taylor series about the nearest node h of the table: the slope of erf(h/sqrt(2)) is g, and the
     derivatives of g are -h g, (h^2 - 1) g and -(h^3 - 3 h) g.
@@ -52,7 +52,7 @@ def pull_erf(fields: Array, labels: Array, readout: Array, beta: float, table: A
 
 @cached_njit()
 def pull_relu(fields: Array, labels: Array, readout: Array, beta: float) -> Array:
-    """Replaces the fields of ReLU units by the derivatives of the same energy by them; returns the squares (C,)."""
+    """Replace the fields of ReLU units by the derivatives of the same energy by them; return the squares (C,)."""
     squares, s = np.empty(len(fields)), np.empty(len(labels))
     for c in range(len(fields)):
         s[:] = 0.0

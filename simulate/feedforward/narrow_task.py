@@ -30,7 +30,7 @@ VALUES: dict[str, Function] = {
 
 
 def activation_and_slope(model: NarrowNetwork, derivative: Any) -> tuple[Function, Function]:
-    """Returns f and f' of a model; `derivative` is that of a user's function and None for a named activation."""
+    """Return f and f' of a model; `derivative` is that of a user's function and None for a named activation."""
     f = model.activation
     if isinstance(f, str):
         if derivative is not None:
@@ -117,11 +117,11 @@ class Task:
         )
 
     def outputs(self, inputs: Array, weights: Array) -> Array:
-        """The outputs of every chain's network, (samples, C)."""
+        """Return the outputs of every chain's network, (samples, C)."""
         return self._read(self.value(self._fields(inputs, weights)))
 
     def _read(self, hidden: Array) -> Array:
-        """The sums over units (samples, C, K) times the readout; as one product with a matrix it is much faster."""
+        """Return the sums over units (samples, C, K) times the readout; one product with a matrix is much faster."""
         return np.asarray((hidden.reshape(-1, hidden.shape[2]) @ self.readout).reshape(hidden.shape[:2]))
 
     def _fields(self, inputs: Array, weights: Array) -> Array:
@@ -129,7 +129,7 @@ class Task:
         return (inputs @ weights.reshape(N, C * K)).reshape(len(inputs), C, K)
 
     def energy(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Returns energies (C,), their gradients (N, C, K), and the mean losses on the training samples (C,).
+        """Return energies (C,), their gradients (N, C, K), and the mean losses on the training samples (C,).
 
         The energy of linear labels is beta/2 sum (y - s)^2 + lam/2 |W|^2, with the mean of (y - s)^2 as the loss. For
         signs the sum is -log P(y | s) of the probit, with the share of wrong signs as the loss.
@@ -160,7 +160,7 @@ class Task:
         return np.ascontiguousarray(self.inputs.T)
 
     def _compiled_energy(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Returns the energies of erf or ReLU units with linear labels, in passes that are compiled."""
+        """Return the energies of erf or ReLU units with linear labels, in passes that are compiled."""
         N, C, K = weights.shape
         pulled = (np.ascontiguousarray(weights.reshape(N, C * K).T) @ self._columns).reshape(C, K, len(self.inputs))
         if self.value is VALUES["erf"]:
@@ -172,7 +172,7 @@ class Task:
         return energies, gradients, squares / len(self.labels)
 
     def metric(self, weights: Array) -> Array:
-        """Returns the mean curvature of the energy between the weights of two units at one input, (K, K).
+        """Return the mean curvature of the energy between the weights of two units at one input, (K, K).
 
         It is that of the squared residuals with the outputs linearized, averaged over inputs and chains. As the mass of
         the momenta it takes the stiffness out of the sum over units that all samples see.

@@ -79,7 +79,7 @@ def stochastic_activations(
 def _drawn(
     signs: NDArray[np.int8], biases: Array, mean_variance: float, state: NDArray[np.int8], rng: np.random.Generator
 ) -> NDArray[np.int8]:
-    """Returns the signs of one layer for one draw of its weights; a field of exactly zero counts as positive."""
+    """Return the signs of one layer for one draw of its weights; a field of exactly zero counts as positive."""
     against = round(LEVELS * (1 - math.sqrt(mean_variance)) / 2)  # a weight is opposed to its mean in so many cases
     turned = rng.integers(0, LEVELS, signs.shape, dtype=np.uint16) < against
     products = signs * state

@@ -60,7 +60,7 @@ def warm_start_risks(
 
 
 def _target(features: NestedFeatures, rng: np.random.Generator) -> Array:
-    """A vector (d,) with the power s_l in the first k_l coordinates, for every l."""
+    """Return a vector (d,) with the power s_l in the first k_l coordinates, for every l."""
     w = rng.standard_normal(features.d)
     ends = [*features.dimensions[::-1]]  # from the innermost space outwards
     powers = np.diff([0.0, *features.kept_powers[::-1]])
@@ -77,7 +77,7 @@ def _sample(features: NestedFeatures, w: Array, n_samples: int, rng: np.random.G
 
 
 def _risks(X: Array, y: Array, w: Array, lams: Array) -> Array:
-    """The risks |w - a|^2 of the minimizers a of |y - Xa|^2/n + lam |a|^2, whose further weights are zero, (lams,)."""
+    """Return the risks |w - a|^2, (lams,), of the minimizers a of |y - Xa|^2/n + lam |a|^2, padded with zeros."""
     n, k = X.shape
     if k <= n:
         eigenvalues, axes = np.linalg.eigh(X.T @ X / n)

@@ -26,7 +26,7 @@ class Teacher(Result):
 
     @checked
     def labels(self, inputs: Numbers) -> Array:
-        """Returns +1 or -1 for each of `inputs` (samples, n_inputs)."""
+        """Return +1 or -1 for each of `inputs` (samples, n_inputs)."""
         return np.where(self.network.outputs(inputs) > self.threshold, 1.0, -1.0)
 
     @checked
@@ -85,7 +85,7 @@ def transfer_network(
 
 @checked
 def linear_alignment(first: Numbers, second: Numbers) -> float:
-    """Computes the linear centered kernel alignment of two sets of features (samples, neurons) of the same samples.
+    """Compute the linear centered kernel alignment of two sets of features (samples, neurons) of the same samples.
 
     With centered columns it is |A'B|_F^2/(|A'A|_F |B'B|_F): one for features that agree up to a rotation and a factor,
     and of the order of the number of neurons over that of samples for independent ones (S. Kornblith et al.,

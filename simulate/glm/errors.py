@@ -21,7 +21,7 @@ class Response:
 
 
 def respond(group: Group, fitted: LinearFit) -> Response:
-    """Returns the error and the selection of a group, from the joint normal law of the learner's field h and nu."""
+    """Return the error and the selection of a group, from the joint normal law of the learner's field h and nu."""
     p = len(group.mean)
     w = fitted.weights[group.learner] / math.sqrt(p)
     center = float(w @ group.mean + fitted.bias[group.learner])
@@ -42,7 +42,7 @@ def respond(group: Group, fitted: LinearFit) -> Response:
 
 
 def both_positive(x: float, x_variance: float, y: float, y_variance: float, shared: float) -> float:
-    """Returns P(X > 0, Y > 0) of normals with means x, y and covariance `shared`, as E [1(X > 0) P(Y > 0 | X)]."""
+    """Return P(X > 0, Y > 0) of normals with means x, y and covariance `shared`, as E [1(X > 0) P(Y > 0 | X)]."""
     if x_variance == 0:
         return float(ndtr(y / math.sqrt(y_variance))) * (x > 0)
     slope = shared / math.sqrt(x_variance)

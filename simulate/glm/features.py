@@ -81,7 +81,7 @@ class FeatureTask:
         return np.asarray((y - h) ** 2 if self.model.labels == "linear" else y * h < 0, float)
 
     def _linear_error(self, v: Array) -> float:
-        """Returns the error of the learner v.c of the inputs, exactly."""
+        """Return the error of the learner v.c of the inputs, exactly."""
         teacher = self.teacher / np.sqrt(len(v))
         if self.model.labels == "linear":
             return float(1 + self.model.noise - 2 * v @ teacher + v @ v)
@@ -108,12 +108,12 @@ def controlled_mean(errors: Array, known: Array, exact: float) -> float:
 
 
 def sign_error(v: Array, teacher: Array, noise: float = 0.0) -> float:
-    """Returns P(y h < 0) of h = v.c and y = sign(teacher.c + noise of this variance) for c standard normal, exactly."""
+    """Return P(y h < 0) of h = v.c and y = sign(teacher.c + noise of this variance) for c standard normal, exactly."""
     size = float(np.sqrt((v @ v) * (teacher @ teacher + noise)))
     return float(np.arccos(np.clip(v @ teacher / size, -1, 1)) / np.pi) if size else 0.5
 
 
 def teacher_labels(field: Array, labels: str, noise: float, rng: Generator) -> Array:
-    """Returns the teacher's field with Gaussian noise of variance `noise`, or the sign of it."""
+    """Return the teacher's field with Gaussian noise of variance `noise`, or the sign of it."""
     nu = field + np.sqrt(noise) * rng.standard_normal(len(field))
     return nu if labels == "linear" else np.where(nu >= 0, 1.0, -1.0)

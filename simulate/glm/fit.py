@@ -38,7 +38,7 @@ class LinearFit(SolverResult):
         return np.asarray(np.mean(self.weights**2, axis=1))
 
     def fields(self, X: ArrayLike, learners: Any = 0) -> Array:
-        """Returns h of the rows of X (n, p), each by the learner named for it (one number or (n,) of them)."""
+        """Return h of the rows of X (n, p), each by the learner named for it (one number or (n,) of them)."""
         rows = checked_inputs(X, self.weights.shape[1])
         own = checks.integer_array("learners", learners)
         if own.shape not in ((), (len(rows),)) or own.min(initial=0) < 0 or own.max(initial=0) >= len(self.weights):
@@ -143,7 +143,7 @@ def _fitted(
 
 
 def loss_of(loss: str, y: Array, h: Array) -> Array:
-    """Returns the loss of each sample; of the hard margin the violation max(0, 1 - y h), zero up to rounding."""
+    """Return the loss of each sample; of the hard margin the violation max(0, 1 - y h), zero up to rounding."""
     if loss == "square":
         return np.asarray((y - h) ** 2 / 2)
     if loss == "logistic":
@@ -152,7 +152,7 @@ def loss_of(loss: str, y: Array, h: Array) -> Array:
 
 
 def checked_inputs(X: Any, p: int) -> Array:
-    """Returns X as (n, p), or raises ValueError."""
+    """Return X as (n, p), or raise ValueError."""
     rows = checks.real_array("X", X)
     if rows.ndim != 2 or rows.shape[1] != p:
         raise ValueError(f"X must have shape (n, {p}), got {rows.shape}")
@@ -172,7 +172,7 @@ def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss) ->
 
 
 def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> Array:
-    """Returns the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
+    """Return the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
     if loss != "square" and not np.all(abs(y) == 1):

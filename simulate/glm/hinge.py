@@ -51,7 +51,7 @@ class _Point:
     bounded: bool
 
     def gap(self) -> float:
-        """Returns the mean of both products, the gap between primal and dual per sample."""
+        """Return the mean of both products, the gap between primal and dual per sample."""
         return float(np.mean(self.a * self.below + self.room * self.above))
 
     def moved(self, step: "_Point", size: float) -> "_Point":
@@ -65,7 +65,7 @@ class _Point:
         )
 
     def longest(self, step: "_Point") -> float:
-        """Returns the longest step of at most 1 that leaves everything positive."""
+        """Return the longest step of at most 1 that leaves everything positive."""
         pairs = [(self.a, step.a), (self.below, step.below)]
         if self.bounded:
             pairs += [(self.room, step.room), (self.above, step.above)]
@@ -73,7 +73,7 @@ class _Point:
 
 
 def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array, Array, float, int]:
-    """Runs Mehrotra's method: a predictor shows how far the corrector may aim, and the curvature."""
+    """Run Mehrotra's method: a predictor shows how far the corrector may aim, and the curvature."""
     G, A = y[:, None] * Z, y[:, None] * offsets
     point, kernel = _start(G, y, offsets, weights), kernel_of(G)
     for taken in range(MAX_STEPS):
@@ -101,7 +101,7 @@ def _interior_point(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple
 def _direction(
     G: Array, kernel: Array | None, A: Array, lack: Array, point: _Point, lower: Array, upper: Array
 ) -> _Point:
-    """Computes the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
+    """Compute the Newton step to margins that obey the multipliers, a below = lower and room above = upper."""
     a, room = point.a, point.room
     target = lack + lower / a - upper / room
     stiffness = np.maximum(point.below / a + point.above / room, SOFTEST)
@@ -132,6 +132,6 @@ def _start(G: Array, y: Array, offsets: Array, weights: Array) -> _Point:
 
 
 def _length(x: Array, dx: Array) -> float:
-    """Returns the longest step of at most 1 that keeps x positive, with a margin."""
+    """Return the longest step of at most 1 that keeps x positive, with a margin."""
     shrinking = dx < 0
     return min(1.0, TO_BOUNDARY * float(np.min(-x[shrinking] / dx[shrinking], initial=np.inf)))

@@ -46,7 +46,7 @@ def logistic(Z: Array, y: Array, offsets: Array, weights: Array) -> tuple[Array,
 def _search(
     x: Array, h: Array, step: Array, along: Array, value: float, y: Array, weights: Array, p: int
 ) -> tuple[Array, Array, float, bool]:
-    """Finds the longest of the steps 1, 1/2, 1/4 ... that lowers the risk, and says whether there is one."""
+    """Find the longest of the steps 1, 1/2, 1/4 ... that lowers the risk, and says whether there is one."""
     for halving in range(40):
         size = 0.5**halving
         trial = x + size * step
@@ -61,7 +61,7 @@ def _risk(u: Array, h: Array, y: Array, weights: Array) -> float:
 
 
 def _gradient(Z: Array, y: Array, offsets: Array, pull: Array, u: Array) -> float:
-    """Returns the largest component of the gradient, relative to the sum of its absolute terms."""
+    """Return the largest component of the gradient, relative to the sum of its absolute terms."""
     free = abs((y * pull) @ offsets) / (pull.sum() + 1e-300)
     tied = np.linalg.norm(u - (y * pull) @ Z) / (np.linalg.norm(u) + np.linalg.norm(pull @ abs(Z)) + 1e-300)
     return float(max(tied, free.max(initial=0.0)))

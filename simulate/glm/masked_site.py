@@ -65,7 +65,7 @@ def fit_masked_site(
 
 
 def checked_conditionals(conditionals: Any) -> Array:
-    """Returns probabilities (T, C) whose rows sum to 1, or raises ValueError."""
+    """Return probabilities (T, C) whose rows sum to 1, or raise ValueError."""
     P = checks.finite_array("conditionals", conditionals, 2)
     if P.min() < 0 or P.max() > 2 or abs(P.sum(axis=1) - 1).max() > 1e-6:
         raise ValueError(f"conditionals must be probabilities whose rows sum to 1, got {checks.shown(conditionals)}")
@@ -89,7 +89,7 @@ def _judged(P: Array, log_Q: Array, fitted: LinearFit | MulticlassFit) -> Masked
 
 @checked
 def conditional_entropy(conditionals: ArrayLike) -> float:
-    """Returns the mean entropy in nats of the laws along the last axis of `conditionals`, (..., C).
+    """Return the mean entropy in nats of the laws along the last axis of `conditionals`, (..., C).
 
     It is the least cross entropy there can be. Raises ValueError for what are no probabilities.
     """

@@ -104,7 +104,7 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
 
 
 def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: Array) -> Measured:
-    """Returns what is measured of a fit, with its evidence."""
+    """Return what is measured of a fit, with its evidence."""
     return Measured(
         train_loss=fitted.train_loss,
         test_error=test_error,
@@ -150,7 +150,7 @@ class ClassClusters:
 
     @classmethod
     def of(cls, model: MulticlassMixture, d: int) -> "ClassClusters":
-        """Returns the clusters of a model; covariances are diagonal in its modes."""
+        """Return the clusters of a model; covariances are diagonal in its modes."""
         covariances, signals = embed(model.modes, d)
         own = covariances if len(covariances) > 1 else np.repeat(covariances, model.n_classes, axis=0)
         return cls(signals / np.sqrt(d), np.sqrt(own))
@@ -162,7 +162,7 @@ class ClassClusters:
         )
 
     def errors(self, fitted: MulticlassFit, rng: Generator, n: int = FIELD_SAMPLES) -> Array:
-        """Returns the share of wrong predictions in each class (K,).
+        """Return the share of wrong predictions in each class (K,).
 
         It is exact for three classes, of whose fields two differences count, unless one of these tells the other. Then,
         and for other numbers of classes, the K fields are drawn n times from their law.

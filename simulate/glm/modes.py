@@ -12,7 +12,7 @@ ROUNDING = 1e-12
 
 
 def embed(modes: Modes | DenseModes, p: int) -> tuple[Array, Array]:
-    """Returns covariances (C, p) as diagonals, or (C, p, p) if dense, and signals (A, p).
+    """Return covariances (C, p) as diagonals, or (C, p, p) if dense, and signals (A, p).
 
     Mode i takes weights_i p of the p dimensions, rounded; a diagonal says all, since Gaussian inputs do not know their
     basis. ValueError where p is too small for the modes or for the signals in one of them.
@@ -36,7 +36,7 @@ def embed(modes: Modes | DenseModes, p: int) -> tuple[Array, Array]:
 
 
 def apportion(shares: Array, total: int) -> Counts:
-    """Returns integers that sum to `total`, in proportion to `shares`: the largest remainders are rounded up."""
+    """Return integers that sum to `total`, in proportion to `shares`: the largest remainders are rounded up."""
     exact = np.asarray(shares, float) * total
     counts = np.floor(exact + ROUNDING * total).astype(np.intp)
     counts[np.argsort(counts - exact, kind="stable")[: total - counts.sum()]] += 1
@@ -44,7 +44,7 @@ def apportion(shares: Array, total: int) -> Counts:
 
 
 def _root(gram: Array) -> Array:
-    """Returns a root R (A, rank) with R R^T = gram."""
+    """Return a root R (A, rank) with R R^T = gram."""
     if gram.size == 0:
         return np.zeros((len(gram), 0))
     values, vectors = np.linalg.eigh(gram)

@@ -39,7 +39,7 @@ class MulticlassFit(SolverResult):
         return np.asarray(np.mean(self.weights**2, axis=1))
 
     def fields(self, X: ArrayLike) -> Array:
-        """Returns h of the rows of X (n, p), (n, K)."""
+        """Return h of the rows of X (n, p), (n, K)."""
         rows = checked_inputs(X, self.weights.shape[1])
         return np.asarray(rows @ self.weights.T / np.sqrt(rows.shape[1]) + self.bias)
 

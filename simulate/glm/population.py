@@ -78,7 +78,7 @@ class Group:
 
     @checked
     def times_covariance(self, vectors: Array) -> Array:
-        """Returns `vectors` (..., p) times the covariance."""
+        """Return `vectors` (..., p) times the covariance."""
         v = checks.last_axis("vectors", vectors, len(self.mean))
         return np.asarray(v * self.covariance if self.covariance.ndim == 1 else v @ self.covariance)
 
@@ -122,7 +122,7 @@ class Population:
 
 @checked
 def population(model: GaussianModel, p: int) -> Population:
-    """Returns the groups of a model of Gaussian inputs at p inputs; ValueError where p does not fit the model.
+    """Return the groups of a model of Gaussian inputs at p inputs; ValueError where p does not fit the model.
 
     Signals whose law is given by their Gram matrices are laid out so that these are exact at any p.
 
@@ -139,7 +139,7 @@ def population(model: GaussianModel, p: int) -> Population:
 
 
 def sample_size(alpha: float, d: int, n_inputs: int) -> int:
-    """Returns round(alpha d), at least 1; MemoryError where so many samples of `n_inputs` inputs do not fit."""
+    """Return round(alpha d), at least 1; MemoryError where so many samples of `n_inputs` inputs do not fit."""
     n = alpha * d
     if not n > 0.5:
         raise ValueError(f"samples per dimension times d must round to at least 1 sample, got {alpha} and d = {d}")
@@ -188,7 +188,7 @@ def _(model: GaussianMixture, p: int) -> Population:
 
 @_population.register
 def _(model: TeacherMixture, p: int) -> Population:
-    """Puts v, W_+ and W_- into the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
+    """Put v, W_+ and W_- into the first coordinates: the noise is isotropic, so any vectors of that Gram will do."""
     if p < 3:
         raise ValueError(f"d must be at least 3 to hold v and both teachers, got p = {p}")
     values, vectors = np.linalg.eigh(model.overlap_matrix)
@@ -256,7 +256,7 @@ def _group(cluster: Cluster, covariances: Array, signals: Array, p: int) -> Grou
 
 
 def seen_teacher(covariance: Array, signal: Array) -> tuple[Array, float]:
-    """Returns the combination a of the inputs with Cov(x, a.x) = signal/sqrt(p), and its variance."""
+    """Return the combination a of the inputs with Cov(x, a.x) = signal/sqrt(p), and its variance."""
     target = signal / np.sqrt(len(signal))
     if covariance.ndim == 1:
         a = np.divide(target, covariance, out=np.zeros_like(target), where=covariance > 0)

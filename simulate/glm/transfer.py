@@ -43,13 +43,13 @@ class Network:
             )
 
     def output(self, X: ArrayLike) -> Array:
-        """Returns f of the rows of X (n, N), (n,)."""
+        """Return f of the rows of X (n, N), (n,)."""
         rows = checked_inputs(X, self.first_layer.shape[1])
         return np.asarray(erf(rows @ self.first_layer.T) @ self.readout / len(self.readout))
 
     @checked
     def gradient(self, X: ArrayLike, y: ArrayLike) -> tuple[float, "Network"]:
-        """Returns the mean logistic loss of rows X (n, N) with labels y (n,), and its gradient in both layers.
+        """Return the mean logistic loss of rows X (n, N) with labels y (n,), and its gradient in both layers.
 
         The gradient is that times p, the number of hidden units, so that its entries are O(1).
         """
@@ -130,7 +130,7 @@ def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200
 
 
 def transferred(model: TransferModel, d: int, rng: Generator) -> tuple[LinearFit, float]:
-    """Returns the fit of a read-out on the nonlinear features as they are, and its error; d is p, as in `measure`.
+    """Return the fit of a read-out on the nonlinear features as they are, and its error; d is p, as in `measure`.
 
     The noise of the test samples is reduced by a learner v.c of their latent vectors, in which each erf is replaced by
     the line nearest to it under a Gaussian law, of slope 2/sqrt(pi (1 + 2 variance)): its error is known exactly, and
@@ -155,7 +155,7 @@ def _steps(steps: int) -> int:
 
 
 def _units(model: TransferModel, d: int) -> int:
-    """Returns the number p of units of the first layer; ValueError where d is another one."""
+    """Return the number p of units of the first layer; ValueError where d is another one."""
     if d != len(model.first_layer):
         raise ValueError(f"d must be {len(model.first_layer)}, the size of the model's own matrices, got {d}")
     return len(model.first_layer)

@@ -28,7 +28,7 @@ def weighted_ridge(
 
 
 def kernel_of(Z: Array) -> Array | None:
-    """Returns Z Z^T (n, n) where `weighted_ridge` solves in the space of the samples, None where it does not."""
+    """Return Z Z^T (n, n) where `weighted_ridge` solves in the space of the samples, None where it does not."""
     return Z @ Z.T if len(Z) < Z.shape[1] else None
 
 

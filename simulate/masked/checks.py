@@ -14,7 +14,7 @@ SMALLEST_RIDGE, LARGEST_RIDGE = 1e-300, 1e100
 
 
 def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
-    """Returns a finite C-ordered float64 copy (n, d) of `data`; ValueError where that, or `columns` columns, fails."""
+    """Return a finite C-ordered float64 copy (n, d) of `data`; ValueError where that, or `columns` columns, fails."""
     matrix = _real_numbers(name, data)
     if matrix.ndim != 2 or matrix.size == 0:
         raise ValueError(f"{name} must have shape (samples, coordinates) with at least one of each, got {matrix.shape}")
@@ -29,7 +29,7 @@ def data_matrix(name: str, data: Any, columns: int | None = None) -> Array:
 
 
 def block(name: str, given: Any, columns: int | None, start: int | None) -> Array:
-    """Returns a block of rows as finite float64 numbers in C order, copied only where it must be.
+    """Return a block of rows as finite float64 numbers in C order, copied only where it must be.
 
     `start` is the number of its first row among all rows, which errors name; None where that is not known.
     """
@@ -48,7 +48,7 @@ def block(name: str, given: Any, columns: int | None, start: int | None) -> Arra
 
 
 def require_matrix(name: str, data: Any) -> None:
-    """Raises ValueError for an array that is no matrix of real numbers, by its shape and type alone."""
+    """Raise ValueError for an array that is no matrix of real numbers, by its shape and type alone."""
     if data.dtype.kind not in "buif":
         raise ValueError(f"{name} must contain real numbers, got dtype {data.dtype}")
     if data.ndim != 2 or 0 in data.shape:
@@ -56,7 +56,7 @@ def require_matrix(name: str, data: Any) -> None:
 
 
 def row_numbers(name: str, rows: NDArray[np.integer], n: int | None) -> None:
-    """Raises ValueError unless `rows` (k,) are ascending numbers from 0 to n - 1; n is None where it is not known."""
+    """Raise ValueError unless `rows` (k,) are ascending numbers from 0 to n - 1; n is None where it is not known."""
     if rows.ndim != 1 or (rows[1:] < rows[:-1]).any() or (rows[:1] < 0).any():
         raise ValueError(f"{name} must be ascending numbers of rows, (k,), from 0, got {shown(rows)}")
     if n is not None and (rows[-1:] >= n).any():
@@ -64,14 +64,14 @@ def row_numbers(name: str, rows: NDArray[np.integer], n: int | None) -> None:
 
 
 def one_for_each_row(name: str, values: NDArray[Any], n: int | None) -> None:
-    """Raises ValueError unless `values` are as many as the n rows; n is None where it is not known."""
+    """Raise ValueError unless `values` are as many as the n rows; n is None where it is not known."""
     if values.ndim != 1 or (n is not None and len(values) != n):
         wanted = "(n,)" if n is None else f"({n},)"
         raise ValueError(f"{name} must have one entry for each row, shape {wanted}, got {values.shape}")
 
 
 def of_rows(name: str, values: NDArray[Any], start: int, count: int) -> NDArray[Any]:
-    """Returns the `values` of `count` rows from number `start` on; ValueError where there are too few of them."""
+    """Return the `values` of `count` rows from number `start` on; ValueError where there are too few of them."""
     if len(values) < start + count:
         raise ValueError(f"{name} must have one entry for each row, got {len(values)} for at least {start + count}")
     return values[start : start + count]
@@ -83,7 +83,7 @@ def representable(power: Array) -> bool:
 
 
 def ridge(lam: Any, name: str = "lam") -> float:
-    """Returns a ridge strength: zero, or a number that double precision can square and divide by; else ValueError."""
+    """Return a ridge strength: zero, or a number that double precision can square and divide by; else ValueError."""
     strength = between(name, lam, 0.0, LARGEST_RIDGE, closed=(True, True))
     if 0 < strength < SMALLEST_RIDGE:
         raise ValueError(f"{name} must be 0 or at least {SMALLEST_RIDGE:g}, got {shown(lam)}")
@@ -117,7 +117,7 @@ def _raise_not_finite(name: str, matrix: Array, start: int = 0) -> None:
 
 
 def raise_not_representable(name: str, matrix: Array) -> None:
-    """Raises ValueError for the first column that is too large or too small to compute with."""
+    """Raise ValueError for the first column that is too large or too small to compute with."""
     sizes = abs(matrix).max(axis=0)
     bad = (sizes > 0) & ((sizes < SMALLEST_SIZE) | (sizes > LARGEST_SIZE))
     if bad.any():

@@ -11,7 +11,7 @@ from theory.core.arrays import Array
 
 @checked
 def contrasts(X: Any) -> Array:
-    """Takes n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
+    """Take n - 1 orthonormal contrasts (n-1, d) of the n rows of X: each row minus the mean of the rows before it.
 
     These are Helmert's contrasts, each scaled to unit length. Their second moments are those of X minus its column
     means. Independent Gaussian rows with any mean become independent rows with mean 0. Centered rows would instead sum

@@ -10,7 +10,7 @@ from theory.models import Covariance, EqualScales, MaskedRegression, MaskedRidge
 
 
 def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Covariance, Array]:
-    """Returns the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
+    """Return the covariance at size d and n = round(alpha d) rows; ValueError for n < 1 or a size it cannot have."""
     n = sample_size(model.alpha, d)
     covariance = at_size(model.covariance, d)
     rows = model.row_scales if isinstance(model, MaskedRidge | MaskedRegression) else EqualScales()
@@ -18,12 +18,12 @@ def draw(model: SampledRows, d: int, rng: Generator, inputs: Inputs) -> tuple[Co
 
 
 def at_size(covariance: Covariance, d: int) -> Covariance:
-    """Returns the covariance itself where it has d coordinates, to use what it has cached, else its resized record."""
+    """Return the covariance itself where it has d coordinates, to use what it has cached, else its resized record."""
     return covariance if covariance.d == d else covariance.resized(d)
 
 
 def sample_size(alpha: float, d: int) -> int:
-    """Returns n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
+    """Return n = round(alpha d); ValueError where that is no row at all, or more than an array can index."""
     d = int(checks.dimension(d))
     if alpha * d > checks.LARGEST:
         raise ValueError(f"alpha * d must be at most 2^63 - 1 samples, got alpha = {alpha}, d = {d}")

@@ -59,7 +59,7 @@ def _trusted_factor(X: Array, lam: float) -> Array | None:
 
 
 def _energies(factor: Array, whitened: Array) -> Array:
-    """Returns the squared lengths |G X_k|^2/n of every coordinate k; overwrites `whitened`."""
+    """Return the squared lengths |G X_k|^2/n of every coordinate k; overwrite `whitened`."""
     solved = blas.dtrsm(1.0, factor, whitened, side=1, lower=1, overwrite_b=1).T
     return np.asarray(np.einsum("ij,ij->j", solved, solved)) / len(factor)
 
@@ -70,7 +70,7 @@ def _inverse_diagonal(factor: Array) -> Array:
 
 
 def _leave_one_out(X: Array, factor: Array, shrinkage: Array, lam: float) -> Pairs:
-    """Yields the residuals (n, d), lam GX over 1 - H_kk, and those with each row left out, in which lam cancels."""
+    """Yield the residuals (n, d), lam GX over 1 - H_kk, and those with each row left out, in which lam cancels."""
     solved, _ = lapack.dpotrs(factor, X, lower=1)
     free = np.outer(_inverse_diagonal(factor), shrinkage)
     yield solved * (lam / shrinkage), solved / (free + solved**2 / len(X))

@@ -10,7 +10,7 @@ from theory.models import Covariance
 
 
 def error_on(predictor: Array, target: Covariance | Any) -> Array:
-    """Computes the squared error (d,) of each masked coordinate on `target`; row k of `predictor` (d, d) predicts k.
+    """Compute the squared error (d,) of each masked coordinate on `target`; row k of `predictor` (d, d) predicts k.
 
     For a `Covariance` record it is the exact population error, diag((I-A) Sigma (I-A)'). Anything else is taken as an
     array of test rows (m, d), even if it is square, so wrap a covariance matrix as `Empirical(matrix)`. ValueError if

@@ -48,7 +48,7 @@ class MaskedFit(Result):
     _leave_one_out: Callable[[], Pairs] = field(repr=False)
 
     def residual_blocks(self) -> Pairs:
-        """Yields the residuals and the leave-one-out residuals (rows, d) of one block of rows after the other.
+        """Yield the residuals and the leave-one-out residuals (rows, d) of one block of rows after the other.
 
         The leave-one-out residuals are those of X_ik against the regression of k refitted without row i, with n lam
         kept. Nothing larger than a block is held, which is what tables larger than memory need.
@@ -85,7 +85,7 @@ class MaskedFit(Result):
         return errors.error_on(self.predictor, target)
 
     def mean_test_error(self, target: Covariance | Any) -> float:
-        """Returns the mean of `test_error` over the coordinates."""
+        """Return the mean of `test_error` over the coordinates."""
         return float(self.test_error(target).mean())
 
     @property
@@ -99,7 +99,7 @@ class MaskedFit(Result):
         return float(self.gcv_error.mean())
 
     def to_frame(self) -> "pd.DataFrame":
-        """Makes a table of train, GCV and leave-one-out errors with a row for each coordinate."""
+        """Make a table of train, GCV and leave-one-out errors with a row for each coordinate."""
         return table(
             coordinate=np.arange(self.d),
             train_error=self.train_error,
@@ -157,7 +157,7 @@ def fit(X: Any, lam: float) -> MaskedFit:
 
 
 def _fast_route(X: RowBlocks, lam: float) -> Regressions | None:
-    """Returns the regressions by the Cholesky factorization that costs least, or None where rounding would show."""
+    """Return the regressions by the Cholesky factorization that costs least, or None where rounding would show."""
     n, d = X.n, X.d
     if n >= d:
         return primal(X, lam)

@@ -10,7 +10,7 @@ from theory.core.arrays import Array
 
 
 def mirrored(lower: Array) -> Array:
-    """Returns the symmetric matrix (d, d) of which the lower triangle is given."""
+    """Return the symmetric matrix (d, d) of which the lower triangle is given."""
     return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
 
 
@@ -54,7 +54,7 @@ class Moments:
 
     @checked
     def with_rows(self, other: "Moments") -> "Moments":
-        """Returns the moments of these rows and of others together."""
+        """Return the moments of these rows and of others together."""
         if len(other.mean) != len(self.mean):
             raise ValueError(f"other must be the moments of {len(self.mean)} columns, got {len(other.mean)}")
         share, step = other.n / (self.n + other.n), other.mean - self.mean
@@ -85,7 +85,7 @@ class Sums:
         self.lowest, self.highest = np.full(d, np.inf), np.full(d, -np.inf)
 
     def add(self, block: Array) -> None:
-        """Adds the rows of a block (rows, d)."""
+        """Add the rows of a block (rows, d)."""
         own = block.mean(axis=0)
         step, share = own - self.mean, len(block) / (self.n + len(block))
         self.scatter = dsyrk(1.0, (block - own).T, beta=1.0, c=self.scatter, lower=1, overwrite_c=1)
@@ -96,5 +96,5 @@ class Sums:
         np.maximum(self.highest, block.max(axis=0), out=self.highest)
 
     def moments(self) -> Moments:
-        """Returns the moments of all rows so far."""
+        """Return the moments of all rows so far."""
         return Moments(self.n, self.mean, self.scatter, self.lowest, self.highest)

@@ -45,7 +45,7 @@ def symmetric_outlier(data: SpikedData, d: int, rng: Generator, inputs: Inputs =
 
 @checked
 def top_eigenvectors(X: Array, method: SpikeMethod, lam: float | None = None) -> tuple[float, Array, Array]:
-    """Computes the largest eigenvalue with its unit right and left eigenvectors, for the rows X (n, d).
+    """Compute the largest eigenvalue with its unit right and left eigenvectors, for the rows X (n, d).
 
     All four matrices are, up to a shift, D^-1 times a symmetric one for a positive diagonal D. They are therefore
     similar to a symmetric matrix, whose eigenvectors are computed and scaled back.
@@ -57,7 +57,7 @@ def top_eigenvectors(X: Array, method: SpikeMethod, lam: float | None = None) ->
 
 
 def _symmetric(X: Array, method: SpikeMethod, lam: float | None) -> tuple[Array, Array]:
-    """Returns diag(scale) M diag(scale)^-1, which is symmetric, and the scale.
+    """Return diag(scale) M diag(scale)^-1, which is symmetric, and the scale.
 
     The scale is the root of diag Q for masked regression and of 1/diag C for the correlation matrix.
     """

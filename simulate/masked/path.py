@@ -40,7 +40,7 @@ class MaskedPath(Result):
     _rows: RowBlocks = field(repr=False)  # X itself, for what leaves rows out
 
     def loo_residuals(self, i: int) -> Array:
-        """Returns the leave-one-out residuals (n, d) at lams[i], as those of `MaskedFit`, by two matrix products."""
+        """Return the leave-one-out residuals (n, d) at lams[i], as those of `MaskedFit`, by two matrix products."""
         lam = float(self.lams[self._index(i)])
         fits_in_memory(f"leave-one-out residuals of {self.n} x {self.d} numbers", float(self.n) * self.d)
         residuals = np.empty((self.n, self.d))
@@ -49,7 +49,7 @@ class MaskedPath(Result):
         return residuals
 
     def residual_pair(self, i: int, rows: Array) -> tuple[Array, Array]:
-        """Returns the residuals and the leave-one-out residuals (k, d) at lams[i] of some `rows` (k, d) of X."""
+        """Return the residuals and the leave-one-out residuals (k, d) at lams[i] of some `rows` (k, d) of X."""
         some = checks.data_matrix("rows", rows, columns=self.d)
         return spectral.LeaveOneOut.of_modes(some, self._modes).pair(float(self.lams[self._index(i)]))
 
@@ -68,7 +68,7 @@ class MaskedPath(Result):
         return total / (self.n * self.d)
 
     def predictor(self, i: int) -> Array:
-        """Returns the joint predictor (d, d) at lams[i], by one matrix product."""
+        """Return the joint predictor (d, d) at lams[i], by one matrix product."""
         i = self._index(i)
         return spectral.predictor(self._modes, float(self.lams[i]))
 
@@ -77,7 +77,7 @@ class MaskedPath(Result):
         return errors.error_on(self.predictor(i), target)
 
     def mean_test_errors(self, target: Covariance | Any) -> Array:
-        """Returns the means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
+        """Return the means over the coordinates of `test_error`, (n_lams,); each lam costs two matrix products."""
         return np.array([self.test_error(i, target).mean() for i in range(len(self.lams))])
 
     def _index(self, i: int) -> int:
@@ -97,7 +97,7 @@ class MaskedPath(Result):
         return np.asarray(self.gcv_error.mean(axis=1))
 
     def best(self, by: Literal["gcv", "loo"] = "gcv") -> int:
-        """Returns the index in `lams` of the smallest mean error, by GCV or by leaving one row out.
+        """Return the index in `lams` of the smallest mean error, by GCV or by leaving one row out.
 
         For "loo" at most 256 rows, a fixed random choice, are each left out of a fit to all others. Their mean error is
         searched from coarse to fine steps along the ridges in order of size, at two to three times the cost of the path
@@ -119,7 +119,7 @@ class MaskedPath(Result):
         return int(order[best])
 
     def to_frame(self) -> "pd.DataFrame":
-        """Makes a table with a row for each lam: mean train and GCV errors and the effective ridge."""
+        """Make a table with a row for each lam: mean train and GCV errors and the effective ridge."""
         return table(
             lam=self.lams,
             mean_train_error=self.mean_train_error,

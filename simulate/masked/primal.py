@@ -12,7 +12,7 @@ from theory.core.arrays import Array
 
 
 def primal(X: RowBlocks, lam: float) -> Regressions | None:
-    """Returns the regressions by the d x d inverse, at n d^2 + d^3 flops, or None where rounding would show.
+    """Return the regressions by the d x d inverse, at n d^2 + d^3 flops, or None where rounding would show.
 
     Rounding is multiplied by (C_kk + lam) Q_kk, the variance inflation of coordinate k, and by 1/fit_share.
     """
@@ -45,7 +45,7 @@ def primal(X: RowBlocks, lam: float) -> Regressions | None:
 
 
 def ridged_inverse(matrix: Array, lam: float) -> Array | None:
-    """Returns the lower triangle of (matrix + lam)^-1, or None where the factorization fails.
+    """Return the lower triangle of (matrix + lam)^-1, or None where the factorization fails.
 
     Of the symmetric `matrix` (d, d) the lower triangle is given, in Fortran order, and overwritten.
     """
@@ -58,7 +58,7 @@ def ridged_inverse(matrix: Array, lam: float) -> Array | None:
 
 
 def _leave_one_out(X: RowBlocks, lam: float, predictor: Array, inverse_diagonal: Array) -> Pairs:
-    """Yields the residuals of blocks of rows, and those with each row left out, which are the residuals over 1 - hat.
+    """Yield the residuals of blocks of rows, and those with each row left out, which are the residuals over 1 - hat.
 
     The hat matrix of the coordinates other than k is XQX'/n - (XQ)_k (XQ)_k'/(n Q_kk).
     """

@@ -32,7 +32,7 @@ class Regressions:
 
 
 def gcv_errors(n: int, train_error: Array, fit_share: Array, left: float) -> Array:
-    """Returns the GCV errors train/(1 - df/n)^2, (d,), where n - df = left + fit_share and left = lam tr G."""
+    """Return the GCV errors train/(1 - df/n)^2, (d,), where n - df = left + fit_share and left = lam tr G."""
     return np.asarray(train_error * (n / (left + fit_share)) ** 2)
 
 

@@ -88,7 +88,7 @@ def effective_ridge(
 
 
 def _errors_under_masks(model: RandomMasks | SpanMask | SpanWindows, d: int, rng: Generator, inputs: Inputs) -> Array:
-    """Returns test and train errors, (2, coordinates or windows)."""
+    """Return test and train errors, (2, coordinates or windows)."""
     if isinstance(model, RandomMasks):
         return coordinate_errors(model, d, rng, inputs)
     return span_errors(model, d, rng, inputs)

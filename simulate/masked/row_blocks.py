@@ -23,7 +23,7 @@ SILENT = 1e-14  # a spread below this share of the largest entry is rounding
 
 
 def block_rows(d: int) -> int:
-    """Returns how many rows of d numbers make a block."""
+    """Return how many rows of d numbers make a block."""
     return max(256, BLOCK_NUMBERS // d)
 
 
@@ -60,7 +60,7 @@ class RowBlocks:
     @classmethod
     @checked
     def of_array(cls, name: str, X: Array, known: Gram | None = None) -> "RowBlocks":
-        """Takes a finite matrix (n, d) in memory, not copied where it is float64 in C order; blocks are views of it."""
+        """Take a finite matrix (n, d) in memory, not copied where it is float64 in C order; blocks are views of it."""
         X = checks.block(name, X, None, None)
         step = block_rows(X.shape[1])
         return cls(X.shape[1], partial(_views, X, step), name, X, known)
@@ -85,7 +85,7 @@ class RowBlocks:
 
     @checked
     def numbered(self, start: int = 0) -> Iterator[tuple[int, Array]]:
-        """Yields each block with the number of its first row, from the block that begins at row `start`."""
+        """Yield each block with the number of its first row, from the block that begins at row `start`."""
         first = 0
         for block in self:
             if first >= start:
@@ -163,13 +163,13 @@ class RowBlocks:
         return [one.moments() for one in sums]
 
     def _require_size(self, power: Array) -> None:
-        """Raises ValueError where a column, with these sums of squares (d,), is too large or too small."""
+        """Raise ValueError where a column, with these sums of squares (d,), is too large or too small."""
         if not checks.representable(power):
             sizes = np.max([abs(block).max(axis=0) for block in self], axis=0)
             checks.raise_not_representable(self.name, sizes[None])
 
     def second_moments(self) -> Array:
-        """Returns a new lower triangle of X'X/n, in Fortran order, for n >= d."""
+        """Return a new lower triangle of X'X/n, in Fortran order, for n >= d."""
         if self.in_memory is not None and self.known is None and "gram" not in self.__dict__:
             return np.asarray(dsyrk(1 / self.n, self.in_memory.T, lower=1))
         products = self.gram.products
@@ -179,14 +179,14 @@ class RowBlocks:
         return np.asarray(products / self.n)
 
     def all_rows(self) -> Array:
-        """Returns all rows at once, (n, d); cheap where they are in memory, and for fewer rows than coordinates."""
+        """Return all rows at once, (n, d); cheap where they are in memory, and for fewer rows than coordinates."""
         if self.in_memory is not None:
             return self.in_memory
         held = self.gram.held
         return held if held is not None else np.concatenate(list(self))
 
     def triangle(self) -> Array:
-        """Returns the triangular factor R (min(n, d), d) of the QR decomposition of X, merged block by block.
+        """Return the triangular factor R (min(n, d), d) of the QR decomposition of X, merged block by block.
 
         It has the singular values and right vectors of X to full precision, where the Gram matrix has half of it.
         """
@@ -198,7 +198,7 @@ class RowBlocks:
 
     @checked
     def take(self, rows: NDArray[np.integer]) -> Array:
-        """Returns the rows (k, d) of these ascending numbers."""
+        """Return the rows (k, d) of these ascending numbers."""
         checks.row_numbers("rows", rows, self._known_size)
         if self.in_memory is not None:
             return np.asarray(self.in_memory[rows])
@@ -214,14 +214,14 @@ class RowBlocks:
 
     @checked
     def mapped(self, change: Callable[[int, Array], Array], known: Gram | None = None) -> "RowBlocks":
-        """Returns blocks in which change(number of the first row, block) stands for each block; (rows, d) both."""
+        """Return blocks in which change(number of the first row, block) stands for each block; (rows, d) both."""
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, _changed_block(change, 0, self.in_memory), known)
         return RowBlocks(self.d, partial(_changed, self, change), self.name, known=known, size=self.size)
 
     @checked
     def centered(self, standardize: bool = False) -> "RowBlocks":
-        """Returns the rows minus their mean, with `standardize` in units of each column's standard deviation.
+        """Return the rows minus their mean, with `standardize` in units of each column's standard deviation.
 
         The Gram matrix of the result comes from the one pass that measures the means. ValueError with `standardize` for
         a column that does not vary.
@@ -242,7 +242,7 @@ class RowBlocks:
 
     @checked
     def columns(self, chosen: Sequence[int]) -> "RowBlocks":
-        """Returns the same rows with the chosen columns alone."""
+        """Return the same rows with the chosen columns alone."""
         if not len(chosen) or min(chosen) < -self.d or max(chosen) >= self.d:
             raise ValueError(f"chosen must be numbers of columns from 0 to {self.d - 1}, got {shown(chosen)}")
         kept = np.asarray(chosen, dtype=np.int64)
@@ -252,7 +252,7 @@ class RowBlocks:
 
     @checked
     def rows(self, chosen: NDArray[np.bool_], known: Gram | None = None) -> "RowBlocks":
-        """Returns the rows (of all n) for which `chosen` (n,) is true, in their order."""
+        """Return the rows (of all n) for which `chosen` (n,) is true, in their order."""
         checks.one_for_each_row("chosen", chosen, self._known_size)
         if self.in_memory is not None:
             return RowBlocks.of_array(self.name, self.in_memory[chosen], known)

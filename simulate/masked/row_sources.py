@@ -21,7 +21,7 @@ from theory.core.checks import shown
 
 @checked
 def row_blocks(X: Any) -> RowBlocks:
-    """Takes a data matrix X (n, d) as blocks of rows, of which fits hold one at a time.
+    """Take a data matrix X (n, d) as blocks of rows, of which fits hold one at a time.
 
     X is one of: a memory-mapped array (numpy.load with mmap_mode="r"); a function without arguments that returns an
     iterator of blocks (rows, d); a list or tuple of such blocks, or of memory-mapped ones; the path (pathlib.Path) of a
@@ -38,7 +38,7 @@ def row_blocks(X: Any) -> RowBlocks:
 
 
 def as_row_blocks(name: str, data: Any) -> RowBlocks:
-    """Converts anything that `row_blocks` takes; `name` is what errors call it. A matrix in memory is copied."""
+    """Convert anything that `row_blocks` takes; `name` is what errors call it. A matrix in memory is copied."""
     if isinstance(data, RowBlocks):
         return data
     if isinstance(data, os.PathLike):
@@ -76,7 +76,7 @@ def _opened(name: str, path: Path) -> Any:
 
 
 def parquet_file(path: Path) -> Any:
-    """Opens a Parquet file by pyarrow; ImportError that names the extra where that is missing."""
+    """Open a Parquet file by pyarrow; ImportError that names the extra where that is missing."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:

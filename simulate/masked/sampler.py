@@ -94,7 +94,7 @@ def _gaussian(covariance: Any, n: int, rng: Generator) -> Array:
 
 
 def by_eigenvectors(covariance: Covariance, noise: Array) -> Array:
-    """Gives rows of white noise (n, d), which it overwrites, the covariance; the cheapest way for any record."""
+    """Give rows of white noise (n, d), which it overwrites, the covariance; the cheapest way for any record."""
     noise *= np.sqrt(covariance.eigenvalues)
     return np.asarray(noise @ covariance.eigenvectors.T)
 
@@ -106,7 +106,7 @@ def has_own_map(covariance: Covariance) -> bool:
 
 @singledispatch
 def times_root(covariance: Any, noise: Array) -> Array:
-    """Returns the product noise @ Sigma^(1/2), by the eigenvectors of any record; may overwrite `noise`."""
+    """Return the product noise @ Sigma^(1/2), by the eigenvectors of any record; may overwrite `noise`."""
     return np.asarray((noise @ covariance.eigenvectors) * np.sqrt(covariance.eigenvalues) @ covariance.eigenvectors.T)
 
 
@@ -128,7 +128,7 @@ def _power_law_root(covariance: PowerLaw, noise: Array) -> Array:
 
 @times_root.register
 def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
-    """Returns the root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
+    """Return the root of a lattice field: every wave number of a row is multiplied by the root of its variance."""
     shape = (covariance.side,) * covariance.dimension
     axes = tuple(range(1, covariance.dimension + 1))
     roots = np.sqrt(covariance.mode_grid()[..., : covariance.side // 2 + 1])
@@ -140,7 +140,7 @@ def _lattice(covariance: GaussianFreeField, noise: Array) -> Array:
 @times_root.register(Equicorrelated)
 @times_root.register(Blocks)
 def _exchangeable(covariance: Equicorrelated | Blocks, noise: Array) -> Array:
-    """Returns the root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
+    """Return the root of blocks: within each it has one eigenvalue for the mean and one for the deviations from it."""
     r, size = covariance.correlation, covariance.block_size if isinstance(covariance, Blocks) else int(covariance.d)
     blocks = noise.reshape(len(noise), -1, size)
     means = blocks.mean(axis=2, keepdims=True)

@@ -41,7 +41,7 @@ def correlation_eigenvalues(model: SampledRows, d: int, rng: Generator, inputs: 
 
 @checked
 def eigenvalues_of_predictor(predictor: Array, shrinkage: Array) -> Array:
-    """Computes the eigenvalues (d,) of a fitted joint predictor A = 1 - diag(Q)^-1 Q, ascending.
+    """Compute the eigenvalues (d,) of a fitted joint predictor A = 1 - diag(Q)^-1 Q, ascending.
 
     They are those of the symmetric matrix diag(Q)^1/2 A diag(Q)^-1/2. predictor: (d, d); shrinkage: (d,), lam diag(Q)
     as a fit returns it, or diag(Q) times any positive constant. ValueError where the scaled matrix is not symmetric:

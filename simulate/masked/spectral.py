@@ -48,7 +48,7 @@ class Diagonals:
 
 
 def diagonals(modes: Modes, lams: Array) -> Diagonals:
-    """Computes the errors of all coordinates by two products of squared vectors with functions of the eigenvalues."""
+    """Compute the errors of all coordinates by two products of squared vectors with functions of the eigenvalues."""
     n, eigenvalues, rank = modes.n, modes.eigenvalues[:, None], len(modes.eigenvalues)
     loadings, inverse = modes.vectors**2, 1 / (eigenvalues + lams)
     inside = (loadings @ inverse).T
@@ -71,7 +71,7 @@ def diagonals(modes: Modes, lams: Array) -> Diagonals:
 
 
 def predictor(modes: Modes, lam: float) -> Array:
-    """Computes the joint predictor (d, d) by one product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
+    """Compute the joint predictor (d, d) by one product: row k is H_kj/(lam Q_kk), H = I - lam Q, or -Q_kj/Q_kk.
 
     The first loses digits where lam Q_kk is small, the second where it is near 1 or, at lam = 0, Q_kk infinite.
     """
@@ -87,7 +87,7 @@ def predictor(modes: Modes, lam: float) -> Array:
 
 
 def spectral(X: RowBlocks, lam: float) -> Regressions:
-    """Returns the regressions for any conditioning, at several times the cost of a Cholesky route."""
+    """Return the regressions for any conditioning, at several times the cost of a Cholesky route."""
     modes = decompose(X, lam)
     found = diagonals(modes, np.array([lam]))
     return Regressions(
@@ -102,7 +102,7 @@ def spectral(X: RowBlocks, lam: float) -> Regressions:
 
 
 def decompose(X: RowBlocks, smallest_lam: float) -> Modes:
-    """Finds the modes by the smaller Gram matrix, or by the singular values of X where it does not resolve them."""
+    """Find the modes by the smaller Gram matrix, or by the singular values of X where it does not resolve them."""
     n, d = X.n, X.d
     gram = X.second_moments() if n >= d else dsyrk(1 / n, X.all_rows().T, lower=1, trans=1)
     eigenvalues, vectors = eigh(gram, lower=True, driver="evd", overwrite_a=True, check_finite=False)
@@ -120,7 +120,7 @@ def decompose(X: RowBlocks, smallest_lam: float) -> Modes:
 
 
 def leave_one_out(X: RowBlocks, lam: float, start: int = 0) -> Pairs:
-    """Yields the residuals and the exact leave-one-out residuals of blocks of rows, at one ridge.
+    """Yield the residuals and the exact leave-one-out residuals of blocks of rows, at one ridge.
 
     `start` is the row with which the first block to be yielded begins.
     """
@@ -149,17 +149,17 @@ class LeaveOneOut:
 
     @classmethod
     def of_modes(cls, X: Array, modes: Modes) -> "LeaveOneOut":
-        """Takes the left vectors from the modes of all rows and X, which may hold only some of these rows."""
+        """Take the left vectors from the modes of all rows and X, which may hold only some of these rows."""
         singular = np.sqrt(modes.eigenvalues)
         left = X @ (modes.vectors / (np.sqrt(modes.n) * singular))
         return cls(modes.n, left, singular, modes.vectors, modes.null)
 
     def residuals(self, lam: float) -> Array:
-        """Computes the leave-one-out residuals (rows, d) by one product."""
+        """Compute the leave-one-out residuals (rows, d) by one product."""
         return self.pair(lam)[1]
 
     def pair(self, lam: float) -> tuple[Array, Array]:
-        """Computes the residuals of the fit, (XQ)_ik/Q_kk, and the leave-one-out residuals, (rows, d) both."""
+        """Compute the residuals of the fit, (XQ)_ik/Q_kk, and the leave-one-out residuals, (rows, d) both."""
         n = self.n
         inverse = 1 / (self.singular**2 + lam)
         solved = (self.left * (np.sqrt(n) * self.singular * inverse)) @ self.vectors.T
@@ -184,7 +184,7 @@ def _singular_modes(X: RowBlocks) -> Modes:
 
 
 def _singular_values(X: Array, rows: int | None = None) -> tuple[Array, Array, Array, Array]:
-    """Returns the singular values (r,) of X/sqrt(n), left vectors (n, r), right vectors (d, r), and diag P (d,).
+    """Return the singular values (r,) of X/sqrt(n), left vectors (n, r), right vectors (d, r), and diag P (d,).
 
     X may be a triangular factor of a matrix that has more `rows`.
     """

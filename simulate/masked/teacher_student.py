@@ -32,7 +32,7 @@ def teacher_student_error(model: TeacherStudent, d: int, rng: Generator, inputs:
 
 
 def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] | None:
-    """Returns lam^2 tr Q Sigma Q and tr Q C Q Sigma = tr Q Sigma - lam tr Q Sigma Q; None where rounding would show.
+    """Return lam^2 tr Q Sigma Q and tr Q C Q Sigma = tr Q Sigma - lam tr Q Sigma Q; None where rounding would show.
 
     The two terms of the difference are the larger the smaller the ridge is where C has null vectors, as for n < d; Q
     has a relative error of order 1e-16 |C|/lam too.
@@ -50,7 +50,7 @@ def _by_inverse(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float] |
 
 
 def _by_modes(X: RowBlocks, lam: float, Sigma: Array) -> tuple[float, float]:
-    """Returns the same for any ridge, with C = V s V': sums over s weighted by diag(V' Sigma V).
+    """Return the same for any ridge, with C = V s V': sums over s weighted by diag(V' Sigma V).
 
     The first has what the null space of X holds of tr Sigma too.
     """

@@ -84,7 +84,7 @@ def clone(
     tempering: bool = False,
     check: bool = True,
 ) -> Clone:
-    """Makes a clone of sequences: fits energies of at most `order` bodies, and samples them by the heat bath.
+    """Make a clone of sequences: fits energies of at most `order` bodies, and samples them by the heat bath.
 
     A clone shows what a learner can know that sees only interactions of at most `order` sites (arXiv:2410.19637). The
     sequences are `states` (M, L), integers below `n_colors`, and count by `weights` (M,), equally where None. Order 1
@@ -135,7 +135,7 @@ def clone(
 
 
 def require_order(order: int, data: Sequences, triplets: Kind = "full") -> None:
-    """Raises ValueError for an order that there is not, or that the sequences do not suffice for."""
+    """Raise ValueError for an order that there is not, or that the sequences do not suffice for."""
     if order not in range(1, MOST_ORDER + 1):
         raise ValueError(f"order must be 1, 2 or {MOST_ORDER}, the number of sites that interact, got {order}")
     if order > data.n_sites:
@@ -152,7 +152,7 @@ def require_order(order: int, data: Sequences, triplets: Kind = "full") -> None:
 def _fitted(
     states: Any, n_colors: int, order: int, kind: Kind, options: dict[str, Any]
 ) -> tuple[Potts, str, bool, float]:
-    """Returns the fitted law, its kind, whether the fit converged, and the residual of the fit."""
+    """Return the fitted law, its kind, whether the fit converged, and the residual of the fit."""
     if order == 1:
         return (
             site_independent(states, n_colors, pseudocount=1 / n_colors, weights=options["weights"]),
@@ -168,7 +168,7 @@ def _fitted(
 
 
 def compared(data: Sequences, chains: Chains, *, order: int, kind: str, model: Potts | None, seed: int) -> Clone:
-    """Returns the clone that these chains are, compared with its original; without a `model` it has no joint law."""
+    """Return the clone that these chains are, compared with its original; without a `model` it has no joint law."""
     size = min(chains.effective_sample_size, float(len(chains.states)))
     report = marginal_mismatches(
         data.columns.T,

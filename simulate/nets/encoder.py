@@ -49,7 +49,7 @@ class EncoderTraining(Result):
     orders: Array | None = field(default=None, repr=False, kw_only=True)
 
     def logits(self, states: Any, sites: Any) -> Array:
-        """Computes the logits (R, C) of the hidden `sites` (R,) of states (R, L), in the precision of the training."""
+        """Compute the logits (R, C) of the hidden `sites` (R,) of states (R, L), in the precision of the training."""
         colors = checked_samples("states", states, self.settings.n_colors, self.settings.n_sites)
         hidden = checks.integer_array("sites", sites)
         if hidden.shape != (len(colors),) or hidden.min() < 0 or hidden.max() >= self.settings.n_sites:
@@ -61,7 +61,7 @@ class EncoderTraining(Result):
         return logits_of(self.settings, self.weights, colors, hidden)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each measurement; needs pandas."""
+        """Return a table with a row for each measurement; needs pandas."""
         shares = {} if self.orders is None else {f"order_{k}": share for k, share in enumerate(self.orders.T)}
         return table(step=self.steps, loss=self.losses, **self.other_losses, **shares)
 
@@ -151,7 +151,7 @@ def _require_fit(settings: VanillaEncoder, contexts: MaskedContexts, name: str =
 
 
 def _contexts(settings: VanillaEncoder, test: MaskedContexts, others: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns the contexts of everything that is measured, by name."""
+    """Return the contexts of everything that is measured, by name."""
     found = {TEST: test}
     for name, data in (others or {}).items():
         if not isinstance(name, str) or name in (TEST, "step", "loss"):

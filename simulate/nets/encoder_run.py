@@ -71,7 +71,7 @@ class Run:
         )  # fmt: skip
 
     def execute(self, progress: str | None, save_seconds: float) -> None:
-        """Runs to the end; DivergenceError where the loss is no longer finite."""
+        """Run to the end; DivergenceError where the loss is no longer finite."""
         with _precision(self.problem.precision):
             saved = self._file.load() if self._file else None
             if saved is not None:
@@ -94,7 +94,7 @@ class Run:
                 self._file.save(self._state())
 
     def weights(self) -> tuple[NDArray[Any], ...]:
-        """Returns copies of the arrays of the network, in the order of its tree."""
+        """Return copies of the arrays of the network, in the order of its tree."""
         import jax
 
         return tuple(np.array(leaf) for leaf in jax.tree.leaves(self._parameters))
@@ -111,7 +111,7 @@ class Run:
         self._data = (jnp.asarray(states),) if contexts is None else _arrays(contexts)
 
     def _advance(self) -> int:
-        """Makes steps up to the next one that is measured or the end of the chunk, and returns how many.
+        """Make steps up to the next one that is measured or the end of the chunk, and return how many.
 
         The batches of a whole chunk are drawn at once, so that they do not depend on what is measured.
         """
@@ -134,7 +134,7 @@ class Run:
         return count
 
     def _loss(self, contexts: MaskedContexts) -> float:
-        """Returns the masked loss on these contexts, added up over blocks in double precision."""
+        """Return the masked loss on these contexts, added up over blocks in double precision."""
         total = 0.0
         for block in _padded(contexts):
             total += float(self._functions.loss(self._parameters, *block))
@@ -142,7 +142,7 @@ class Run:
         return total
 
     def _orders(self) -> list[float]:
-        """Returns the shares of the interaction orders in the logits at all contexts, which weigh alike."""
+        """Return the shares of the interaction orders in the logits at all contexts, which weigh alike."""
         L, C = self.problem.settings.n_sites, self.problem.settings.n_colors
         visible, tables, logits = visible_colors(L, C).astype(np.int32), [], self._functions.logits
         for site in range(L):
@@ -199,7 +199,7 @@ class Run:
 def logits_of(
     settings: VanillaEncoder, weights: Sequence[NDArray[Any]], states: NDArray[Any], sites: NDArray[Any]
 ) -> Array:
-    """Returns the logits (R, C) that a network with these weights gives to the hidden sites of states (R, L)."""
+    """Return the logits (R, C) that a network with these weights gives to the hidden sites of states (R, L)."""
     import equinox as eqx
     import jax
     import jax.numpy as jnp
@@ -214,7 +214,7 @@ def logits_of(
 
 
 def _precision(precision: str) -> Any:
-    """The context in which JAX makes arrays of this precision; outside of it nothing is changed."""
+    """Return the context in which JAX makes arrays of this precision; outside of it nothing is changed."""
     import jax
 
     return jax.enable_x64(precision == "float64")
@@ -228,7 +228,7 @@ def _arrays(contexts: MaskedContexts) -> tuple[Any, ...]:
 
 
 def _padded(contexts: MaskedContexts) -> list[tuple[Any, ...]]:
-    """Returns blocks of equal size, a power of two, so that one compiled function measures many data.
+    """Return blocks of equal size, a power of two, so that one compiled function measures many data.
 
     What fills the last block has no weight.
     """

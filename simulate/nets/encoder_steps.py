@@ -32,7 +32,7 @@ class Compiled:
 
 @lru_cache(maxsize=16)
 def compiled(settings: VanillaEncoder) -> Compiled:
-    """Returns the functions for an architecture, which JAX compiles at their first call with data of a new shape."""
+    """Return the functions for an architecture, which JAX compiles at their first call with data of a new shape."""
     import equinox as eqx
     import jax
     import jax.numpy as jnp

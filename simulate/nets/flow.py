@@ -107,7 +107,7 @@ def gradient_flow(
 
 
 def _reason(above: bool, status: str, horizon: float, evaluations: int) -> str:
-    """What stopped a flow whose loss is still above the one asked for; nothing to say otherwise."""
+    """Return what stopped a flow whose loss is still above the one asked for; nothing to say otherwise."""
     if not above:
         return ""
     if status == "finished":

@@ -54,7 +54,7 @@ class StackTraining(Result):
         return np.asarray(self.value_norms - self.value_norms[0] - self.value_steps)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with a row for each measurement, layers counted from 1; needs pandas."""
+        """Return a table with a row for each measurement, layers counted from 1; needs pandas."""
         columns = {"step": self.steps, "loss": self.losses}
         for name in ("attention_norms", "value_norms", "displacements"):
             values = getattr(self, name)

@@ -47,7 +47,7 @@ class MarginalReport(Result):
     mismatches: tuple[MarginalMismatch, ...]
 
     def to_frame(self) -> "pd.DataFrame":
-        """A table with one row for each order; needs pandas."""
+        """Return a table with one row for each order; needs pandas."""
         names = ("order", "mean", "largest", "noise", "n_subsets")
         return table(**{name: [getattr(each, name) for each in self.mismatches] for name in names})
 
@@ -63,7 +63,7 @@ def marginal_mismatches(
     max_subsets: int = MOST_SUBSETS,
     seed: int = 0,
 ) -> MarginalReport:
-    """Compares the marginals of one, two and three sites of `states` (M, L) with those of `others` (M', L).
+    """Compare the marginals of one, two and three sites of `states` (M, L) with those of `others` (M', L).
 
     Colors are integers below `n_colors`. The samples of `states` count by `weights` (M,), equally where None; those of
     `others` count equally, and `effective_size` is the number of independent states that they are worth, M' where None.
@@ -120,7 +120,7 @@ def _mismatch(
 
 
 def subsets(n_sites: int, order: int, most: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Returns all sets of `order` sites, or `most` different ones at random where there are more."""
+    """Return all sets of `order` sites, or `most` different ones at random where there are more."""
     if comb(n_sites, order) <= most:
         return [np.array(sites) for sites in combinations(range(n_sites), order)]
     found: dict[tuple[int, ...], None] = {}
@@ -130,7 +130,7 @@ def subsets(n_sites: int, order: int, most: int, rng: np.random.Generator) -> li
 
 
 def _frequencies(columns: NDArray[np.int64], w: Array, n_colors: int) -> Array:
-    """Returns the joint frequencies (C^r,) of r columns (r, M)."""
+    """Return the joint frequencies (C^r,) of r columns (r, M)."""
     codes = columns[0]
     for column in columns[1:]:
         codes = codes * n_colors + column

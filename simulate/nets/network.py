@@ -25,14 +25,14 @@ def missing_packages() -> str | None:
 
 
 def require_packages() -> None:
-    """Raises ImportError, with the command that installs them, where packages of the extra `nets` are missing."""
+    """Raise ImportError, with the command that installs them, where packages of the extra `nets` are missing."""
     missing = missing_packages()
     if missing:
         raise ImportError(missing)
 
 
 def build(settings: VanillaEncoder, seed: int) -> Any:
-    """Makes a network with random weights, which Equinox draws: uniform within one over the root of the inputs.
+    """Make a network with random weights, which Equinox draws: uniform within one over the root of the inputs.
 
     Called with the tokens of all sites (L,), the number C at the masked one, and that site, it returns the logits (C,).
     """
@@ -43,7 +43,7 @@ def build(settings: VanillaEncoder, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _network_class() -> Any:
-    """Returns the class of networks; it is made here, since its base class belongs to a package that may be missing."""
+    """Return the class of networks; it is made here, since its base class belongs to a package that may be missing."""
     import equinox as eqx
     import jax
     import jax.numpy as jnp
@@ -66,7 +66,7 @@ def _network_class() -> Any:
             self.perceptron = None if settings.attention_only else linear
 
         def __call__(self, stream: Any, rows: Any) -> Any:
-            """Returns the given rows (R,) of the stream (L, d) after this block, (R, d)."""
+            """Return the given rows (R,) of the stream (L, d) after this block, (R, d)."""
             normed = jax.vmap(self.attention_norm)(stream)
             after = stream[rows] + self.attention(normed[rows], normed, normed)
             if self.perceptron is None:
@@ -94,7 +94,7 @@ def _network_class() -> Any:
             self.readout = eqx.nn.Linear(d, settings.n_colors, key=keys[2])
 
         def __call__(self, tokens: Any, site: Any) -> Any:
-            """Returns the logits (C,) of the masked `site`, whose token must be C; only its row leaves the blocks."""
+            """Return the logits (C,) of the masked `site`, whose token must be C; only its row leaves the blocks."""
             stream = self.tokens[tokens] + self.positions
             every = jnp.arange(len(stream))
             for block in self.blocks[:-1]:

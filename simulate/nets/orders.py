@@ -33,7 +33,7 @@ def measured_orders(stack: FactoredStack, max_contexts: int = MAX_CONTEXTS) -> A
 
 
 def require_orders(name: str, n_sites: int, n_colors: int, max_contexts: int = MAX_CONTEXTS) -> None:
-    """Raises ValueError, which names the argument, where the orders of a network of this size cannot be measured."""
+    """Raise ValueError, which names the argument, where the orders of a network of this size cannot be measured."""
     L, C = n_sites, n_colors
     if C < 2 or L < 2:
         raise ValueError(f"{name} must have at least 2 sites and 2 colors, got {L} and {C}")
@@ -44,12 +44,12 @@ def require_orders(name: str, n_sites: int, n_colors: int, max_contexts: int = M
 
 
 def visible_colors(n_sites: int, n_colors: int) -> NDArray[np.int64]:
-    """Returns the colors of the visible sites in all contexts of one hidden site, (C^(L-1), L - 1)."""
+    """Return the colors of the visible sites in all contexts of one hidden site, (C^(L-1), L - 1)."""
     return np.indices((n_colors,) * (n_sites - 1)).reshape(n_sites - 1, -1).T
 
 
 def orders_of_logits(name: str, logits: Array) -> Array:
-    """Returns the shares (L,) of the orders in logits (L, C^(L-1), C) of every hidden site at its `visible_colors`.
+    """Return the shares (L,) of the orders in logits (L, C^(L-1), C) of every hidden site at its `visible_colors`.
 
     ValueError, which names the argument that the logits come from, where all logits are equal.
     """

@@ -79,7 +79,7 @@ class MaskedContexts:
 
 @checked
 def enumerated_contexts(model: Potts, max_states: int = MAX_STATES) -> MaskedContexts:
-    """Lists all L C^(L-1) masked contexts of a small Potts model, with their exact weights and conditional laws.
+    """List all L C^(L-1) masked contexts of a small Potts model, with their exact weights and conditional laws.
 
     A network trained on them follows the gradient of the population: there is no sampling noise. ValueError, before any
     work is done, where the C^L states are more than `max_states`.
@@ -107,7 +107,7 @@ def enumerated_contexts(model: Potts, max_states: int = MAX_STATES) -> MaskedCon
 
 @checked
 def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: int, weights: Array | None = None) -> MaskedContexts:
-    """Counts the masked contexts of samples `states` (M, L): each site of each sample is hidden in turn.
+    """Count the masked contexts of samples `states` (M, L): each site of each sample is hidden in turn.
 
     Equal contexts become one row, with the observed frequencies of the hidden color as its targets, so that a gradient
     costs no more with many samples of a small system than with few. `weights` (M,) of the samples are equal where None.

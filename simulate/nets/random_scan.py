@@ -55,7 +55,7 @@ class StackChains:
             self._states[chains, sites] = (share < (uniform * share[:, -1])[:, None]).sum(axis=1)
 
     def scores(self) -> Array:
-        """The sums sum_i log P(s_i | rest) of the present states, (n_chains,)."""
+        """Return the sums sum_i log P(s_i | rest) of the present states, (n_chains,)."""
         total = np.zeros(len(self._states))
         for site in range(self._states.shape[1]):
             x = one_hot(self._states, self.stack.n_colors)
@@ -65,7 +65,7 @@ class StackChains:
         return total
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns a copy of the states; the run of a stack is not kept on disk."""
+        """Return a copy of the states; the run of a stack is not kept on disk."""
         return {"states": self.states}
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
@@ -85,7 +85,7 @@ def clone_of_stack(
     max_sweeps: int = 20_000,
     check: bool = True,
 ) -> Clone:
-    """Makes a clone of sequences from a stack of attention layers that was trained on them (arXiv:2410.19637).
+    """Make a clone of sequences from a stack of attention layers that was trained on them (arXiv:2410.19637).
 
     The stack predicts each site from the others, with interactions of at most `stack.max_order` sites. Its predictions
     are in general not the conditional distributions of one joint law: sites are therefore updated in random order, and

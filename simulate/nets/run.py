@@ -34,13 +34,13 @@ class Data(Protocol):
         """Plain numbers that a reader of an error would know these data by."""
 
     def next_batch(self) -> Batch:
-        """The contexts of the next step."""
+        """Return the contexts of the next step."""
 
     def test_loss(self, weights: Weights) -> float:
         """The loss that is recorded."""
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The arrays to be saved."""
+        """Return the arrays to be saved."""
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Goes on from what `state` gave."""
@@ -88,7 +88,7 @@ class SequenceData:
         return json.dumps(self._rng.bit_generator.state, default=lambda array: array.tolist())
 
     def next_batch(self) -> Batch:
-        """The next sequences of this epoch, or the first ones of the next."""
+        """Return the next sequences of this epoch, or the first ones of the next."""
         states = self.arrays[0]
         if self._place + self._size > len(self._order):
             self._order, self._place = self._rng.permutation(len(states)), 0
@@ -101,7 +101,7 @@ class SequenceData:
         return stack_loss(weights, self._tests)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The generator and the rest of the epoch."""
+        """Return the generator and the rest of the epoch."""
         return {"generator": np.array(self.generator_state), "order": self._order, "place": np.array(self._place)}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
@@ -126,7 +126,7 @@ class Run:
         }
 
     def advance(self) -> None:
-        """Makes one step; DivergenceError where the loss is no longer finite."""
+        """Make one step; DivergenceError where the loss is no longer finite."""
         with np.errstate(over="ignore", invalid="ignore"):  # said below, with its reason
             loss, gradient = loss_and_gradient(self.weights, self.data.next_batch())
             self._require_finite(loss)
@@ -137,7 +137,7 @@ class Run:
             self._squares += [_squared(change) for change in steps[:2]]
 
     def measure(self) -> None:
-        """Records the present weights, unless that was done at this step."""
+        """Record the present weights, unless that was done at this step."""
         kept = self._measured
         if self.step in kept["steps"][-1:]:
             return
@@ -156,7 +156,7 @@ class Run:
             kept["orders"].append(measured_orders(self._stack()))
 
     def finished(self) -> StackTraining:
-        """Returns the course of the run."""
+        """Return the course of the run."""
         kept = {name: np.array(values) for name, values in self._measured.items()}
         return StackTraining(
             stack=self._stack(),
@@ -172,7 +172,7 @@ class Run:
         )
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Returns the arrays to be saved."""
+        """Return the arrays to be saved."""
         arrays = {f"weights_{k}": array for k, array in enumerate(self.weights.arrays)}
         moments = {f"moment_{k}": array for k, array in enumerate(self._moments)}
         measured = {f"measured_{name}": np.array(values) for name, values in self._measured.items()}
@@ -189,7 +189,7 @@ class Run:
         self.data.restore({name.removeprefix("data_"): value for name, value in saved.items() if name[:5] == "data_"})
 
     def _directions(self, gradients: list[Array]) -> list[Array]:
-        """What is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
+        """Return what is subtracted, up to the rate: the gradients, or Adam's ratios of their running moments."""
         if not self._moments:
             return gradients
         moments = zip(self._moments[::2], self._moments[1::2], strict=True)
@@ -210,5 +210,5 @@ class Run:
 
 
 def _squared(arrays: Array) -> Array:
-    """The squared norms of the layers, (N,)."""
+    """Return the squared norms of the layers, (N,)."""
     return np.asarray(np.einsum("nij,nij->n", arrays, arrays))

@@ -39,7 +39,7 @@ class SpectralEstimate(Result):
         return float(self.singular_values[0])
 
     def attention_overlap(self, site_couplings: Any) -> float:
-        """The squared cosine between A and a symmetric matrix J (L, L), whose diagonal does not count.
+        """Return the squared cosine between A and a symmetric matrix J (L, L), whose diagonal does not count.
 
         ValueError for another shape, and for couplings that are all zero.
         """
@@ -49,7 +49,7 @@ class SpectralEstimate(Result):
         return _squared_cosine("site_couplings", self.attention, J - np.diag(np.diag(J)))
 
     def values_overlap(self, color_couplings: Any) -> float:
-        """The squared cosine between V and a matrix U (C, C) after its row and column means were subtracted.
+        """Return the squared cosine between V and a matrix U (C, C) after its row and column means were subtracted.
 
         ValueError for another shape, and for couplings that are then all zero.
         """
@@ -62,7 +62,7 @@ class SpectralEstimate(Result):
 
 @checked
 def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whitened: bool = False) -> SpectralEstimate:
-    """Computes the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
+    """Compute the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 
     The matrix has a row for each pair of sites i < j, and a column for each of the orthonormal symmetric matrices B of
     size C - 1. Its entries are sqrt(2) <Cov_ij, B>, where Cov_ij is the covariance of the Helmert contrasts of the two
@@ -120,7 +120,7 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whiten
 
 
 def _uncorrelated(X: Array) -> Array:
-    """Returns X (X'X/M)^(-1/2) of centered numbers X (M, C - 1), from the singular vectors of those that vary."""
+    """Return X (X'X/M)^(-1/2) of centered numbers X (M, C - 1), from the singular vectors of those that vary."""
     left, size, right = svd(X, full_matrices=False)
     varies = size > 1e-6 * np.sqrt(len(X))
     return np.asarray(np.sqrt(len(X)) * left[:, varies] @ right[varies])

@@ -36,7 +36,7 @@ class StackGradient(Result):
 
 @checked
 def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradient:
-    """Computes the masked loss of a stack on all `contexts`, and its exact gradient.
+    """Compute the masked loss of a stack on all `contexts`, and its exact gradient.
 
     With R = weights (softmax(z) - targets), the derivative by the logits at the hidden sites, back-propagation gives
     dV_l = dY_l^T (A_l X_{l-1}), T = dY_l V_l, dA_l = T X_{l-1}^T (contracted over contexts and colors), dX_{l-1} =
@@ -77,7 +77,7 @@ class Weights(NamedTuple):
     @classmethod
     @checked
     def of(cls, stack: FactoredStack) -> "Weights":
-        """Copies the arrays of a stack, in the one layout that kernels are compiled for."""
+        """Copy the arrays of a stack, in the one layout that kernels are compiled for."""
         fields = None if stack.fields is None else np.array(stack.fields, order="C")
         return cls(np.array(stack.attentions, order="C"), np.array(stack.values, order="C"), fields)
 
@@ -117,7 +117,7 @@ class Batch(NamedTuple):
     @classmethod
     @checked
     def of(cls, contexts: MaskedContexts) -> "Batch":
-        """Takes the arrays of a record of contexts."""
+        """Take the arrays of a record of contexts."""
         states, sites = (np.array(each, np.int64, order="C") for each in (contexts.states, contexts.sites))
         return cls(states, sites, np.array(contexts.weights), np.array(contexts.targets, order="C"))
 
@@ -136,12 +136,12 @@ class Batch(NamedTuple):
 
 
 def stack_loss(weights: Weights, batch: Batch) -> float:
-    """Computes the masked loss alone."""
+    """Compute the masked loss alone."""
     return _pass(weights, batch, with_gradient=False)[0]
 
 
 def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[float, Weights]:
-    """Computes the masked loss and its derivatives, as `stack_gradient`, without a record around them."""
+    """Compute the masked loss and its derivatives, as `stack_gradient`, without a record around them."""
     return _pass(weights, batch, with_gradient=True)
 
 

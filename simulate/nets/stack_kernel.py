@@ -32,7 +32,7 @@ def masked_pass(
     by_layers: tuple[Array, Array, Array],
     with_gradient: bool,
 ) -> float:
-    """Returns the masked loss of a stack and, `with_gradient`, adds its derivatives to those in `by_layers`.
+    """Return the masked loss of a stack and, `with_gradient`, add its derivatives to those in `by_layers`.
 
     Site sites[r] of states[r] is hidden, in R contexts with `weights` (R,) and `targets` (R, C). `layers` are A (N, L,
     L), V (N, C, C) and the fields (L, C), and so are `by_layers`; `transposed` are A and V with both last axes swapped.
@@ -95,7 +95,7 @@ def masked_pass(
 
 @_compiled
 def _one_hot(states: Integers, sites: Integers, first: int, found: Array) -> None:
-    """Writes the inputs of a block; where there are no more contexts the last one stands again."""
+    """Write the inputs of a block; where there are no more contexts the last one stands again."""
     found[:] = 0.0
     for r in range(CONTEXTS):
         s = min(first + r, len(states) - 1)
@@ -115,7 +115,7 @@ def _residuals(
     found: Array,
     by_fields: Array,
 ) -> float:
-    """Returns the loss of a block and writes its derivatives by the logits (C, contexts), to which fields are added."""
+    """Return the loss of a block and write its derivatives by the logits (C, contexts), to which fields are added."""
     total = 0.0
     for r in range(CONTEXTS):
         s = first + r
@@ -139,7 +139,7 @@ def _residuals(
 
 @_compiled
 def _product(matrix: Array, X: Array, found: Array) -> None:
-    """Writes matrix @ X."""
+    """Write matrix @ X."""
     if len(matrix) >= LARGE:
         np.dot(matrix, X, found)
         return
@@ -154,7 +154,7 @@ def _product(matrix: Array, X: Array, found: Array) -> None:
 
 @_compiled
 def _add_products(Y: Array, X: Array, found: Array) -> None:
-    """Adds Y @ X^T."""
+    """Add Y @ X^T."""
     if len(Y) >= LARGE:
         found += np.dot(Y, X.T)
         return

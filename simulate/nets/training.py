@@ -116,7 +116,7 @@ def _trained(
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> StackTraining:
-    """Makes the steps of a run, measures those in `record`, and keeps it on disk."""
+    """Make the steps of a run, measure those in `record`, and keep it on disk."""
     total, wait = int(checks.dimension(n_steps, name="n_steps")), checks.non_negative("save_seconds", save_seconds)
     if total > MOST_STEPS:
         raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
@@ -157,7 +157,7 @@ def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
 
 
 def _header(run: Run, total: int, recorded: set[int]) -> dict[str, Any]:
-    """What makes two runs the same: the arguments, and a digest of all numbers that they start from."""
+    """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
     digest = hashlib.sha256()
     for array in (*run.weights.arrays, *run.data.arrays, np.array(sorted(recorded))):
         digest.update(f"{array.dtype.str}{array.shape}".encode())

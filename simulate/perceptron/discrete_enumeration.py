@@ -50,12 +50,12 @@ class SolutionSet:
         return float(len(self.levels) ** self.n_weights) / max(self.seconds, 1e-9)
 
     def weights(self) -> Array:
-        """Returns the solutions themselves, (Z, N)."""
+        """Return the solutions themselves, (Z, N)."""
         powers = len(self.levels) ** np.arange(self.n_weights, dtype=np.int64)
         return np.asarray(np.asarray(self.levels)[self.codes[:, None] // powers % len(self.levels)])
 
     def pair_counts(self) -> NDArray[np.int64]:
-        """Returns how many ordered pairs of solutions differ in d = 0, 1, ..., N weights, (N + 1,); for two levels.
+        """Return how many ordered pairs of solutions differ in d = 0, 1, ..., N weights, (N + 1,); for two levels.
 
         The numbers follow from the Walsh transform F of the indicator of the solutions: 2^N n_d is the sum of K_d(|k|)
         F(k)^2 over all frequencies k, where |k| counts the ones of k and the Krawtchouk number K_d(j) is the
@@ -77,7 +77,7 @@ class SolutionSet:
 
 @checked
 def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> SolutionSet:
-    """Finds all weight vectors with `levels` of `model` that store the given `patterns` (P, N) at its margin.
+    """Find all weight vectors with `levels` of `model` that store the given `patterns` (P, N) at its margin.
 
     The load is that of the patterns: `model.alpha` is not looked at. Twice 2^25 configurations (a first time to count
     them) take about 0.02 s on one core. ValueError for more than 2^36 configurations, MemoryError with sizes where the
@@ -98,7 +98,7 @@ def enumerate_solutions(model: DiscretePerceptron, patterns: ArrayLike) -> Solut
 
 @checked
 def solution_counts(levels: Sequence[float], patterns: ArrayLike, margin: float = 0.0) -> NDArray[np.int64]:
-    """Counts the solutions after each of the patterns (P, N) is added, (P + 1,): the first number is L^N.
+    """Count the solutions after each of the patterns (P, N) is added, (P + 1,): the first number is L^N.
 
     All loads are measured at once, at hardly more than the price of the first few patterns. ValueError as in
     `enumerate_solutions`.
@@ -111,7 +111,7 @@ def solution_counts(levels: Sequence[float], patterns: ArrayLike, margin: float 
 
 
 def require_enumerable(name: str, n_levels: int, n_weights: int) -> None:
-    """Raises ValueError, before any power is computed, where there are more than 2^36 configurations."""
+    """Raise ValueError, before any power is computed, where there are more than 2^36 configurations."""
     if n_weights * math.log2(n_levels) > LOG2_LARGEST:
         raise ValueError(
             f"{name} must give at most 2^{LOG2_LARGEST} configurations, got {n_levels}^{n_weights} of "
@@ -120,12 +120,12 @@ def require_enumerable(name: str, n_levels: int, n_weights: int) -> None:
 
 
 def log_count(count: int | float) -> float:
-    """Returns the logarithm of a number of solutions; minus infinity for none."""
+    """Return the logarithm of a number of solutions; minus infinity for none."""
     return math.log(count) if count > 0 else -math.inf
 
 
 def _problem(levels: Any, patterns: Any, margin: Any) -> tuple[Array, Array, float]:
-    """Returns patterns, levels and the threshold of the field x.W, all checked."""
+    """Return patterns, levels and the threshold of the field x.W, all checked."""
     problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
     x = checks.finite_array("patterns", patterns, 2)
     n_weights, n_levels = x.shape[1], problem.n_levels
@@ -135,7 +135,7 @@ def _problem(levels: Any, patterns: Any, margin: Any) -> tuple[Array, Array, flo
 
 @cache
 def _krawtchouk_numbers(n: int) -> list[tuple[int, ...]]:
-    """Returns for d = 0, ..., n the coefficients of x^d in (1 - x)^j (1 + x)^(n - j), of all j."""
+    """Return for d = 0, ..., n the coefficients of x^d in (1 - x)^j (1 + x)^(n - j), of all j."""
     rows = []
     for j in range(n + 1):
         row = [1]

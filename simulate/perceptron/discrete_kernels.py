@@ -30,7 +30,7 @@ SUM, TWO, FOUR, LAST = np.uint64(0x0101010101010101), np.uint64(2), np.uint64(4)
 
 @cached_njit()
 def _ones(word: Any) -> Any:
-    """Counts the ones of a word: neighboring sums of 1, 2 and 4 bits, then all bytes by a multiplication."""
+    """Count the ones of a word: neighboring sums of 1, 2 and 4 bits, then all bytes by a multiplication."""
     word = word - ((word >> ONE) & PAIRS)
     word = (word & FOURS) + ((word >> TWO) & FOURS)
     return (((word + (word >> FOUR)) & BYTES) * SUM) >> LAST
@@ -38,7 +38,7 @@ def _ones(word: Any) -> Any:
 
 @cached_njit()
 def _fields(pattern: Array, levels: Array, first: int, stop: int, fields: Array) -> None:
-    """Writes the fields of the weights first, ..., stop - 1 in all their configurations."""
+    """Write the fields of the weights first, ..., stop - 1 in all their configurations."""
     fields[0], filled = 0.0, 1
     for i in range(first, stop):
         # From the highest level down, so that the part that all are made from is overwritten last.
@@ -53,7 +53,7 @@ def _fields(pattern: Array, levels: Array, first: int, stop: int, fields: Array)
 def _ascending(
     pattern: Array, levels: Array, n_low: int, fields: Array, codes: Integers, old: Array, old_codes: Integers
 ) -> None:
-    """Writes the fields of the first `n_low` weights in ascending order, and the configurations that they belong to.
+    """Write the fields of the first `n_low` weights in ascending order, and the configurations that they belong to.
 
     Each weight adds its levels to the list that is there: the shifted lists are in order, and are merged from the back.
     """
@@ -82,7 +82,7 @@ def _ascending(
 
 @cached_njit()
 def _sets_above(codes: Integers, sets: Words) -> None:
-    """Writes into sets[r] the configurations codes[r], codes[r + 1], ..., one bit for each."""
+    """Write into sets[r] the configurations codes[r], codes[r + 1], ..., one bit for each."""
     n, n_words = len(codes), sets.shape[1]
     for word in range(n_words):
         sets[n, word] = ZERO
@@ -94,7 +94,7 @@ def _sets_above(codes: Integers, sets: Words) -> None:
 
 @cached_njit()
 def _first_above(ascending: Array, values: Array, places: Integers) -> None:
-    """Writes the place of the first number above each value, which is the length where there is none.
+    """Write the place of the first number above each value, which is the length where there is none.
 
     All values are searched for side by side: halving by halving, there is then no branch that could be mispredicted.
     """
@@ -165,7 +165,7 @@ def _filter(
 
 @cached_njit()
 def _parts(n_levels: int, n_weights: int) -> tuple[int, int]:
-    """Returns how many weights are in the first part, and how many in the first two."""
+    """Return how many weights are in the first part, and how many in the first two."""
     n_low, low, n_inner, rows = 0, 1, 0, 1
     # The first part has a word at least and, as far as there is room, half of all weights.
     while n_low < n_weights and low * n_levels <= LOW and (low < WORD or 2 * n_low < n_weights):
@@ -178,7 +178,7 @@ def _parts(n_levels: int, n_weights: int) -> tuple[int, int]:
 
 @cached_njit()
 def count_after_each(patterns: Array, levels: Array, threshold: float) -> NDArray[np.int64]:
-    """Counts the configurations with all fields above `threshold`, after each of the patterns (P, N), (P + 1,)."""
+    """Count the configurations with all fields above `threshold`, after each of the patterns (P, N), (P + 1,)."""
     n_levels, n_weights = len(levels), patterns.shape[1]
     n_low, n_inner = _parts(n_levels, n_weights)
     alive = np.empty((n_levels ** (n_inner - n_low), (n_levels**n_low + WORD - 1) // WORD), np.uint64)
@@ -192,7 +192,7 @@ def count_after_each(patterns: Array, levels: Array, threshold: float) -> NDArra
 
 @cached_njit()
 def find_solutions(patterns: Array, levels: Array, threshold: float, found: Integers) -> None:
-    """Writes the numbers of all configurations with fields above `threshold` into `found`, in ascending order."""
+    """Write the numbers of all configurations with fields above `threshold` into `found`, in ascending order."""
     n_levels, n_weights = len(levels), patterns.shape[1]
     n_low, n_inner = _parts(n_levels, n_weights)
     low = n_levels**n_low
@@ -215,7 +215,7 @@ def find_solutions(patterns: Array, levels: Array, threshold: float, found: Inte
 
 @cached_njit()
 def _butterflies(values: Integers, start: int, stop: int, half: int) -> None:
-    """Makes one pass of the Walsh transform over values[start:stop]: sums and differences of entries `half` apart."""
+    """Make one pass of the Walsh transform over values[start:stop]: sums and differences of entries `half` apart."""
     for block in range(start, stop, 2 * half):
         left, right = values[block : block + half], values[block + half : block + 2 * half]
         for j in range(half):
@@ -226,7 +226,7 @@ def _butterflies(values: Integers, start: int, stop: int, half: int) -> None:
 
 @cached_njit()
 def walsh_power(codes: Integers, n_bits: int) -> NDArray[np.int64]:
-    """Computes sums of squares of the Walsh transform of a set of words over all frequencies of 0, ..., n_bits ones."""
+    """Compute sums of squares of the Walsh transform of a set of words over all frequencies of 0, ..., n_bits ones."""
     size = 1 << n_bits
     values = np.zeros(size, np.int32)
     # Of the passes over the nearest neighbors the sum is known: each word adds one row of a small transform.

@@ -149,7 +149,7 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: int = 2) -> Estima
 def _counts_of(
     model: DiscretePerceptron, N: int, P: int, rng: np.random.Generator, instances: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yields how many solutions each instance of P patterns of N weights has after each of them, (P + 1,).
+    """Yield how many solutions each instance of P patterns of N weights has after each of them, (P + 1,).
 
     The arguments were checked before: for small N the checks of `solution_counts` would take longer than the counting.
     """
@@ -159,7 +159,7 @@ def _counts_of(
 
 
 def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
-    """Returns the last number of patterns with a solution, of one instance."""
+    """Return the last number of patterns with a solution, of one instance."""
     levels, threshold = np.asarray(model.levels), model.margin * math.sqrt(N)
     patterns = rng.standard_normal((2 * N + MORE, N))
     while True:
@@ -171,7 +171,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
 
 
 def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
-    """Returns the numbers N of weights and P of patterns."""
+    """Return the numbers N of weights and P of patterns."""
     N = int(checks.dimension(d))
     require_enumerable("d", model.n_levels, N)
     P = round(model.alpha * N)
@@ -191,7 +191,7 @@ def _count(name: str, value: int) -> int:
 
 
 def _median(values: list[float]) -> float:
-    """Returns the median; minus infinity, and not NaN, where half of the values are."""
+    """Return the median; minus infinity, and not NaN, where half of the values are."""
     ordered = sorted(values)
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     return low if low == high else (low + high) / 2

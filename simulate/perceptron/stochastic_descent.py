@@ -81,14 +81,14 @@ def descend_stochastic_weights(
 
 
 def _fields(xi: Array, m: Array) -> tuple[Array, float]:
-    """The fields h/s (P,) in units of their width, and the width s."""
+    """Return the fields h/s (P,) in units of their width, and the width s."""
     # Where all means are +-1 the width is zero, and the fields are as good as infinite.
     width = float(np.sqrt(np.maximum(np.mean(1 - m * m), 1e-30)))
     return xi @ m / (np.sqrt(len(m)) * width), width
 
 
 def _gradient(xi: Array, m: Array) -> Array:
-    """The gradient of the loss with respect to the means, through the fields and through their width."""
+    """Return the gradient of the loss with respect to the means, through the fields and through their width."""
     x, width = _fields(xi, m)
     slope = np.sqrt(2 / np.pi) / erfcx(-x / np.sqrt(2))  # phi/Phi
     N = len(m)

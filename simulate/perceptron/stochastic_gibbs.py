@@ -128,7 +128,7 @@ def sample_stochastic_weights(
 
 
 def number_of_patterns(alpha: float, n_weights: int) -> int:
-    """Returns round(alpha N), the number of patterns; ValueError where there is none, MemoryError for too many."""
+    """Return round(alpha N), the number of patterns; ValueError where there is none, MemoryError for too many."""
     checks.fits_in_memory(f"alpha N = {alpha * n_weights:.3g} patterns of {n_weights} weights", alpha * n_weights**2)
     P = round(alpha * n_weights)
     if P < 1:
@@ -145,7 +145,7 @@ class _Records:
         self.states, self.acceptances = np.empty((chains, records, n_weights)), np.empty(chains)
 
     def overlaps(self) -> tuple[float, float]:
-        """The overlaps of time averages, between different chains and between the halves of one."""
+        """Return the overlaps of time averages, between different chains and between the halves of one."""
         half = self.states.shape[1] // 2
         whole, first, second = (
             part.mean(axis=1) for part in (self.states, self.states[:, :half], self.states[:, half:])

@@ -20,7 +20,7 @@ compiled = cached_njit(error_model="numpy")
 
 @compiled
 def log_phi(x: float, table: Array) -> float:
-    """The logarithm of the Gaussian distribution function at x, by the table."""
+    """Return the logarithm of the Gaussian distribution function at x, by the table."""
     if x >= HIGHEST:
         return 0.0
     if x < LOWEST:
@@ -42,7 +42,7 @@ def sweep(
     angle: float,
     table: Array,
 ) -> tuple[float, int, int]:
-    """Makes N moves in place and returns (energy, near rotations, accepted ones).
+    """Make N moves in place and return (energy, near rotations, accepted ones).
 
     m: (N,) means, x: (P,) fields in units of their width, xi: (N, P) patterns in the same units, trial: (P,) work
     space. A move rotates a random pair of means by an angle, small or any, or flips the sign of one: both keep the

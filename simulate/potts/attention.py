@@ -64,7 +64,7 @@ class AttentionLayer:
         return len(self.values)
 
     def logits(self, inputs: Any) -> Array:
-        """Computes A X V^T + h of inputs X (..., L, C): the scores of every color at every site."""
+        """Compute A X V^T + h of inputs X (..., L, C): the scores of every color at every site."""
         X = checks.last_axis("inputs", inputs, self.n_colors)
         if X.ndim < 2 or X.shape[-2] != self.n_sites:
             raise ValueError(f"inputs must have shape (..., {self.n_sites}, {self.n_colors}), got {X.shape}")
@@ -73,7 +73,7 @@ class AttentionLayer:
 
 @checked
 def masked_inputs(states: Any, n_colors: int, site: int) -> Array:
-    """Returns the one-hot input (M, L, C) of states (M, L) with `site` masked.
+    """Return the one-hot input (M, L, C) of states (M, L) with `site` masked.
 
     The row of the masked site is the zero vector; there is no extra color for it. ValueError for a site that is not
     there.
@@ -105,7 +105,7 @@ def masked_language_model_loss(layer: AttentionLayer, states: Any) -> float:
 
 @checked
 def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[float, Array, Array, Array]:
-    """Computes the loss of masking one site in each of `states` (B, L), and its derivatives by A, V and h.
+    """Compute the loss of masking one site in each of `states` (B, L), and its derivatives by A, V and h.
 
     `sites` (B,) are the masked sites. Back-propagation gives the derivatives: with the residual R = (softmax(z) -
     target)/B at the masked site i and the context N = sum_j A_ij x_j that it attends to, dV = R^T N, dh_i = R and dA_ij
@@ -126,7 +126,7 @@ def loss_and_gradient(layer: AttentionLayer, states: Any, sites: Any) -> tuple[f
 def back_propagated(
     A: Array, V: Array, h: Array, states: States, sites: NDArray[np.integer[Any]]
 ) -> tuple[float, Array, Array, Array]:
-    """Computes `loss_and_gradient` of the layer A, V, h without checks, as a training needs it at every step."""
+    """Compute `loss_and_gradient` of the layer A, V, h without checks, as a training needs it at every step."""
     B, C, each = len(states), len(V), np.arange(len(states))
     # Inputs are one-hot, so that products with them are sums over the sites of a color; a site attends not to itself.
     place = C * each[:, None] + states

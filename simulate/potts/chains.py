@@ -66,7 +66,7 @@ class Chains(SolverResult):
         return max(each.r_hat for each in moving(self.diagnoses).values())
 
     def to_frame(self) -> "pd.DataFrame":
-        """Makes a table with one row for each observable: mean, standard error, and what they rest on."""
+        """Make a table with one row for each observable: mean, standard error, and what they rest on."""
         names = ("mean", "stderr", "autocorrelation_time", "effective_sample_size", "r_hat", "reason")
         columns = {name: [getattr(each, name) for each in self.diagnoses.values()] for name in names}
         return table(observable=list(self.diagnoses), **columns)

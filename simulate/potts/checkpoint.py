@@ -28,7 +28,7 @@ class Checkpoint(checkpoint.Checkpoint):
 
 
 def digest(model: Potts) -> str:
-    """Computes a hash of everything that defines the model; equal models have equal digests."""
+    """Compute a hash of everything that defines the model; equal models have equal digests."""
     found = hashlib.sha256()
     for part in _parts(model):
         found.update(part)

@@ -61,7 +61,7 @@ class ContrastFit(Result):
         return _by_site(np.mean((x @ self.residual_map.T) ** 2, axis=0), self.n_colors)
 
     def mean_test_error(self, target: ContrastPopulation | Any) -> float:
-        """Computes the test error, averaged over the sites."""
+        """Compute the test error, averaged over the sites."""
         return float(self.test_error(target).mean())
 
 
@@ -119,7 +119,7 @@ def _residual_map(x: Array, second: Array, block: int, lam: float) -> Array:
 
 
 def _inverse(matrix: Array) -> Array | None:
-    """Returns the inverse of a positive matrix, None where it is not `WELL_CONDITIONED`."""
+    """Return the inverse of a positive matrix, None where it is not `WELL_CONDITIONED`."""
     root, failed = dpotrf(matrix)
     if failed:
         return None
@@ -132,7 +132,7 @@ def _inverse(matrix: Array) -> Array | None:
 
 
 def _by_eigenvectors(x: Array, second: Array, block: int, lam: float) -> Array:
-    """Returns the map where matrices are singular or nearly so."""
+    """Return the map where matrices are singular or nearly so."""
     values, vectors = np.linalg.eigh(second)
     floor = values[-1] * len(values) * np.finfo(float).eps
     if lam > 0:
@@ -150,7 +150,7 @@ def _is_invertible(projector: Array, block: int) -> bool:
 
 
 def _solved_blocks(R: Array, block: int) -> Array:
-    """Returns blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
+    """Return blockdiag(R_ii)^-1 R, with exact unit blocks on its diagonal."""
     W = np.asarray((np.linalg.inv(_blocks(R, block)) @ R.reshape(-1, block, len(R))).reshape(R.shape), dtype=float)
     own = np.arange(len(R)).reshape(-1, block)
     W[own[:, :, None], own[:, None, :]] = np.eye(block)

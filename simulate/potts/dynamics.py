@@ -30,10 +30,10 @@ class Dynamics(Protocol):
         """Advances every chain by `n_sweeps` sweeps of L updates."""
 
     def scores(self) -> NDArray[np.float64]:
-        """Returns the scores S(s) of the present states, (n_chains,)."""
+        """Return the scores S(s) of the present states, (n_chains,)."""
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns copies of all arrays that are needed to go on with the same numbers."""
+        """Return copies of all arrays that are needed to go on with the same numbers."""
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> None:
         """Goes back to the moment of `snapshot`."""
@@ -50,7 +50,7 @@ def make_dynamics(
     start: NDArray[np.integer[Any]] | None = None,
     n_threads: int = 1,
 ) -> Dynamics:
-    """Makes `n_chains` independent Markov chains of `model`, to be advanced sweep by sweep.
+    """Make `n_chains` independent Markov chains of `model`, to be advanced sweep by sweep.
 
     The chains are in the states `start` (n_chains, L), or in random ones if it is None. `betas`, one number or
     (n_chains,), replaces the inverse temperature of the model. `method` says how the color of one site is updated:

@@ -49,7 +49,7 @@ class Observables:
         return ("score", *(f"projection {k + 1}" for k in range(PROJECTIONS)), *pairs, *order, *sites)
 
     def begin(self, states: States) -> None:
-        """Takes the first of these states (n_chains, L) as references of the pair order."""
+        """Take the first of these states (n_chains, L) as references of the pair order."""
         shares = np.stack([(states == color).mean(axis=0) for color in range(self.n_colors)], axis=1)  # (L, C)
         same = np.stack([state[:, None] == np.arange(self.n_colors) for state in states[:REFERENCES]], axis=2)
         centered = same - shares[:, :, None]
@@ -57,11 +57,11 @@ class Observables:
         self._weights = np.concatenate([self._random, centered], axis=2)
 
     def watch(self, sites: Sequence[tuple[int, int]]) -> None:
-        """Adds pairs (site, color) to the observables, each once."""
+        """Add pairs (site, color) to the observables, each once."""
         self.watched += tuple(pair for pair in sites if pair not in self.watched)
 
     def values(self, states: States, scores: Array) -> Array:
-        """Returns all observables, (observables, n_chains), at `states` (n_chains, L) with these scores."""
+        """Return all observables, (observables, n_chains), at `states` (n_chains, L) with these scores."""
         n_chains, n_sites = states.shape
         projections = np.zeros((n_chains, self._weights.shape[2]))
         histogram = np.zeros((n_chains, self.n_colors), dtype=np.int64)
@@ -72,7 +72,7 @@ class Observables:
         return np.stack([*made, *((states[:, site] == color).astype(float) for site, color in self.watched)])
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns what is given neither by the model nor by the generator."""
+        """Return what is given neither by the model nor by the generator."""
         watched = np.array(self.watched, dtype=np.int64).reshape(-1, 2)
         return {"references": self._weights[:, :, PROJECTIONS:].copy(), "watched": watched}
 
@@ -83,7 +83,7 @@ class Observables:
 
 
 def largest_share(states: States, n_colors: int) -> Array:
-    """Computes the share of the sites that have the commonest color, (n_chains,), of states (n_chains, L)."""
+    """Compute the share of the sites that have the commonest color, (n_chains,), of states (n_chains, L)."""
     counts = [(states == color).sum(axis=1) for color in range(n_colors)]
     return np.asarray(np.max(counts, axis=0) / states.shape[1])
 
@@ -118,7 +118,7 @@ def color_symmetry(states: States, n_colors: int, effective_size: float) -> str:
 
 
 def _binomial_tails(shares: Array, size: float, chance: float) -> Array:
-    """Returns the smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, also if no integer."""
+    """Return the smaller of P(X <= k) and P(X >= k) for binomial X and k = shares * size, also if no integer."""
     k = shares * size
     above = np.where(k > 0, betainc(np.maximum(k, 1e-300), size - k + 1, chance), 1.0)
     below = np.where(k < size, betainc(np.maximum(size - k, 1e-300), k + 1, 1 - chance), 1.0)

@@ -11,15 +11,15 @@ class Bar(Protocol):
     """Receives the progress of a run."""
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
-        """Notes that a stage of `total` sweeps begins, of which `done` were made before."""
+        """Note that a stage of `total` sweeps begins, of which `done` were made before."""
 
     def advance(self, sweeps: int) -> None:
-        """Notes that so many sweeps were made."""
+        """Note that so many sweeps were made."""
 
 
 @contextmanager
 def sweep_bar(shown: bool) -> Iterator[Bar]:
-    """Yields the bar of one run, a silent one if `shown` is False or tqdm is missing."""
+    """Yield the bar of one run, a silent one if `shown` is False or tqdm is missing."""
     try:
         from tqdm import tqdm
     except ImportError:

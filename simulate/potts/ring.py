@@ -45,7 +45,7 @@ def sample_ring(
 
 
 def _log_powers(step: Array, count: int) -> list[Array]:
-    """Returns logarithms of the powers T^r of T = exp(step), r = 1, ..., `count`, at the places 1 to `count` of a list.
+    """Return logarithms of the powers T^r of T = exp(step), r = 1, ..., `count`, at the places 1 to `count` of a list.
 
     Logarithms are needed because on frustrated rings the entries themselves would underflow.
     """
@@ -56,6 +56,6 @@ def _log_powers(step: Array, count: int) -> list[Array]:
 
 
 def _shares(logs: Array) -> Array:
-    """Returns probabilities, exp(logs) divided by its sum along the last axis."""
+    """Return probabilities, exp(logs) divided by its sum along the last axis."""
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))

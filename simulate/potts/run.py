@@ -69,7 +69,7 @@ class Run:
         self._saved_at = time.monotonic()
 
     def execute(self, check: bool) -> None:
-        """Runs to the end or, if `check`, to where the pilot would have to be longer than max_sweeps allows."""
+        """Run to the end or, if `check`, to where the pilot would have to be longer than max_sweeps allows."""
         self._resume()
         if self.stage == BURN_IN:
             self._burn_in()
@@ -102,7 +102,7 @@ class Run:
         return self.stage == SAMPLING
 
     def diagnoses(self) -> Mapping[str, Diagnosis]:
-        """Returns the evidence of every observable by its name, over the pilot and what followed it."""
+        """Return the evidence of every observable by its name, over the pilot and what followed it."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         return {name: diagnose(series, self.stride) for name, series in zip(self.watch.names, recorded, strict=True)}
 
@@ -116,13 +116,13 @@ class Run:
         return self.watch.slow_sites(self._slowest(diagnoses) / self.stride)
 
     def thinned_variance(self) -> float:
-        """Returns the variance of means over the samples, relative to independent draws, for the worst observable."""
+        """Return the variance of means over the samples, relative to independent draws, for the worst observable."""
         recorded = self.series[: self.done].transpose(1, 2, 0)
         moving = [series for series in recorded if not is_constant(series)]
         return max((thinned_variance(series, self.thin // self.stride) for series in moving), default=math.inf)
 
     def sampled_series(self) -> NDArray[np.float64]:
-        """Returns the observables of the samples, (n_each, observables, n_chains)."""
+        """Return the observables of the samples, (n_each, observables, n_chains)."""
         every = self.thin // self.stride
         return self.series[len(self.series) - self.plan.n_each * every :][every - 1 :: every]
 
@@ -141,7 +141,7 @@ class Run:
         self.series = np.zeros((length // self.stride, len(self.watch.names), self.series.shape[2]))
 
     def _extend_round(self) -> None:
-        """Makes the round twice as long. Strides are powers of two, so that old records at the new stride exist."""
+        """Make the round twice as long. Strides are powers of two, so that old records at the new stride exist."""
         self.stage, self.length = PILOT, 2 * self.length
         every = _stride(self.length, None) // self.stride
         recorded = self.series[: self.done][every - 1 :: every]
@@ -160,16 +160,16 @@ class Run:
         self.kept = np.zeros((self.plan.n_each, *self.kept.shape[1:]), dtype=self.kept.dtype)
 
     def _thin(self) -> int:
-        """Returns two autocorrelation times of the slowest observable, rounded up to a multiple of the stride."""
+        """Return two autocorrelation times of the slowest observable, rounded up to a multiple of the stride."""
         return self.stride * math.ceil(2 * self._slowest(self.diagnoses()) / self.stride)
 
     def _slowest(self, diagnoses: Mapping[str, Diagnosis]) -> float:
-        """Returns the longest autocorrelation time that was measured, in sweeps."""
+        """Return the longest autocorrelation time that was measured, in sweeps."""
         times = [each.autocorrelation_time for each in diagnoses.values()]
         return max((time for time in times if math.isfinite(time)), default=float(self.stride))
 
     def _record(self) -> None:
-        """Runs and records what is left of this stage."""
+        """Run and records what is left of this stage."""
         self._bar.stage(NAMES[self.stage], len(self.series) * self.stride, self.done * self.stride)
         while self.done < len(self.series):
             self._advance(self.stride, record=True)
@@ -186,7 +186,7 @@ class Run:
             self._save()
 
     def _keep(self) -> None:
-        """Keeps the present states where a sample is due."""
+        """Keep the present states where a sample is due."""
         if self.stage == SAMPLING:
             left, rest = divmod(len(self.series) - self.done, self.thin // self.stride)
             if rest == 0:

@@ -140,7 +140,7 @@ def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None
 
 
 def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int) -> Plan:
-    """Returns the checked numbers of sweeps and samples that were asked for."""
+    """Return the checked numbers of sweeps and samples that were asked for."""
     plan = Plan(
         n_each=n_each,
         burn_in=None if burn_in is None else int(checks.dimension(burn_in, least=0, name="burn_in")),
@@ -178,7 +178,7 @@ def _checkpoint(
     plan: Plan,
     **asked: int | str,
 ) -> Checkpoint | None:
-    """Opens the file of this run, told by all that changes its numbers; `max_sweeps` only ends a run that can go on."""
+    """Open the file of this run, told by all that changes its numbers; `max_sweeps` only ends a run that can go on."""
     if path is None:
         return None
     asked |= {"n_chains": len(first), "n_samples per chain": plan.n_each}
@@ -193,7 +193,7 @@ def _is_one_start(start: States | None, first: States) -> bool:
 
 
 def _only_state(model: Potts, n_samples: int) -> Chains:
-    """Returns the only state of a model with one color, where nothing is random."""
+    """Return the only state of a model with one color, where nothing is random."""
     states = np.zeros((n_samples, model.n_sites), dtype=np.int16)
     scores = np.full(n_samples, float(model.score(states[0])))
     evidence = {"score": Diagnosis(float(scores[0]), 0.0, 0.5, float(n_samples), 1.0, "")}
@@ -210,7 +210,7 @@ def _dynamics(model: Potts, n_chains: int, rng: np.random.Generator, ladder: Arr
 
 
 def chains_of(run: Run, observables: Observables, n_samples: int, check: bool, reason: str) -> Chains:
-    """Returns the result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
+    """Return the result of a run that has ended, or MixingError; `reason` is what is known against it beforehand."""
     dynamics, diagnoses = run.dynamics, run.diagnoses()
     slow = "; ".join(map(str, run.slow_sites(diagnoses)))
     ladder = dynamics if isinstance(dynamics, TemperedDynamics) else None

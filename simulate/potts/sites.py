@@ -60,7 +60,7 @@ class SiteCounts:
         self._squares = np.zeros(self._shape[1:])  # of the counts of whole batches, summed over batches and chains
 
     def add(self, states: NDArray[np.integer[Any]]) -> None:
-        """Counts one record more, the `states` (n_chains, L)."""
+        """Count one record more, the `states` (n_chains, L)."""
         count_sites(states, self._current)
         self._records += 1
         if self._records % self._batch == 0:
@@ -70,7 +70,7 @@ class SiteCounts:
             self._batches += 1
 
     def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
-        """Returns the slowest of the sites whose autocorrelation time is above `time`, in records, beyond doubt.
+        """Return the slowest of the sites whose autocorrelation time is above `time`, in records, beyond doubt.
 
         If a color of probability p fluctuates with the time tau, its share among n records has the variance
         p (1 - p) 2 tau/n. The sum of squares of the chains' shares about their mean, divided by that variance for
@@ -95,7 +95,7 @@ class SiteCounts:
         return tuple(sorted(found.values(), key=lambda slow: -slow.factor)[:MOST_NAMED])
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns copies of all arrays that are needed to go on with the same counts."""
+        """Return copies of all arrays that are needed to go on with the same counts."""
         numbers = np.array([self._batch, self._records, self._batches])
         return {
             "numbers": numbers,
@@ -123,7 +123,7 @@ class SiteCounts:
 
 
 def _dispersion(squares: Array, mean: Array, size: float, groups: int) -> tuple[Array, Array]:
-    """Returns the variance of `groups` shares over that of shares of `size` independent draws, and its p-value.
+    """Return the variance of `groups` shares over that of shares of `size` independent draws, and its p-value.
 
     `squares` (L, C) are the sums of squares about the `mean` (L, C).
     """

@@ -28,7 +28,7 @@ NEARER = 0.1, 3.0  # a state holds if its own chain stays nearer to it by so muc
 
 
 def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.random.Generator) -> States:
-    """Makes states (n_chains, L) far from each other: one of one color, each color in turn, one random, and so on."""
+    """Make states (n_chains, L) far from each other: one of one color, each color in turn, one random, and so on."""
     states = rng.integers(n_colors, size=(n_chains, n_sites))
     ordered = states[::2]
     ordered[:] = (np.arange(len(ordered)) % n_colors)[:, None]
@@ -36,7 +36,7 @@ def ordered_and_random(n_chains: int, n_sites: int, n_colors: int, rng: np.rando
 
 
 def separated_starts(model: Potts, n_chains: int, rng: np.random.Generator, probe_rng: np.random.Generator) -> States:
-    """Makes the states of `ordered_and_random`, some ordered ones exchanged for phases that would else be missed.
+    """Make the states of `ordered_and_random`, some ordered ones exchanged for phases that would else be missed.
 
     The colors of the ordered states are 0, 1, 2 and so on, as many as there are chains for. In a probe of 32 sweeps,
     with numbers of `probe_rng`, up to eight other states are compared with them and with the random ones: states of
@@ -82,7 +82,7 @@ class _Probe:
         self._margin = np.maximum(least, deviations * self._near[self._n :].std(axis=0, ddof=1))
 
     def holding(self) -> list[int]:
-        """Returns the states that hold, each phase once, those of the highest score first."""
+        """Return the states that hold, each phase once, those of the highest score first."""
         found: list[int] = []
         own = np.diag(self._near[: self._n])
         holds = own > self._near[self._n :].max(axis=0) + self._margin
@@ -98,7 +98,7 @@ class _Probe:
 
 
 def _candidates(model: Potts, ordered: States, rng: np.random.Generator) -> States:
-    """Returns the states to try, (at most TRIED, L), without those that are nearly as another one or an ordered start.
+    """Return the states to try, (at most TRIED, L), without those that are nearly as another one or an ordered start.
 
     `ordered` are the ordered starts, those of the lowest score first.
     """
@@ -122,7 +122,7 @@ def _candidates(model: Potts, ordered: States, rng: np.random.Generator) -> Stat
 
 
 def _improved(model: Potts, states: States, rng: np.random.Generator) -> States:
-    """Returns states (n, L) after sweeps in which every site takes the color of the highest score, given the others."""
+    """Return states (n, L) after sweeps in which every site takes the color of the highest score, given the others."""
     try:
         chains = make_dynamics(model, len(states), rng, betas=np.array([COLDER * model.beta]), start=states)
     except ValueError:  # couplings so large that beta itself is as cold as single precision allows
@@ -132,7 +132,7 @@ def _improved(model: Potts, states: States, rng: np.random.Generator) -> States:
 
 
 def _scores(model: Potts, states: States, rng: np.random.Generator) -> Array:
-    """Returns the scores (n,) of states (n, L), in parts whose chains fit into memory as those of a run do."""
+    """Return the scores (n,) of states (n, L), in parts whose chains fit into memory as those of a run do."""
     size = max(1, math.ceil(2**22 / model.n_sites))
     parts = (states[start : start + size] for start in range(0, len(states), size))
     chains: list[Dynamics] = [make_dynamics(model, len(part), rng, start=part) for part in parts]

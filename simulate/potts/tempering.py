@@ -83,11 +83,11 @@ class TemperedDynamics:
         return np.asarray(self._swapped / np.maximum(1, self._tried))
 
     def scores(self) -> Array:
-        """Returns the scores S at the inverse temperature of the model, (n_chains,)."""
+        """Return the scores S at the inverse temperature of the model, (n_chains,)."""
         return np.asarray(self.all_scores()[:, self.target])
 
     def all_scores(self) -> Array:
-        """Returns the scores S at every inverse temperature, (n_chains, n_betas)."""
+        """Return the scores S at every inverse temperature, (n_chains, n_betas)."""
         return np.asarray(self._scores[self._at])
 
     def run(self, n_sweeps: int) -> None:
@@ -98,7 +98,7 @@ class TemperedDynamics:
             self._exchange()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns copies of all arrays that are needed to go on with the same numbers."""
+        """Return copies of all arrays that are needed to go on with the same numbers."""
         own = {"at": self._at, "turn": np.array(self._turn), "tried": self._tried, "swapped": self._swapped}
         own["exchanges"] = np.array(json.dumps(self._rng.bit_generator.state))
         return {f"ladder.{name}": np.array(value) for name, value in own.items()} | self._replicas.snapshot()
@@ -168,7 +168,7 @@ def temper_ladder(
     method: Method = "heat_bath",
     n_threads: int = 1,
 ) -> Ladder:
-    """Finds inverse temperatures from `hottest` to `model.beta` whose neighbors exchange replicas at useful rates.
+    """Find inverse temperatures from `hottest` to `model.beta` whose neighbors exchange replicas at useful rates.
 
     Rates between 0.2 and 0.9 are wanted; where `rounds` trial runs, each of `n_sweeps` sweeps of `n_chains` ladders, do
     not find such betas, the result of the last one is returned, with `.reason`. If scores are Gaussian, neighbors
@@ -193,7 +193,7 @@ def temper_ladder(
 
 
 def checked_ladder(betas: Any, beta: float) -> Array:
-    """Returns `betas` as a read-only array if they increase, are non-negative, two at least, and contain `beta`."""
+    """Return `betas` as a read-only array if they increase, are non-negative, two at least, and contain `beta`."""
     ladder = checks.finite_array("betas", betas, 1)
     if len(ladder) < 2 or ladder[0] < 0 or np.any(np.diff(ladder) <= 0):
         raise ValueError(f"betas must be two or more increasing numbers >= 0, got {ladder.tolist()}")
@@ -210,7 +210,7 @@ def _checked_start(start: Any, model: Potts, n_chains: int) -> NDArray[np.intege
 
 
 def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
-    """Returns the mean scores and swap rates at each temperature, the first half of the sweeps left out."""
+    """Return the mean scores and swap rates at each temperature, the first half of the sweeps left out."""
     dynamics.run(n_sweeps // 2)
     tried, swapped = dynamics._tried.copy(), dynamics._swapped.copy()
     total = np.zeros(len(dynamics.betas))
@@ -222,7 +222,7 @@ def _trial(dynamics: TemperedDynamics, n_sweeps: int) -> tuple[Array, Array]:
 
 
 def _evenly(betas: Array, scores: Array) -> Array:
-    """Returns new betas with the same ends, neighbors at the distance that gives the rate `AIM`."""
+    """Return new betas with the same ends, neighbors at the distance that gives the rate `AIM`."""
     steps = np.sqrt(np.maximum(np.diff(betas) * np.diff(scores), 1e-12))
     length = np.concatenate([[0.0], np.cumsum(steps)])
     count = 1 + max(1, math.ceil(length[-1] / (2 * erfcinv(AIM))))
@@ -241,7 +241,7 @@ def _out_of_range(rates: Array) -> str:
 
 
 def swap_advice(rates: Sequence[float] | Array) -> str:
-    """Returns what a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
+    """Return what a user can do about a ladder that does not mix, by the rates at which its neighbors exchange."""
     if np.size(rates) and np.min(rates) < LOWEST_RATE:
         k = int(np.argmin(rates))
         return f"the swap rate of betas {k} and {k + 1} is {np.min(rates):.2g}: put a temperature between them"

@@ -85,13 +85,13 @@ def train(
 
 
 def _every_site(parameters: Sequence[Array], states: States, _rng: np.random.Generator) -> Gradients:
-    """Returns the gradient with every site masked in turn, from the compiled sums of the pseudo-likelihood."""
+    """Return the gradient with every site masked in turn, from the compiled sums of the pseudo-likelihood."""
     _, *gradients = _objective(states)(*parameters)
     return tuple(each / states.shape[1] for each in gradients)
 
 
 def _random_site(parameters: Sequence[Array], states: States, rng: np.random.Generator) -> Gradients:
-    """Returns the gradient with one randomly masked site in each sequence."""
+    """Return the gradient with one randomly masked site in each sequence."""
     sites = rng.integers(states.shape[1], size=len(states))
     A, V, h = parameters
     return back_propagated(A, V, h, states.astype(np.intp), sites)[1:]

@@ -38,7 +38,7 @@ class Watch:
         self._sites.begin(records // BATCHES)
 
     def record(self) -> Array:
-        """Returns the present values of all observables, (observables, n_chains), and counts the sites."""
+        """Return the present values of all observables, (observables, n_chains), and counts the sites."""
         states = self._dynamics.states
         self._sites.add(states)
         if not isinstance(self._dynamics, TemperedDynamics):
@@ -47,15 +47,15 @@ class Watch:
         return np.concatenate([self._observables.values(states, scores[:, self._dynamics.target]), scores.T])
 
     def slow_sites(self, time: float) -> tuple[SlowSite, ...]:
-        """Returns the slowest sites whose autocorrelation time is above `time`, in records, beyond doubt."""
+        """Return the slowest sites whose autocorrelation time is above `time`, in records, beyond doubt."""
         return self._sites.slow_sites(time)
 
     def add(self, slow: tuple[SlowSite, ...]) -> None:
-        """Makes these sites observables from the next round on."""
+        """Make these sites observables from the next round on."""
         self._observables.watch([(each.site, each.color) for each in slow])
 
     def snapshot(self) -> Arrays:
-        """Returns copies of all arrays that are needed to go on with the same numbers."""
+        """Return copies of all arrays that are needed to go on with the same numbers."""
         sites = {f"sites.{name}": array for name, array in self._sites.snapshot().items()}
         return sites | {f"observables.{name}": array for name, array in self._observables.snapshot().items()}
 
@@ -70,5 +70,5 @@ class Watch:
 
 
 def part(snapshot: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
-    """Returns the arrays whose names begin with `prefix`, by the rest of their names."""
+    """Return the arrays whose names begin with `prefix`, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in snapshot.items() if name.startswith(prefix)}

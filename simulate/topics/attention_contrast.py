@@ -91,7 +91,7 @@ def _iterated(documents: Iterable[Any]) -> Iterator[Any]:
 
 
 def _word_numbers(document: Any, n_words: int, number: int) -> NDArray[Any]:
-    """Returns a document as word numbers, -1 for what is no word; ValueError with the number of the document."""
+    """Return a document as word numbers, -1 for what is no word; ValueError with the number of the document."""
     try:
         words = checks.integer_array("documents", document if np.size(document) else np.zeros(0, dtype=int))
     except Exception:  # asking an unknown object for its size may raise anything
@@ -102,7 +102,7 @@ def _word_numbers(document: Any, n_words: int, number: int) -> NDArray[Any]:
 
 
 def _nothing_yet(membership: Flags) -> tuple[Array, Array, NDArray[np.int64]]:
-    """Returns empty sums and times (m, m) of the m kept words, and the place of every word among them, or -1."""
+    """Return empty sums and times (m, m) of the m kept words, and the place of every word among them, or -1."""
     words = np.flatnonzero(membership.any(axis=0))
     place = np.full(membership.shape[1] + 1, -1)
     place[words] = np.arange(len(words))
@@ -114,7 +114,7 @@ def _of_kept(membership: Flags) -> Flags:
 
 
 def _checked_attention(attention: Any, counts: Any, number: int) -> Array:
-    """Returns the mean over layers and heads of what the function returned for a document."""
+    """Return the mean over layers and heads of what the function returned for a document."""
     heads = checks.real_array("attention", attention)
     n = len(counts)
     if heads.ndim < 2 or heads.shape[-2:] != (n, n):

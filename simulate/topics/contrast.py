@@ -59,7 +59,7 @@ class TopicContrast(Result):
 def topic_membership(
     topic_words: ArrayLike, threshold: float, *, overlap: bool = False, excluded: Flags | None = None
 ) -> Flags:
-    """Returns (K, words), whether a word characterizes a topic, from probabilities `topic_words` (K, words).
+    """Return (K, words), whether a word characterizes a topic, from probabilities `topic_words` (K, words).
 
     A word does if it is among the topic's int(words threshold) + 1 most probable. Without `overlap`, words of two or
     more topics are dropped; with it they belong to each. `excluded` (words,), truth values, are never kept. Raises
@@ -84,7 +84,7 @@ def topic_membership(
 
 
 def checked_membership(membership: Any) -> Flags:
-    """Returns the truth values (K, words) of `topic_membership`, at least one of them True; else ValueError."""
+    """Return the truth values (K, words) of `topic_membership`, at least one of them True; else ValueError."""
     member = checks.bool_array("membership", membership)
     if member.ndim != 2 or not member.any():
         raise ValueError(f"membership must be truth values (topics, words), not all False, got shape {member.shape}")
@@ -160,7 +160,7 @@ def random_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> 
 
 @checked
 def planted_values(membership: Flags, same: float, different: float) -> Array:
-    """Returns a positive control (words, words): `same` for two words that share a topic, `different` for others."""
+    """Return a positive control (words, words): `same` for two words that share a topic, `different` for others."""
     kept = checked_membership(membership).astype(np.int64)
     return np.where(kept.T @ kept > 0, checks.real("same", same), checks.real("different", different))
 
@@ -187,7 +187,7 @@ def _contrast(sums: Array, times: Array, together: Flags, rng: np.random.Generat
 
 
 def _class_mean(sums: Array, times: Array, pairs: Flags, what: str) -> tuple[float, Array, int]:
-    """Returns the mean over `pairs`, that without each word (m,), nan where nothing is left, and their number."""
+    """Return the mean over `pairs`, that without each word (m,), nan where nothing is left, and their number."""
     value, n = np.where(pairs, sums, 0.0), np.where(pairs, times, 0.0)
     total, weight = value.sum(), n.sum()
     if weight == 0:
@@ -202,13 +202,13 @@ def _class_mean(sums: Array, times: Array, pairs: Flags, what: str) -> tuple[flo
 
 
 def _deletion_error(without: Array) -> float:
-    """Returns the standard error by the jackknife, of the words that can be deleted."""
+    """Return the standard error by the jackknife, of the words that can be deleted."""
     values = without[np.isfinite(without)]
     return float(np.sqrt((len(values) - 1) * values.var())) if len(values) > 1 else 0.0
 
 
 def _permuted(sums: Array, times: Array, pairs: Any, rng: np.random.Generator, permutations: int) -> Array:
-    """Returns differences with the topics of words exchanged, (permutations,); only same-topic pairs are visited."""
+    """Return differences with the topics of words exchanged, (permutations,); only same-topic pairs are visited."""
     total, weight = sums.sum(), times.sum()
     differences = np.empty(permutations)
     for k in range(permutations):
@@ -223,7 +223,7 @@ def _permuted(sums: Array, times: Array, pairs: Any, rng: np.random.Generator, p
 
 
 def _pairs(name: str, value: Any, n_words: int, words: NDArray[np.intp]) -> Array:
-    """Copies the part of the kept words."""
+    """Copy the part of the kept words."""
     array = checks.finite_array(name, value, 2)
     if abs(array).max() > LARGEST:
         raise ValueError(f"{name} must lie within +-{LARGEST:g}, got {abs(array).max():g}")

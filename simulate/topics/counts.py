@@ -34,7 +34,7 @@ class TopicDocuments:
 
 
 def word_counts(documents: Any) -> AnyCounts:
-    """Returns the counts (documents, words) of sampled documents, of an array, or of a sparse matrix.
+    """Return the counts (documents, words) of sampled documents, of an array, or of a sparse matrix.
 
     Sparse ones stay sparse. Raises ValueError for numbers that are not whole or below 0, for masked entries, and for
     documents without words.
@@ -65,7 +65,7 @@ def word_counts(documents: Any) -> AnyCounts:
 
 
 def _dense(given: Any) -> NDArray[Any]:
-    """Returns `given` as an array of its own dtype: floats would lose digits of large integers."""
+    """Return `given` as an array of its own dtype: floats would lose digits of large integers."""
     if np.ma.is_masked(given):
         raise ValueError(f"documents must have no masked entries, got {np.ma.getmaskarray(given).sum()} of them")
     try:
@@ -78,7 +78,7 @@ def _dense(given: Any) -> NDArray[Any]:
 
 
 def occurrences(counts: AnyCounts) -> tuple[Counts, Counts, Counts]:
-    """Returns (document, word, times) of the counts that are not zero, document by document."""
+    """Return (document, word, times) of the counts that are not zero, document by document."""
     document, word = (np.asarray(index, dtype=np.int64) for index in counts.nonzero())
     times = counts.data if sparse.issparse(counts) else counts[document, word]
     return document, word, np.asarray(times, dtype=np.int64)

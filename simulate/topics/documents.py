@@ -64,7 +64,7 @@ def draw_documents(
 
 
 def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
-    """Returns the shortest and the longest length of documents; ValueError where they are none."""
+    """Return the shortest and the longest length of documents; ValueError where they are none."""
     if isinstance(length, tuple) and len(length) != 2:
         raise ValueError(f"length must be an integer or (shortest, longest), got {checks.shown(length)}")
     shortest, longest = length if isinstance(length, tuple) else (length, length)

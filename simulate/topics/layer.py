@@ -57,7 +57,7 @@ class Layer:
         return np.asarray(self.key.T @ self.query / np.sqrt(len(self.key)))
 
     def arrays(self) -> dict[str, Array]:
-        """Returns the four arrays by their names."""
+        """Return the four arrays by their names."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -103,7 +103,7 @@ class Batch:
 
     @classmethod
     def unchecked(cls, keys: Array, document: NDArray[np.int64], shown: NDArray[np.int64], targets: Array) -> "Batch":
-        """Makes a batch of arrays that need no checks, which take longer than a step of a small layer."""
+        """Make a batch of arrays that need no checks, which take longer than a step of a small layer."""
         made = object.__new__(cls)
         made.__dict__.update(keys=keys, document=document, shown=shown, targets=targets)
         return made
@@ -133,7 +133,7 @@ class Batch:
 
 @checked
 def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
-    """Returns the queries of masked documents; those of equal document and shown token are merged, their targets add.
+    """Return the queries of masked documents; those of equal document and shown token are merged, their targets add.
 
     `keys` says whether attention sees "all" positions, or only the "unselected" ones.
     """
@@ -141,7 +141,7 @@ def batch_of(masked: MaskedDocuments, keys: Keys = "all") -> Batch:
 
 
 def queries_of(masked: MaskedDocuments, keys: Keys) -> Batch:
-    """Returns what `batch_of` returns, without its checks of types, which would be a part of the time of a step."""
+    """Return what `batch_of` returns, without its checks of types, which would be a part of the time of a step."""
     n_documents, n_tokens = masked.visible.shape
     code = masked.shown * n_documents + masked.document
     queries, which = np.unique(code, return_inverse=True)
@@ -154,7 +154,7 @@ def queries_of(masked: MaskedDocuments, keys: Keys) -> Batch:
 
 
 def attend(logits: Array, batch: Batch) -> Array:
-    """Returns the share of attention of each query on each type of token, (queries, D); zero where there are no keys.
+    """Return the share of attention of each query on each type of token, (queries, D); zero where there are no keys.
 
     It is a softmax with counts: scipy's would give nan in a document without keys.
     """
@@ -162,7 +162,7 @@ def attend(logits: Array, batch: Batch) -> Array:
 
 
 def _shares(logits: Array, count: Array) -> Array:
-    """Returns counts times exp of logits (queries, D), normalized in each row; zero in rows without a key."""
+    """Return counts times exp of logits (queries, D), normalized in each row; zero in rows without a key."""
     score = np.where(count > 0, logits, -np.inf)
     top = score.max(axis=1, keepdims=True)
     weight = count * np.exp(score - np.where(np.isfinite(top), top, 0.0))
@@ -172,7 +172,7 @@ def _shares(logits: Array, count: Array) -> Array:
 
 @checked
 def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
-    """Returns the mean loss over selected positions.
+    """Return the mean loss over selected positions.
 
     `loss` is "squared", |f - e_target|^2 summed over outputs; "squared_mean", their mean; or "cross_entropy" in nats.
     Raises ValueError for a layer and a batch of different numbers of tokens.
@@ -182,20 +182,20 @@ def layer_loss(layer: Layer, batch: Batch, loss: Loss) -> float:
 
 
 def loss_of(layer: Layer | Weights, batch: Batch, loss: Loss) -> float:
-    """Computes the same as the public function, for a layer and a batch that were checked before."""
+    """Compute the same as the public function, for a layer and a batch that were checked before."""
     return _output_loss(_Queries(layer, batch).attention @ layer.value.T + layer.bias, batch, loss)[0]
 
 
 @checked
 def loss_and_gradient(layer: Layer, batch: Batch, loss: Loss) -> tuple[float, Layer]:
-    """Returns the loss as `layer_loss` and its derivatives by the four arrays, as a Layer."""
+    """Return the loss as `layer_loss` and its derivatives by the four arrays, as a Layer."""
     _require_match(layer, batch)
     value, gradient = gradient_of(layer, batch, loss)
     return value, Layer(*gradient)
 
 
 def gradient_of(layer: Layer | Weights, batch: Batch, loss: Loss) -> tuple[float, Weights]:
-    """Computes the same as the public function, for a layer and a batch that were checked before."""
+    """Compute the same as the public function, for a layer and a batch that were checked before."""
     queries = _Queries(layer, batch)
     attention = queries.attention
     value, by_output = _output_loss(attention @ layer.value.T + layer.bias, batch, loss)
@@ -227,7 +227,7 @@ class _Queries:
         self.attention = _shares(np.repeat(logits.T, batch.times, axis=0), batch.counts)
 
     def summed(self, by_score: Array) -> Array:
-        """Sums rows of the same query, into (D, s) with [key, query]."""
+        """Sum rows of the same query, into (D, s) with [key, query]."""
         if not len(self.first):
             return np.zeros((by_score.shape[1], 0))
         return np.asarray(np.add.reduceat(by_score, self.first, axis=0).T)
@@ -242,7 +242,7 @@ def _require_match(layer: Layer, batch: Batch) -> None:
 
 
 def _output_loss(f: Array, batch: Batch, loss: Loss) -> tuple[float, Array]:
-    """Returns the loss of outputs f (queries, D), and its derivative by them."""
+    """Return the loss of outputs f (queries, D), and its derivative by them."""
     targets, weight = batch.targets, batch.weight
     if loss == "cross_entropy":
         log_p = log_softmax(f, axis=1)

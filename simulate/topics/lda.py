@@ -72,7 +72,7 @@ def gibbs_lda(
     record_every: int = 10,
     progress: str | None = None,
 ) -> LdaFit:
-    """Finds `n_topics` topics in counts (documents, words), dense or sparse, by collapsed Gibbs sampling.
+    """Find `n_topics` topics in counts (documents, words), dense or sparse, by collapsed Gibbs sampling.
 
     Every token has a topic, which is redrawn in each of `sweeps` given all others, with symmetric Dirichlet priors on
     the topics of a document and on the words of a topic (latent Dirichlet allocation; the sampler of Griffiths and
@@ -172,21 +172,21 @@ class LdaChain:
         )
 
     def topic_words(self) -> Array:
-        """Returns the probabilities of the words in each topic, (K, words); rows sum to 1."""
+        """Return the probabilities of the words in each topic, (K, words); rows sum to 1."""
         counts = self.of_word.T + self.word_prior
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def document_topics(self) -> Array:
-        """Returns the probabilities of the topics in each document, (documents, K); rows sum to 1."""
+        """Return the probabilities of the topics in each document, (documents, K); rows sum to 1."""
         counts = self.of_document + self.document_prior
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def log_joint(self) -> float:
-        """Returns log P(words, topics), the proportions integrated out."""
+        """Return log P(words, topics), the proportions integrated out."""
         return _log_evidence(self.of_document, self.document_prior) + _log_evidence(self.of_word.T, self.word_prior)
 
     def perplexity(self) -> float:
-        """Returns exp(-mean log P(word | document)) with the proportions of this state."""
+        """Return exp(-mean log P(word | document)) with the proportions of this state."""
         theta, words, total = self.document_topics(), self.topic_words().T.copy(), 0.0
         size = max(CHUNK_ENTRIES // theta.shape[1], 1)
         for start in range(0, len(self.occurrences[0]), size):
@@ -196,7 +196,7 @@ class LdaChain:
 
 
 def _drift(log_joint: Array, n_topics: int) -> float:
-    """Computes the largest relative change of a mean log joint from the third to the last quarter of the records."""
+    """Compute the largest relative change of a mean log joint from the third to the last quarter of the records."""
     quarter = log_joint.shape[1] // 4
     if n_topics == 1:
         return NONE
@@ -207,7 +207,7 @@ def _drift(log_joint: Array, n_topics: int) -> float:
 
 
 def _matched_distances(topics: Array, others: Array) -> Array:
-    """Computes the distance in total variation of each topic (K, words) from its partner among the other topics."""
+    """Compute the distance in total variation of each topic (K, words) from its partner among the other topics."""
     pairs = np.array([np.abs(others - topic).sum(axis=1) / 2 for topic in topics])
     own, partner = linear_sum_assignment(pairs)
     return np.asarray(pairs[own, partner])
@@ -230,7 +230,7 @@ def _reason(drift: float, distances: Array, chains: int) -> str:
 
 
 def _log_evidence(counts: NDArray[Any], prior: float) -> float:
-    """Computes log of the Dirichlet-multinomial probability of the rows, each a given sequence of draws."""
+    """Compute log of the Dirichlet-multinomial probability of the rows, each a given sequence of draws."""
     n, size = counts.sum(axis=1), counts.shape[1]
     occurring = counts[counts > 0]
     sequences = gammaln(size * prior) - gammaln(size * prior + n)

@@ -43,7 +43,7 @@ class MaskedDocuments:
 
     @classmethod
     def unchecked(cls, visible: Counts, unselected: Counts, asked: tuple[Counts, Counts, Counts, Counts]) -> Self:
-        """Makes the record of arrays that need no checks; `asked` are document, shown, target and times."""
+        """Make the record of arrays that need no checks; `asked` are document, shown, target and times."""
         made = object.__new__(cls)
         names = ("document", "shown", "target", "times")
         made.__dict__.update(visible=visible, unselected=unselected, **dict(zip(names, asked, strict=True)))
@@ -56,7 +56,7 @@ class MaskedDocuments:
 
 
 def _indices(name: str, values: Any, ndim: int, below: int | None = None) -> Counts:
-    """The values themselves if they are integers from 0, and below `below`, along `ndim` axes; else ValueError."""
+    """Return the values themselves if they are integers from 0 to below `below`, along `ndim` axes; else ValueError."""
     array = checks.integer_array(name, values)
     if array.ndim != ndim or not isinstance(values, np.ndarray):
         raise ValueError(f"{name} must be an array of integers with {ndim} axes, got {checks.shown(values)}")
@@ -110,7 +110,7 @@ def mask_counts(counts: AnyCounts, masking: Masking, rng: np.random.Generator) -
 
 
 def _share(part: float, whole: float) -> float:
-    """Returns part/whole as a probability, which rounding in 1 - kept must not lift above 1."""
+    """Return part/whole as a probability, which rounding in 1 - kept must not lift above 1."""
     return min(part / whole, 1.0) if whole > 0 else 0.0
 
 

@@ -14,7 +14,7 @@ MOST_ENTRIES = 20_000_000  # sets times queries times tokens
 
 
 def topic_sets(model: TopicModel) -> NDArray[np.float64]:
-    """Returns the shares of the words, (sets, words), in the documents of every topic set."""
+    """Return the shares of the words, (sets, words), in the documents of every topic set."""
     sets = list(combinations(range(model.n_topics), model.topics_per_document))
     shares = np.zeros((len(sets), model.n_topics, model.words_per_topic))
     for row, topics in zip(shares, sets, strict=True):
@@ -24,7 +24,7 @@ def topic_sets(model: TopicModel) -> NDArray[np.float64]:
 
 @checked
 def population_batch(model: TopicModel, masking: Masking, keys: Keys = "all") -> Batch:
-    """Returns all queries of infinitely long documents with exact weights, so that gradients are the population's.
+    """Return all queries of infinitely long documents with exact weights, so that gradients are the population's.
 
     A selected position hides a word of the document. It shows that word with probability `kept`, any word with
     probability `randomized`, and [MASK] otherwise. `keys` says whether attention sees "all" positions, or only the

@@ -55,12 +55,12 @@ class TrainingRun:
     history: tuple[Record, ...]
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """Returns one field of the records, (records,); ValueError for a name that is none."""
+        """Return one field of the records, (records,); ValueError for a name that is none."""
         checks.choice("name", name, [field.name for field in fields(Record)])
         return np.array([getattr(record, name) for record in self.history])
 
     def to_frame(self) -> "pd.DataFrame":
-        """Makes a table with a row for each record, its columns the fields of `Record`; needs pandas."""
+        """Make a table with a row for each record, its columns the fields of `Record`; needs pandas."""
         return table(**{field.name: self.column(field.name) for field in fields(Record)})
 
 
@@ -73,7 +73,7 @@ class Optimizer:
         self.moments = {each: np.zeros_like(like[each[:-2]]) for each in names}
 
     def advanced(self, arrays: dict[str, Array], gradient: dict[str, Array], step: int) -> dict[str, Array]:
-        """Returns new arrays after step `step`, counted from 1."""
+        """Return new arrays after step `step`, counted from 1."""
         if not self.moments:
             return {name: array - self.rate * gradient[name] for name, array in arrays.items()}
         moved = {}
@@ -112,7 +112,7 @@ class Run:
         return Layer(*self.weights)
 
     def advance(self) -> None:
-        """Makes one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
+        """Make one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with its reason
             if self.step % self.training.record_every == 0:
                 self.history.append(self._record())
@@ -126,14 +126,14 @@ class Run:
             self.weights = Weights(**moved)
 
     def finished(self) -> TrainingRun:
-        """Returns the result, its last record included."""
+        """Return the result, its last record included."""
         if not self.history or self.history[-1].step < self.step:
             with np.errstate(over="ignore", invalid="ignore"):
                 self.history.append(self._record())
         return TrainingRun(self.layer, tuple(self.history))
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Returns the arrays to be saved."""
+        """Return the arrays to be saved."""
         layer = {"layer_" + name: array for name, array in self.layer.arrays().items()}
         moments = {"moment_" + name: array for name, array in self.optimizer.moments.items()}
         history = np.array([astuple(record) for record in self.history])
@@ -174,7 +174,7 @@ class Run:
 
 
 def generator_state(rng: np.random.Generator) -> str:
-    """Returns the state of a generator as JSON; some, such as MT19937, hold arrays."""
+    """Return the state of a generator as JSON; some, such as MT19937, hold arrays."""
     return json.dumps(rng.bit_generator.state, default=lambda array: array.tolist())
 
 

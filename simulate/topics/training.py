@@ -57,6 +57,6 @@ def train_single_layer(
 
 
 def _header(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:
-    """Returns what makes two runs the same: the records, and the generator before its first number."""
+    """Return what makes two runs the same: the records, and the generator before its first number."""
     generator = hashlib.sha256(generator_state(rng).encode()).hexdigest()[:16]
     return {"format": FORMAT, **asdict(model), **asdict(masking), **asdict(training), "generator": generator}

@@ -49,7 +49,7 @@ class NormalEquations:
         self.n_selected = 0
 
     def add(self, masked: MaskedDocuments) -> None:
-        """Adds a block of documents; all positions of a document have the same input."""
+        """Add a block of documents; all positions of a document have the same input."""
         n, n_tokens = masked.visible.shape
         asked: Any = sparse.csr_array((masked.times, (masked.document, masked.target)), shape=(n, n_tokens))
         weight = np.bincount(masked.document, masked.times, n)
@@ -66,7 +66,7 @@ class NormalEquations:
         self.n_selected += masked.n_selected
 
     def solve(self, *, bias: Bias = "free", ridge: float = 0.0) -> ValueMatrixFit:
-        """Returns the minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2), at 0 that of least norm."""
+        """Return the minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2), at 0 that of least norm."""
         ridge = checks.between("ridge", ridge, 0.0, 1e100, closed=(True, True))
         checks.choice("bias", bias, ("free", "none", "decayed"))
         if self.n_selected == 0:
@@ -124,7 +124,7 @@ def fit_value_matrix(
 
 
 def _divided(cross: Array, power: Array, ridge: float) -> Array:
-    """Returns cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0; `power` is overwritten."""
+    """Return cross (power + ridge)^-1, or cross times the pseudo-inverse at ridge = 0; `power` is overwritten."""
     if ridge > 0:
         power[np.diag_indices_from(power)] += ridge
         try:

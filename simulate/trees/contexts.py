@@ -60,19 +60,19 @@ class Contexts:
         return range(max(0, *(-k for k in (0, *self.offsets))), self.text.numbers.n_words - max(0, 0, *self.offsets))
 
     def pieces(self) -> Iterator[tuple[int, int]]:
-        """Yields (first, stop) of stretches of the places."""
+        """Yield (first, stop) of stretches of the places."""
         for low in range(self.places.start, self.places.stop, PIECE):
             yield low, min(low + PIECE, self.places.stop)
 
     def keys(self, low: int, stop: int) -> Integers:
-        """Returns the keys of the words at low, ..., stop - 1 after their contexts: the id of the word comes last."""
+        """Return the keys of the words at low, ..., stop - 1 after their contexts: the id of the word comes last."""
         keys = (self.text.numbers.first + np.arange(low, stop)) % self.modulus
         for k in (*self.offsets, 0):
             keys = (keys << self.word_bits) | self.text.ids[low + k : stop + k]
         return keys
 
     def shortened(self, keys: Integers) -> Iterator[Integers]:
-        """Yields the keys of the same words after shorter contexts: the empty one, the remainder alone, ..., all."""
+        """Yield the keys of the same words after shorter contexts: the empty one, the remainder alone, ..., all."""
         words, bits = keys & ((1 << self.word_bits) - 1), self.word_bits
         yield words
         for known in range(0 if self.modulus > 1 else 1, len(self.offsets) + 1):

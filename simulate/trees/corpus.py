@@ -34,7 +34,7 @@ class WrittenCorpus(Result):
 
 @checked
 def write_corpus(numbers: NumberText, path: str | os.PathLike[str], *, words_per_document: int = 100) -> WrittenCorpus:
-    """Writes the words of a text to a .txt or .txt.gz file, a document of `words_per_document` words on each line.
+    """Write the words of a text to a .txt or .txt.gz file, a document of `words_per_document` words on each line.
 
     A document is a stretch of numbers that follow each other. Words are spelled in letters, o for an opening and c for
     a closing parenthesis, such as oocc for (()), because readers of text drop punctuation; `word_of_letters` undoes
@@ -78,7 +78,7 @@ def write_corpus(numbers: NumberText, path: str | os.PathLike[str], *, words_per
 
 @checked
 def letters_of_word(word: str) -> str:
-    """Returns a word of parentheses spelled in letters, o for ( and c for ).
+    """Return a word of parentheses spelled in letters, o for ( and c for ).
 
     >>> letters_of_word("(())()")
     'ooccoc'
@@ -88,7 +88,7 @@ def letters_of_word(word: str) -> str:
 
 @checked
 def word_of_letters(letters: str) -> str:
-    """Returns the word of parentheses that is spelled in the letters o and c; ValueError for other letters.
+    """Return the word of parentheses that is spelled in the letters o and c; ValueError for other letters.
 
     >>> word_of_letters("ooccoc")
     '(())()'
@@ -103,7 +103,7 @@ def _opened(path: Path, *, packed: bool) -> IO[bytes]:
 
 
 def _lines(numbers: NumberText, size: int) -> bytes:
-    """Returns the documents of these numbers, the lines ending in a newline."""
+    """Return the documents of these numbers, the lines ending in a newline."""
     text = read_text(numbers)
     spelled = np.array([word.translate(LETTERS) for word in text.vocabulary.words])
     words = spelled[text.ids].tolist()

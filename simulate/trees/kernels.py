@@ -18,7 +18,7 @@ FREE = np.int64(-1)  # an empty place of a hash table; what is stored is never n
 
 @cached_njit()
 def write_codes(first: int, codes: Array, products: Array, primes: Array, small: Array) -> None:
-    """Writes the words of first, first + 1, ... into `codes` (n,) int64.
+    """Write the words of first, first + 1, ... into `codes` (n,) int64.
 
     `products` (n,) int64 is scratch, `primes` holds all primes up to the root of the last number, and `small` (48,)
     the words of 0 (unused), 1, 2, ..., which stand for exponents. Primes come in increasing order, so that every child
@@ -55,7 +55,7 @@ def write_codes(first: int, codes: Array, products: Array, primes: Array, small:
 
 @cached_njit()
 def place_of(key: int, keys: Array, shift: int) -> Any:
-    """Finds the place of `key` in a table of 2^(64 - shift) places, or the empty place where it belongs."""
+    """Find the place of `key` in a table of 2^(64 - shift) places, or the empty place where it belongs."""
     mask = len(keys) - 1
     place = np.int64((np.uint64(key) * SPREAD) >> np.uint64(shift))
     while keys[place] != key and keys[place] != FREE:
@@ -65,7 +65,7 @@ def place_of(key: int, keys: Array, shift: int) -> Any:
 
 @cached_njit()
 def count_keys(found: Array, keys: Array, counts: Array, shift: int, used: int) -> int:
-    """Counts every entry of `found` in the table (keys, counts), and returns how many of its places are used then.
+    """Count every entry of `found` in the table (keys, counts), and return how many of its places are used then.
 
     Before the table is more than half full it stops, and returns -1 - (number of entries that are counted).
     """
@@ -83,7 +83,7 @@ def count_keys(found: Array, keys: Array, counts: Array, shift: int, used: int) 
 
 @cached_njit()
 def insert_keys(new: Array, their_values: Array, keys: Array, values: Array, shift: int) -> None:
-    """Puts different keys with their values into a table that has places enough."""
+    """Put different keys with their values into a table that has places enough."""
     for i in range(len(new)):
         place = place_of(new[i], keys, shift)
         keys[place] = new[i]
@@ -92,7 +92,7 @@ def insert_keys(new: Array, their_values: Array, keys: Array, values: Array, shi
 
 @cached_njit()
 def look_up(found: Array, keys: Array, values: Array, shift: int, out: Array) -> None:
-    """Writes the value that the table has for every entry of `found` into `out`, and -1 where it has none."""
+    """Write the value that the table has for every entry of `found` into `out`, and -1 where it has none."""
     for i in range(len(found)):
         place = place_of(found[i], keys, shift)
         out[i] = values[place] if keys[place] != FREE else -1

@@ -44,13 +44,13 @@ class NGramCounts(Result):
         return float(-shares @ np.log2(shares)) / self.length
 
     def to_frame(self) -> "pd.DataFrame":
-        """Returns a table with a row for each sequence; needs pandas."""
+        """Return a table with a row for each sequence; needs pandas."""
         return table(words=[" ".join(row) for row in self.words], count=self.counts)
 
 
 @checked
 def ngram_counts(text: TreeText, length: int) -> NGramCounts:
-    """Counts all sequences of `length` words that follow each other.
+    """Count all sequences of `length` words that follow each other.
 
     ValueError for a length below 1, of more words than the text has less one, and for one that needs keys of more than
     62 bits (six words of a vocabulary of 1000).

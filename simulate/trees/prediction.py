@@ -139,7 +139,7 @@ class _Table:
 
     @classmethod
     def of(cls, keys: Integers, counts: Integers, word_bits: int) -> "_Table":
-        """Makes the table of different keys of words after contexts, in increasing order, and their counts."""
+        """Make the table of different keys of words after contexts, in increasing order, and their counts."""
         contexts = keys >> word_bits
         starts = np.flatnonzero(np.r_[True, contexts[1:] != contexts[:-1]])
         totals, most = np.add.reduceat(counts, starts), np.maximum.reduceat(counts, starts)
@@ -154,7 +154,7 @@ class _Table:
         return cls(KeyTable(keys, counts), places, totals, kinds, best, bits, float(most.sum()) / n, word_bits)
 
     def predict(self, keys: Integers, share: Array, guess: Integers) -> tuple[Array, Integers, NDArray[np.bool_]]:
-        """Returns the smoothed shares of the words, the guesses, and which contexts were counted."""
+        """Return the smoothed shares of the words, the guesses, and which contexts were counted."""
         place = self.places(keys >> self.word_bits)
         seen = place >= 0
         total, kinds, count = self.totals[place], self.kinds[place], np.maximum(self.pairs(keys), 0)
@@ -166,7 +166,7 @@ class _Table:
 
 
 def _added_up(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """Returns the different keys in increasing order, each with the sum of its counts."""
+    """Return the different keys in increasing order, each with the sum of its counts."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])

@@ -29,7 +29,7 @@ WIDEST = 2**16  # words that a number of 16 bits can tell apart
 
 @checked
 def count_words(numbers: NumberText, *, n_threads: int = 1, segment: int = SEGMENT) -> WordCounts:
-    """Counts the words of a text, which is sieved in pieces of `segment` numbers that are forgotten once counted.
+    """Count the words of a text, which is sieved in pieces of `segment` numbers that are forgotten once counted.
 
     The memory is a few megabytes for each of `n_threads` threads, however long the text is. Neither the threads nor
     the segments change the result. ValueError for less than one thread or number in a segment.
@@ -72,13 +72,13 @@ class TreeText(Result):
 
     @checked
     def words(self, start: int = 0, stop: int | None = None) -> list[str]:
-        """Returns the words at the places start, ..., stop - 1 of the text, written out."""
+        """Return the words at the places start, ..., stop - 1 of the text, written out."""
         return [self.vocabulary.words[i] for i in self.ids[start:stop].tolist()]
 
 
 @checked
 def read_text(numbers: NumberText, *, n_threads: int = 1, segment: int = SEGMENT) -> TreeText:
-    """Reads a text into memory, two bytes a word: once to learn its vocabulary and once to write down its words.
+    """Read a text into memory, two bytes a word: once to learn its vocabulary and once to write down its words.
 
     Neither `n_threads` nor `segment` change the result. ValueError, with both sizes, where the text does not fit into
     memory, and as in `count_words`, which needs none for it.
@@ -107,7 +107,7 @@ def read_text(numbers: NumberText, *, n_threads: int = 1, segment: int = SEGMENT
 
 
 def word_of_code(code: int) -> str:
-    """Returns the word in parentheses of a word that is held as a binary number, see `simulate.trees.kernels`."""
+    """Return the word in parentheses of a word that is held as a binary number, see `simulate.trees.kernels`."""
     return f"{code:b}".replace("1", "(").replace("0", ")") if code else ""
 
 
@@ -134,13 +134,13 @@ def _base_primes(numbers: NumberText) -> Integers:
 
 
 def _chunks(numbers: NumberText) -> Iterator[tuple[int, int]]:
-    """Yields (first, last + 1) of stretches of equal length."""
+    """Yield (first, last + 1) of stretches of equal length."""
     for first in range(numbers.first, numbers.last + 1, CHUNK):
         yield first, min(first + CHUNK, numbers.last + 1)
 
 
 def _segments(first: int, stop: int, size: int, primes: Integers) -> Iterator[Integers]:
-    """Yields the codes of the words from `first` to `stop` - 1; every array is overwritten by the next one."""
+    """Yield the codes of the words from `first` to `stop` - 1; every array is overwritten by the next one."""
     codes, products = (np.empty(min(size, stop - first), dtype=np.int64) for _ in range(2))
     small = _small_words()
     for low in range(first, stop, size):
@@ -151,7 +151,7 @@ def _segments(first: int, stop: int, size: int, primes: Integers) -> Iterator[In
 
 @lru_cache(maxsize=1)
 def _small_words() -> Integers:
-    """Returns the codes of the words of 0 (unused), 1, 2, ..., which stand for exponents.
+    """Return the codes of the words of 0 (unused), 1, 2, ..., which stand for exponents.
 
     They are found by the sieve itself. Its first pass knows no exponents above one, and writes the words of squarefree
     numbers; each further pass writes those of one more depth, of which exponents up to 47 have three.

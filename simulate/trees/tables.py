@@ -17,7 +17,7 @@ class KeyCounts:
         self._counts = np.zeros(2**bits, dtype=np.int64)
 
     def add(self, found: Integers) -> None:
-        """Counts all entries of `found`."""
+        """Count all entries of `found`."""
         while True:
             used = count_keys(found, self._keys, self._counts, 64 - self._bits, self._used)
             if used >= 0:
@@ -27,7 +27,7 @@ class KeyCounts:
             self._grow()
 
     def sorted(self) -> tuple[Integers, Integers]:
-        """Returns all keys in increasing order, and their counts."""
+        """Return all keys in increasing order, and their counts."""
         there = self._keys != FREE
         keys, counts = self._keys[there], self._counts[there]
         order = np.argsort(keys)
@@ -53,7 +53,7 @@ class KeyTable:
         insert_keys(keys, values, self._keys, self._values, self._shift)
 
     def __call__(self, found: Integers) -> Integers:
-        """Returns the values of the keys `found`."""
+        """Return the values of the keys `found`."""
         out = np.empty(len(found), dtype=np.int64)
         look_up(found, self._keys, self._values, self._shift, out)
         return out

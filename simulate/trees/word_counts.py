@@ -65,18 +65,18 @@ class WordCounts(Result):
 
     @checked
     def count(self, word: str) -> int:
-        """Returns how often `word` occurs; 0 for one that does not. ValueError for text that is no balanced word."""
+        """Return how often `word` occurs; 0 for one that does not. ValueError for text that is no balanced word."""
         known = dict(zip(self.words, self.counts.tolist(), strict=True))
         return int(known.get(RootedTree(word).word, 0))
 
     @checked
     def depth_share(self, depth: int) -> float:
-        """Returns the share of words whose depth is at most `depth`."""
+        """Return the share of words whose depth is at most `depth`."""
         return float(self.depth_counts[: max(depth, -1) + 1].sum() / self.numbers.n_words)
 
     @checked
     def pattern_share(self, pattern: str) -> float:
-        """Returns the share of words that become `pattern` when the leaves of the root are left out."""
+        """Return the share of words that become `pattern` when the leaves of the root are left out."""
         wanted = tree_named("pattern", pattern).word
         kept = ["".join(f"({child.word})" for child in tree.children if child.word) for tree in self._trees()]
         matching = np.array([own == wanted for own in kept])
@@ -88,7 +88,7 @@ class WordCounts(Result):
         return np.asarray(self.counts / self.numbers.n_words)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Returns a table with a row for each word; needs pandas."""
+        """Return a table with a row for each word; needs pandas."""
         return table(word=list(self.words), count=self.counts)
 
     def _trees(self) -> list[RootedTree]:

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes text or bytes to a file of that name."""
+    """Write text or bytes to a file of that name."""
 
     def written(name, content):
         path = tmp_path / name

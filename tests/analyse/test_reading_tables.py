@@ -16,7 +16,7 @@ VALUES = np.array([[1, 2.5], [-3, 0.4], [5, 0.5]])
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes bytes or text and returns the path."""
+    """Write bytes or text and return the path."""
 
     def write(content, name="data.csv"):
         path = tmp_path / name

@@ -13,7 +13,7 @@ ROWS = [[1, 2.5], [-3, 0.4], [5, 0.5]]
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes text and returns the path."""
+    """Write text and return the path."""
 
     def write(content, name="data.csv"):
         path = tmp_path / name

@@ -65,7 +65,7 @@ def jobs(request):
 
 
 def _teller(config):
-    """Prints a line on the terminal while a job runs: the time since the start, and what is being measured."""
+    """Print a line on the terminal while a job runs: the time since the start, and what is being measured."""
     terminal, capture = (config.pluginmanager.getplugin(name) for name in ("terminalreporter", "capturemanager"))
 
     def tell(text):

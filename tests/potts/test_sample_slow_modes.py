@@ -116,7 +116,7 @@ def test_a_free_site_of_two_colors_forgets_its_color_under_metropolis():
 
 
 def counted(shares, stay, n_chains, n_records, rng):
-    """Counts of sites that keep their color with the probabilities `stay` (L,), else draw one from `shares` (L, C)."""
+    """Count of sites that keep their color with the probabilities `stay` (L,), else draw one from `shares` (L, C)."""
     limits, n_sites = shares.cumsum(axis=1)[:, :-1], len(shares)
 
     def drawn():

@@ -13,7 +13,7 @@ from simulate.potts.inference.weights import allowed_differences, comparison_sec
 
 
 def families(seed, M, L, n_colors, change):
-    """Copies of a few ancestors, each site redrawn with probability `change`."""
+    """Copy of a few ancestors, each site redrawn with probability `change`."""
     rng = stream(seed, "families", M, L, n_colors)
     ancestors = rng.integers(0, n_colors, (max(1, M // 5), L))
     copies = ancestors[rng.integers(0, len(ancestors), M)]

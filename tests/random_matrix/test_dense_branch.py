@@ -26,7 +26,7 @@ def ensemble(alpha, lam, rows="alike", covariance=None):
 
 @pytest.fixture
 def by_eigenvectors(monkeypatch):
-    """Takes the route without factorizations."""
+    """Take the route without factorizations."""
     monkeypatch.setattr(spiked_bulk, "branch", lambda ensemble, side="right": RealBranch(ensemble, side))
 
 

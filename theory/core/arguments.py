@@ -27,7 +27,7 @@ BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ON
 
 
 def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Wraps `function` so that its arguments are checked and converted by their annotations before it runs.
+    """Wrap `function` so that its arguments are checked and converted by their annotations before it runs.
 
     Flags, integers, real numbers, one of several literals, records and arrays become what their annotation says; a
     value of another kind raises ValueError naming the argument, the value and what is allowed. Numbers may be infinite
@@ -85,7 +85,7 @@ def _field_checks(kind: Any) -> dict[str, Check]:
 
 
 def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
-    """Returns the annotation itself, or Any for one that is written as text and known only to type checkers."""
+    """Return the annotation itself, or Any for one that is written as text and known only to type checkers."""
     annotation = parameter.annotation
     if not isinstance(annotation, str):
         return annotation
@@ -96,7 +96,7 @@ def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any
 
 
 def unaliased(annotation: Any) -> Any:
-    """Returns what an annotation stands for where it is the name of a type (`type Name = ...`), else itself.
+    """Return what an annotation stands for where it is the name of a type (`type Name = ...`), else itself.
 
     On Python 3.12 and later numpy names ArrayLike (from 2.4) and NDArray (from 2.5) in this way, and a name has no
     members of its own. ArrayLike stays a name: it is told by its identity.
@@ -111,7 +111,7 @@ def unaliased(annotation: Any) -> Any:
 
 
 def _check(annotation: Any) -> Check | None:
-    """Returns the check that an annotation asks for, or None where it lets everything pass."""
+    """Return the check that an annotation asks for, or None where it lets everything pass."""
     annotation = unaliased(annotation)
     # Any is a class in Python 3.11 and later, so it is told before classes; `self` of a method has no annotation.
     if annotation is Any or annotation is inspect.Parameter.empty:
@@ -170,7 +170,7 @@ def _one_of_several(alternatives: tuple[Any, ...]) -> Check | None:
 
 
 def _with_arrays(alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Returns the alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
+    """Return the alternatives of a union, with ArrayLike in the place of its own members where all of them are there.
 
     Python flattens unions: ArrayLike | None lists what ArrayLike is a union of, of which some, protocols, say nothing.
     A number, a truth value and a text are among them, which an array of numbers does not need beside it. Where
@@ -183,7 +183,7 @@ def _with_arrays(alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _merged(allowed: list[str]) -> list[str]:
-    """Lists what several refusals allow; two that ask for a record of theory.models become one, "(A or B)"."""
+    """List what several refusals allow; two that ask for a record of theory.models become one, "(A or B)"."""
     kinds: dict[str, list[str]] = {}
     for text in dict.fromkeys(allowed):
         what, opened, kind = text.partition(" (")
@@ -210,7 +210,7 @@ def _callable_with(arguments: tuple[Any, ...]) -> Check:
 
 
 def _collection(origin: Any, arguments: tuple[Any, ...]) -> Check:
-    """Returns the check of a collection; its entries are checked where they can be read more than once."""
+    """Return the check of a collection; its entries are checked where they can be read more than once."""
     fixed = origin is tuple and arguments and arguments[-1] is not Ellipsis
     entry = None if fixed or not arguments else _check(arguments[0])
     each = [_check(argument) for argument in arguments] if fixed else []

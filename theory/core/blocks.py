@@ -12,7 +12,7 @@ BLOCK = 2**22  # numbers of an intermediate array: 32 MB, so that a large batch 
 
 
 def blocks(count: int, numbers_each: int, most: int | None = None) -> Iterator[slice]:
-    """Yields slices that cover range(count) in order, for items that need `numbers_each` numbers of memory each.
+    """Yield slices that cover range(count) in order, for items that need `numbers_each` numbers of memory each.
 
     A slice has as many items as fit into `most` numbers (2^22 where None), and at least one.
     """
@@ -21,5 +21,5 @@ def blocks(count: int, numbers_each: int, most: int | None = None) -> Iterator[s
 
 
 def in_blocks(points: NDArray[Entry], numbers_each: int, most: int) -> list[NDArray[Entry]]:
-    """Splits points (n, ...) along their first axis by `blocks`; no points at all are one empty block."""
+    """Split points (n, ...) along their first axis by `blocks`; no points at all are one empty block."""
     return [points[block] for block in blocks(len(points), numbers_each, most)] or [points]

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def table(**columns: Any) -> "pd.DataFrame":
-    """Makes a data frame of the given columns; ImportError says what to install where pandas is missing."""
+    """Make a data frame of the given columns; ImportError says what to install where pandas is missing."""
     try:
         import pandas as pd
     except ImportError as missing:

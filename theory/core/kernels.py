@@ -30,7 +30,7 @@ STARTED = time.time()  # a file that changed later than this may not be what was
 
 
 def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Returns numba's decorator for kernels: compiled once per machine, and run without Python's lock.
+    """Return numba's decorator for kernels: compiled once per machine, and run without Python's lock.
 
     `options` go to `numba.njit`. A kernel is compiled anew when its own file has changed or any file of ours that this
     one imports, directly or through others, and when what was kept is damaged. Where neither the installed package nor
@@ -51,7 +51,7 @@ def cached_njit(**options: Any) -> Callable[[Kernel], Kernel]:
 
 @cache
 def source_digest(path: Path) -> bytes:
-    """Returns a digest of the file at `path` and of all files of our packages that it imports, through others too.
+    """Return a digest of the file at `path` and of all files of our packages that it imports, through others too.
 
     Where one of them has changed since this process began, or cannot be read, nobody knows what was imported: the
     digest is then a random one, under which nothing is found, now or later.
@@ -69,7 +69,7 @@ def source_digest(path: Path) -> bytes:
 
 
 def sources(path: Path) -> dict[Path, bytes]:
-    """Returns the contents of the file at `path` and of all files of our packages that it imports, through others too.
+    """Return the contents of the file at `path` and of all files of our packages that it imports, through others too.
 
     OSError, SyntaxError or ValueError for a file that cannot be read.
     """
@@ -82,7 +82,7 @@ def sources(path: Path) -> dict[Path, bytes]:
 
 
 def _imported(content: bytes) -> set[Path]:
-    """Returns the files of our packages that are imported anywhere in a file with this content."""
+    """Return the files of our packages that are imported anywhere in a file with this content."""
     found = set[Path | None]()
     for node in ast.walk(ast.parse(content)):
         if isinstance(node, ast.Import):
@@ -93,7 +93,7 @@ def _imported(content: bytes) -> set[Path]:
 
 
 def _file_of(module: str) -> Path | None:
-    """Returns the file of a module of our packages; None for other modules, and for names within a module."""
+    """Return the file of a module of our packages; None for other modules, and for names within a module."""
     if module.partition(".")[0] not in PACKAGES:
         return None
     path = ROOT.joinpath(*module.split("."))
@@ -121,7 +121,7 @@ class _WholeFiles(IndexDataCacheFile):
         self._source = source
 
     def save(self, key: object, data: object) -> None:
-        """Keeps compiled code where the disk takes it; where it is full or read-only the kernel runs all the same."""
+        """Keep compiled code where the disk takes it; where it is full or read-only the kernel runs all the same."""
         with suppress(OSError):
             super().save(key, data)
 

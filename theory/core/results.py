@@ -36,7 +36,7 @@ class Result:
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown.items())})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """Returns a table of one row with the plain numbers of the result, one column each; needs pandas.
+        """Return a table of one row with the plain numbers of the result, one column each; needs pandas.
 
         The evidence comes last, and arrays are left out. Results that are tables themselves, such as learning curves,
         override this method.
@@ -45,7 +45,7 @@ class Result:
         return table(**{name: [value] for name, value in values.items() if _is_plain(value)})
 
     def _ordered_names(self) -> list[str]:
-        """Returns the names of all fields, those of the evidence last: subclasses inherit them as their first ones."""
+        """Return the names of all fields, those of the evidence last: subclasses inherit them as their first ones."""
         evidence = [field.name for field in dataclasses.fields(Result)]
         return [field.name for field in dataclasses.fields(self) if field.name not in evidence] + evidence
 
@@ -64,7 +64,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Writes a value on one short line: an array of more than a few entries by its shape and range."""
+    """Write a value on one short line: an array of more than a few entries by its shape and range."""
     if isinstance(value, np.ndarray) and value.size > LONGEST:
         if value.dtype.kind not in "iuf":
             return f"<array {value.shape}>"

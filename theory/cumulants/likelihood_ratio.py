@@ -43,7 +43,7 @@ class LikelihoodRatioNorm(Result):
 
 @checked
 def likelihood_ratio_norm(model: SpikedCumulant, n: int) -> LikelihoodRatioNorm:
-    """Computes ||L_n||^2, the second moment under H0 of the likelihood ratio of `n` samples, exactly.
+    """Compute ||L_n||^2, the second moment under H0 of the likelihood ratio of `n` samples, exactly.
 
     ||L_n||^2 = E f(lambda)^n over the overlap lambda of two independent spikes (see `overlap_function`). For sign
     spikes lambda = (2 K - d)/d with K ~ Bin(d, 1/2), so that the mean is a sum of d + 1 terms. On the sphere lambda has
@@ -76,7 +76,7 @@ def _sum_over_signs(model: SpikedCumulant, n: float) -> LikelihoodRatioNorm:
 
 
 def _mean_power(log_weights: Array, exponents: Array) -> tuple[float, float, float]:
-    """Returns (log of the mean, mean - 1, mean of |power - 1|) of the powers exp(exponents)."""
+    """Return (log of the mean, mean - 1, mean of |power - 1|) of the powers exp(exponents)."""
     log_terms = log_weights + exponents
     if log_terms.max() < LARGEST_EXPONENT:
         # Where a power overflows the one that is subtracted does not count.
@@ -106,7 +106,7 @@ def _integral_over_sphere(model: SpikedCumulant, n: float) -> LikelihoodRatioNor
 
 
 def _on_panels(model: SpikedCumulant, n: float, d: int, edges: Array) -> tuple[tuple[float, float, float], float]:
-    """Returns what `_mean_power` does, by Gauss-Legendre panels in the angle, and the mass of the law of overlaps."""
+    """Return what `_mean_power` does, by Gauss-Legendre panels in the angle, and the mass of the law of overlaps."""
     angle, weights = panelled_legendre(edges)
     # Angles beyond pi/2 are those below it with the other sign of the overlap, so the density counts twice.
     log_density = math.log(2 * poch((d - 1) / 2, 0.5) / math.sqrt(math.pi)) + (d - 2) * _log_sine(angle)
@@ -118,19 +118,19 @@ def _on_panels(model: SpikedCumulant, n: float, d: int, edges: Array) -> tuple[t
 
 
 def _log_overlap_at(model: SpikedCumulant, angle: Array, sign: float) -> Array:
-    """Computes log f at lambda = +-cos(angle), with 1 - |lambda| = 2 sin^2(angle/2)."""
+    """Compute log f at lambda = +-cos(angle), with 1 - |lambda| = 2 sin^2(angle/2)."""
     return log_overlap(model, 2 * np.sin(angle / 2) ** 2, sign)
 
 
 def _log_sine(angle: Array) -> Array:
-    """Computes log sin(angle), which d multiplies; near pi/2, where it is small, as that of a cosine."""
+    """Compute log sin(angle), which d multiplies; near pi/2, where it is small, as that of a cosine."""
     near = angle > 0.8
     turned = np.log1p(-2 * np.sin((angle - math.pi / 2) / 2) ** 2)
     return np.asarray(np.where(near, turned, np.log(np.sin(np.where(near, 1.0, angle)))))
 
 
 def _edges(model: SpikedCumulant, n: float, d: int) -> Array:
-    """Returns panels of (0, pi/2) that begin at every maximum of the integrand with its own width, and double."""
+    """Return panels of (0, pi/2) that begin at every maximum of the integrand with its own width, and double."""
 
     def exponent(angle: Array) -> Array:
         return np.asarray((d - 2) * _log_sine(angle) + n * _log_overlap_at(model, angle, 1.0))

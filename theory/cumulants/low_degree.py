@@ -39,7 +39,7 @@ class LowDegreeNorm(Result):
 
 @checked
 def low_degree_norm(model: SpikedCumulant, n: int, degree: int) -> LowDegreeNorm:
-    """Computes ||L_n^{<=D}||^2, where D = `degree` counts the powers of all n d numbers of a data set together.
+    """Compute ||L_n^{<=D}||^2, where D = `degree` counts the powers of all n d numbers of a data set together.
 
     Expanding f(lambda)^n in powers of lambda gives (arXiv:2312.14922)
 
@@ -67,7 +67,7 @@ def low_degree_norm(model: SpikedCumulant, n: int, degree: int) -> LowDegreeNorm
 
 
 def log_power_coefficients(log_coefficients: Array, n: int) -> Array:
-    """Computes log [t^m] (sum_k a_k t^k)^n for m = 0 to D, from log a_k (D + 1,) with a_0 = 1 and all a_k >= 0.
+    """Compute log [t^m] (sum_k a_k t^k)^n for m = 0 to D, from log a_k (D + 1,) with a_0 = 1 and all a_k >= 0.
 
     The derivative of the power gives m b_m = sum_k ((n + 1) k - m) a_k b_(m-k). If n is so small that some factors
     are negative, which would cancel, the power is taken by squaring instead.
@@ -115,7 +115,7 @@ def _log_sum(terms: Array) -> float:
 
 
 def _log_overlap_moments(model: SpikedCumulant, degree: int) -> Array:
-    """Computes log E lambda^m for m = 0 to `degree`; -inf for odd m, since lambda and -lambda have the same law."""
+    """Compute log E lambda^m for m = 0 to `degree`; -inf for odd m, since lambda and -lambda have the same law."""
     d, m = float(model.size), np.arange(degree + 1.0)
     logs = np.full(degree + 1, -math.inf)
     if model.prior == "sphere":  # (2j - 1)!!/(d (d + 2) ... (d + 2j - 2))

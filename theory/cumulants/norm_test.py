@@ -32,7 +32,7 @@ class NormTest(Result):
     spiked_skewness: float
 
     def power(self, level: float = 0.05) -> float:
-        """Computes the power Phi(snr - z) for Gaussian T4 with the deviation of H0 under both laws.
+        """Compute the power Phi(snr - z) for Gaussian T4 with the deviation of H0 under both laws.
 
         z is the Gaussian quantile of 1 - `level`, and the test rejects beyond z times the deviation of H0. At small
         n/d^2 the statistic is skewed, and neither level nor power are those of a Gaussian: see `corrected_power`.
@@ -41,7 +41,7 @@ class NormTest(Result):
         return float(ndtr(self.snr - _quantile(level)))
 
     def corrected_power(self, level: float = 0.05) -> float:
-        """Computes the power of the same test from the exact mean, deviation and skewness under H1.
+        """Compute the power of the same test from the exact mean, deviation and skewness under H1.
 
         This is the first order of Edgeworth's expansion, whose error falls as 1/n at fixed d.
         """
@@ -49,13 +49,13 @@ class NormTest(Result):
         return _upper_tail(threshold, math.copysign(1.0, self.mean) * self.spiked_skewness)
 
     def corrected_level(self, level: float = 0.05) -> float:
-        """Computes how often the test with the Gaussian threshold of `level` rejects under H0, to first order."""
+        """Compute how often the test with the Gaussian threshold of `level` rejects under H0, to first order."""
         return _upper_tail(_quantile(level), math.copysign(1.0, self.mean) * self.skewness)
 
 
 @checked
 def norm_test(model: SpikedCumulant, n: int) -> NormTest:
-    """Computes the exact mean, deviation and skewness of T4 of `n` samples under both laws.
+    """Compute the exact mean, deviation and skewness of T4 of `n` samples under both laws.
 
     T4 = sum (3 R^2/(d (d + 2)) - 6 R/d + 3) over the samples, with R = |x|^2, is proportional to the part of degree 4
     of the likelihood ratio if the spike is uniform on the sphere. It depends on the norms alone, so its law is the same
@@ -111,7 +111,7 @@ def norm_test(model: SpikedCumulant, n: int) -> NormTest:
 
 @checked
 def norm_test_samples(model: SpikedCumulant, power: float, level: float = 0.05) -> float:
-    """Computes the number n of samples from which on the test by T4 has the given `power` at the given `level`.
+    """Compute the number n of samples from which on the test by T4 has the given `power` at the given `level`.
 
     n = 24 (z_level + z_power)^2/(e4 r^4 h_4^2), from Phi(snr - z_level) = power with the symbols of `norm_test`; it is
     a real number, and infinite where h_4 = 0. ValueError unless 0 < level < power < 1, and for an infinite d.
@@ -129,11 +129,11 @@ def norm_test_samples(model: SpikedCumulant, power: float, level: float = 0.05) 
 
 
 def _quantile(level: float, name: str = "level") -> float:
-    """Returns the Gaussian quantile of 1 - `level`."""
+    """Return the Gaussian quantile of 1 - `level`."""
     return -float(ndtri(checks.between(name, level, 0.0, 1.0)))
 
 
 def _upper_tail(threshold: float, skewness: float) -> float:
-    """Computes P(Z > threshold) of a standardized Z with this skewness to first order, kept within [0, 1]."""
+    """Compute P(Z > threshold) of a standardized Z with this skewness to first order, kept within [0, 1]."""
     density = math.exp(-0.5 * threshold**2) / math.sqrt(2 * math.pi)
     return float(min(max(ndtr(-threshold) + skewness / 6 * (threshold**2 - 1) * density, 0.0), 1.0))

@@ -17,7 +17,7 @@ ROUNDING = 1e-13  # rounding error of the logarithm of the ratio of the two dens
 
 @checked
 def oracle_accuracy(model: SpikedCumulant) -> float:
-    """Computes the accuracy of telling samples of H1 from those of H0, equally frequent, if the spike is known.
+    """Compute the accuracy of telling samples of H1 from those of H0, equally frequent, if the spike is known.
 
     The two laws differ only in y = u.x: under H1 it is a mixture of Gaussians of variance 1 - r around sqrt(r) g, under
     H0 it is N(0, 1). The best rule compares the two densities, and is right with probability 1/2 + (their total

@@ -17,7 +17,7 @@ SERIES_BITS = 42.0  # the terms left out are below exp(-42) = 6e-19
 
 @checked
 def overlap_function(model: SpikedCumulant, overlaps: ArrayLike) -> Array:
-    """Computes f(lambda), the mean over H0 of the product of the likelihood ratios of one sample for two spikes.
+    """Compute f(lambda), the mean over H0 of the product of the likelihood ratios of one sample for two spikes.
 
     lambda = u.v in [-1, 1] is the overlap of the two unit vectors, an array of any shape, which f keeps. With
     x = r lambda (arXiv:2312.14922),
@@ -37,7 +37,7 @@ def overlap_function(model: SpikedCumulant, overlaps: ArrayLike) -> Array:
 
 
 def log_overlap(model: SpikedCumulant, gap: Any, sign: Any = 1.0) -> Array:
-    """Computes log f at |lambda| = 1 - `gap`, with the `sign` of lambda.
+    """Compute log f at |lambda| = 1 - `gap`, with the `sign` of lambda.
 
     The gap keeps its precision where lambda is as near to one as the best overlaps of sign spikes are.
     """
@@ -45,12 +45,12 @@ def log_overlap(model: SpikedCumulant, gap: Any, sign: Any = 1.0) -> Array:
 
 
 def log_overlap_slope(model: SpikedCumulant, gap: Any) -> Array:
-    """Computes d log f/d lambda at lambda = 1 - `gap` > 0."""
+    """Compute d log f/d lambda at lambda = 1 - `gap` > 0."""
     return _terms(model, np.asarray(gap, float), np.asarray(1.0), slope=True)
 
 
 def log_coefficients(model: SpikedCumulant, order: int) -> Array:
-    """Computes log(r^k h_k^2/k!) for k = 0 to `order`, (order + 1,): the series of f; -inf where h_k vanishes."""
+    """Compute log(r^k h_k^2/k!) for k = 0 to `order`, (order + 1,): the series of f; -inf where h_k vanishes."""
     with np.errstate(divide="ignore"):
         moments = 2 * np.log(abs(model.latent.normalized_moments(order)))
     log_share = math.log(model.beta) - math.log1p(model.beta)
@@ -70,7 +70,7 @@ def _terms(model: SpikedCumulant, gap: Array, sign: Array, *, slope: bool) -> Ar
 
 
 def _series(latent: AtomicLatent, x: Array, *, slope: bool) -> Array:
-    """Computes log f, or its slope in x, from the series of f; |He_k(g)/sqrt(k!)| < 1.09 exp(g^2/4) bounds its end."""
+    """Compute log f, or its slope in x, from the series of f; |He_k(g)/sqrt(k!)| < 1.09 exp(g^2/4) bounds its end."""
     largest = max(map(abs, latent.atoms))
     order = math.ceil((largest**2 / 2 + SERIES_BITS) / -math.log(SERIES_UP_TO)) + 1
     c = latent.normalized_moments(order) ** 2
@@ -81,7 +81,7 @@ def _series(latent: AtomicLatent, x: Array, *, slope: bool) -> Array:
 
 
 def _closed_form(latent: AtomicLatent, x: Array, rest: Array, sign: Array, *, slope: bool) -> Array:
-    """Computes log f, or its slope in x, at x > 0 with `rest` = 1 - x, as a sum over pairs of atoms.
+    """Compute log f, or its slope in x, at x > 0 with `rest` = 1 - x, as a sum over pairs of atoms.
 
     A negative overlap is a positive one with g' -> -g'. The exponent is written as
     -x^2 (g - g')^2/(2 (1 - x^2)) + g g' x/(1 + x), in which nothing cancels as x tends to one.

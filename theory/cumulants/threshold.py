@@ -54,7 +54,7 @@ class LikelihoodRatioRate(SolverResult):
 
 @checked
 def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshold:
-    """Computes gamma_LR, the largest n/d for which ||L_n||^2 stays bounded as d grows.
+    """Compute gamma_LR, the largest n/d for which ||L_n||^2 stays bounded as d grows.
 
     gamma_LR = min over lambda in (0, 1) of s(lambda)/log f(lambda), where exp(-d s) is the probability that two spikes
     have the overlap lambda: s = log 2 + (1+l)/2 log((1+l)/2) + (1-l)/2 log((1-l)/2) for sign spikes, and
@@ -87,7 +87,7 @@ def likelihood_ratio_threshold(model: SpikedCumulant) -> LikelihoodRatioThreshol
 
 @checked
 def likelihood_ratio_rate(model: SpikedCumulant, gamma: float) -> LikelihoodRatioRate:
-    """Computes lim (1/d) log ||L_n||^2 at n = gamma d, max over lambda of gamma log f(lambda) - s(lambda), or zero.
+    """Compute lim (1/d) log ||L_n||^2 at n = gamma d, max over lambda of gamma log f(lambda) - s(lambda), or zero.
 
     Symbols as in `likelihood_ratio_threshold`, at which the rate begins to rise. ValueError for a gamma that is not
     positive and finite; ConvergenceError where the maximum could not be verified.
@@ -113,7 +113,7 @@ def likelihood_ratio_rate(model: SpikedCumulant, gamma: float) -> LikelihoodRati
 
 
 def _lowest(objective: Callable[[Array], Array], balance: Callable[[Array], Array]) -> tuple[float, float, float, int]:
-    """Returns (least value, its gap, residual, evaluations of the balance) over overlaps from 0 to 1.
+    """Return (least value, its gap, residual, evaluations of the balance) over overlaps from 0 to 1.
 
     `balance` has the sign of the slope of the objective against the gap, and its size is the relative residual. Where
     the values fall down to the smallest gap, they have reached their limit there to all digits.
@@ -136,7 +136,7 @@ def _lowest(objective: Callable[[Array], Array], balance: Callable[[Array], Arra
 
 
 def _cost(model: SpikedCumulant, gap: Array) -> Array:
-    """Computes s(lambda) at lambda = 1 - gap: the rate at which the probability of the overlap falls with d."""
+    """Compute s(lambda) at lambda = 1 - gap: the rate at which the probability of the overlap falls with d."""
     if model.prior == "sphere":
         return np.asarray(-0.5 * np.log(gap * (2 - gap)))
     near = np.log(2) + 0.5 * gap * np.log(gap / 2) + (1 - gap / 2) * np.log1p(-gap / 2)
@@ -146,7 +146,7 @@ def _cost(model: SpikedCumulant, gap: Array) -> Array:
 
 
 def _cost_slope(model: SpikedCumulant, gap: Array) -> Array:
-    """Computes d s/d lambda at lambda = 1 - gap: lambda/(1 - lambda^2) on the sphere, artanh(lambda) for signs."""
+    """Compute d s/d lambda at lambda = 1 - gap: lambda/(1 - lambda^2) on the sphere, artanh(lambda) for signs."""
     if model.prior == "sphere":
         return np.asarray((1 - gap) / (gap * (2 - gap)))
     return np.asarray(0.5 * np.log((2 - gap) / gap))

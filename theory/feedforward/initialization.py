@@ -82,7 +82,7 @@ def signal_fixed_point(network: BinaryNetwork, *, check: bool = True) -> SignalF
 
 @checked
 def criticality(neurons: BinaryNeurons) -> Criticality:
-    """Returns the largest slope and depth scale that any initialization can have, in closed form.
+    """Return the largest slope and depth scale that any initialization can have, in closed form.
 
     Neurons "sign": chi grows with s at given q, and at s = 1 it is tan(t/2)/t with cos t = q/(1 + q), which rises from
     1/2 at q = infinity to 2/pi at q = 0. So chi <= 2/pi: there is no critical point, and no signal travels further than
@@ -148,7 +148,7 @@ def _tanh_fixed_point(network: BinaryNetwork, check: bool) -> SignalFixedPoint:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> tuple[float, int]:
-    """Returns a root between two points of opposite sign, and the number of iterations."""
+    """Return a root between two points of opposite sign, and the number of iterations."""
     for end in (low, high):  # brentq does not count the iterations where an end is the root
         if function(end) == 0:
             return end, 0
@@ -157,7 +157,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> tuple[
 
 
 def _scale(loss: float) -> float:
-    """Returns -1/log(1 - loss) with all digits of a small loss; the scale of a slope of zero or below vanishes."""
+    """Return -1/log(1 - loss) with all digits of a small loss; the scale of a slope of zero or below vanishes."""
     if loss >= 1:
         return 0.0
     return -1 / math.log1p(-loss) if loss > 0 else math.inf

@@ -28,7 +28,7 @@ class SignalPropagation(Result):
 
 @checked
 def propagate(network: BinaryNetwork, n_layers: int, variance: float, correlation: float = 1.0) -> SignalPropagation:
-    """Computes how the fields of two inputs change from layer to layer in the limit of wide layers.
+    """Compute how the fields of two inputs change from layer to layer in the limit of wide layers.
 
     In the first layer the fields of both inputs are Gaussian with `variance` q >= 0 and correlation c. With s the mean
     variance of the network and B its bias variance:
@@ -78,12 +78,12 @@ def _tanh_layer(network: BinaryNetwork, q: float, c: float) -> tuple[float, floa
 
 
 def sign_overlap(q: float, c: float) -> float:
-    """Returns E erf(h_a/sqrt 2) erf(h_b/sqrt 2) of fields of variance q and correlation c."""
+    """Return E erf(h_a/sqrt 2) erf(h_b/sqrt 2) of fields of variance q and correlation c."""
     return 2 / math.pi * math.asin(q / (1 + q) * c)
 
 
 def sign_freedom(network: BinaryNetwork, q: float) -> float:
-    """Returns 1 - s A(1), the variance that the weights and the neurons below leave to the field of a sign neuron."""
+    """Return 1 - s A(1), the variance that the weights and the neurons below leave to the field of a sign neuron."""
     s = network.mean_variance
     # acos(q/(1 + q)) in a form that keeps its digits where q is large.
     return (1 - s) + s * 4 / math.pi * math.atan(1 / math.sqrt(1 + 2 * q))

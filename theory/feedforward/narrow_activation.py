@@ -33,7 +33,7 @@ class ActivationKernel(SolverResult):
     remainder: float
 
     def kernel(self, q: ArrayLike) -> Array:
-        """Computes kappa at correlations q between -1 and 1, an array of any shape.
+        """Compute kappa at correlations q between -1 and 1, an array of any shape.
 
         The terms beyond the last coefficient are left out, which matters only near |q| = 1, by at most `remainder`.
         """
@@ -47,7 +47,7 @@ class ActivationKernel(SolverResult):
 
 @checked
 def activation_kernel(activation: Activation) -> ActivationKernel:
-    """Expands an activation in Hermite polynomials, by Gauss-Legendre nodes on panels that end at kinks and jumps.
+    """Expand an activation in Hermite polynomials, by Gauss-Legendre nodes on panels that end at kinks and jumps.
 
     The places of kinks need not be told: panels are halved where their halves disagree with the whole. The number of
     coefficients is 64, 512 or 4096, as many as the power needs. `activation` is a name or a function as in

@@ -66,7 +66,7 @@ class NarrowCurve(SolverResult):
     risk_at_largest_q: Array
 
     def to_frame(self) -> "pd.DataFrame":
-        """Returns a table with one row for each sample ratio; needs pandas."""
+        """Return a table with one row for each sample ratio; needs pandas."""
         names = (
             "q", "bayes_risk", "gibbs_risk", "free_entropy", "replicon", "risk_at_smallest_q", "risk_at_largest_q",
         )  # fmt: skip
@@ -77,7 +77,7 @@ class NarrowCurve(SolverResult):
 def bayes_optimal(
     model: NarrowNetwork, *, state: Literal["equilibrium", "smallest_q", "largest_q"] = "equilibrium"
 ) -> NarrowOptimum:
-    """Computes the Bayes-optimal errors of a student of a narrow network (arXiv:2507.00629, and derivation below).
+    """Compute the Bayes-optimal errors of a student of a narrow network (arXiv:2507.00629, and derivation below).
 
     With kappa(q) = sum_{l >= 1} mu_l^2 q^l/l!, mu_l = E f(z) He_l(z) and T = kappa(1), n ~ N K samples fix the linear
     component of the network, whose N parameters need only n ~ N. The rest depends on one overlap q per unit: the data
@@ -106,7 +106,7 @@ def bayes_optimal(
 
 @checked
 def stable_states(model: NarrowNetwork) -> list[NarrowOptimum]:
-    """Computes all stable states of a Bayes-optimal student, from small to large overlap (see `bayes_optimal`).
+    """Compute all stable states of a Bayes-optimal student, from small to large overlap (see `bayes_optimal`).
 
     >>> [round(one.q, 6) for one in stable_states(NarrowNetwork(alpha=3.0, activation="erf", noise=0.01))]
     [0.0, 0.875266]
@@ -118,7 +118,7 @@ def stable_states(model: NarrowNetwork) -> list[NarrowOptimum]:
 def bayes_curve(
     activation: Activation, alphas: ArrayLike, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
 ) -> NarrowCurve:
-    """Computes the Bayes-optimal errors along `alphas`, a list of sample ratios in any order (see `bayes_optimal`).
+    """Compute the Bayes-optimal errors along `alphas`, a list of sample ratios in any order (see `bayes_optimal`).
 
     >>> bayes_curve("relu", [1.0, 2.0], noise=0.1).q.round(6)
     array([0.      , 0.482343])
@@ -151,7 +151,7 @@ def _line(model: NarrowNetwork) -> Line:
 
 
 def _stable(line: Line, alpha: float) -> list[NarrowOptimum]:
-    """Returns all stable states at alpha; ConvergenceError where none can be verified."""
+    """Return all stable states at alpha; ConvergenceError where none can be verified."""
     states = line.states(alpha)
     residual = max((one.residual for one in states), default=math.nan)
     beyond = alpha > line.limit and not alpha > line.perfect

@@ -40,7 +40,7 @@ class HermiteKernel:
             raise ValueError("activation must not be linear: a sum of linear units shows nothing of any one of them")
 
     def _at(self, variance: float) -> "Expansion":
-        """Returns the expansion at a variance; the last one is kept, since it is asked for several times in a row."""
+        """Return the expansion at a variance; the last one is kept, since it is asked for several times in a row."""
         if variance == 1.0:
             return self._own
         if self._last is None or self._last[0] != variance:
@@ -48,11 +48,11 @@ class HermiteKernel:
         return self._last[1]
 
     def slope(self, q: Array, _p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         return _polynomial(np.arange(1.0, len(self.c)) * self.c[1:], q)
 
     def curvature(self, q: Array, _p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         order = np.arange(2.0, len(self.c))
         return _polynomial(order * (order - 1) * self.c[2:], q)
 
@@ -63,14 +63,14 @@ class HermiteKernel:
         return np.asarray(p * _polynomial(behind[1:], q) + self.remainder)
 
     def error(self, q: Array, p: Array) -> Array:
-        """A bound for the absolute errors of gap and of p times the slope."""
+        """Return a bound for the absolute errors of gap and of p times the slope."""
         # The terms left out are c_l (q^l) in the gap and p l c_l q^(l-1) in p times the slope, the c_l of sum R.
         length = len(self.c)
         at = np.maximum(length, 1 / np.maximum(p, 1e-300))
         return np.asarray(self.remainder * (q**length + p * at * q ** (length - 1)))
 
     def pair(self, A: float, B: float, rho: float) -> Pair:
-        """The tail of arguments with variances A and B and covariance rho, with derivatives."""
+        """Return the tail of arguments with variances A and B and covariance rho, with derivatives."""
         a, b = self._at(A), self._at(B)
         length = min(len(a.coefficients), len(b.coefficients))
         product = a.coefficients[:length] * b.coefficients[:length]
@@ -87,7 +87,7 @@ class HermiteKernel:
         return Pair(float(value), float(by_second), float(first) / root, float(second) / root**2, lost)
 
     def own(self, A: float) -> tuple[float, float]:
-        """The tail of one argument of variance A with itself, and its derivative by A."""
+        """Return the tail of one argument of variance A with itself, and its derivative by A."""
         one = self._at(A)
         mu = one.coefficients * np.array([1.0, 1.0, math.sqrt(2), math.sqrt(6)] + [0.0] * (len(one.coefficients) - 4))
         value = one.power - float(mu[1]) ** 2
@@ -109,7 +109,7 @@ class Expansion:
 
 
 def expand(activation: Function, variance: float = 1.0, lengths: tuple[int, ...] = LENGTHS) -> Expansion:
-    """Expands f(sqrt(A) z) in normalized Hermite polynomials of a standard normal z, to as many terms as it needs.
+    """Expand f(sqrt(A) z) in normalized Hermite polynomials of a standard normal z, to as many terms as it needs.
 
     ValueError where the function is not finite or grows too fast, ConvergenceError where n nodes and 2 n disagree.
     """
@@ -154,7 +154,7 @@ def _nodes(function: Function, edges: Array, order: int) -> tuple[Array, Array, 
 
 
 def _coefficients(z: Array, weighted: Array, length: int) -> Array:
-    """Returns sum_i weighted_i h_l(z_i) for l < length, h_l the normalized Hermite polynomials."""
+    """Return sum_i weighted_i h_l(z_i) for l < length, h_l the normalized Hermite polynomials."""
     found = np.empty(length)
     before, now = np.zeros_like(z), np.ones_like(z)
     for order in range(length):
@@ -164,7 +164,7 @@ def _coefficients(z: Array, weighted: Array, length: int) -> Array:
 
 
 def _polynomial(coefficients: Array, q: Array) -> Array:
-    """Evaluates sum_l coefficients_l q^l; of a few q without the terms that q^l makes smaller than rounding errors."""
+    """Evaluate sum_l coefficients_l q^l; of a few q without the terms that q^l makes smaller than rounding errors."""
     q = np.asarray(q, float)
     if q.size > 64:
         return np.asarray(np.polynomial.polynomial.polyval(q, coefficients))

@@ -36,29 +36,29 @@ class Kernel(Protocol):
     contact: float  # gap ~ p^contact where p is small
 
     def slope(self, q: Array, p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
 
     def curvature(self, q: Array, p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
 
     def gap(self, q: Array, p: Array) -> Array:
         """tail(1) - tail(q)."""
 
     def error(self, q: Array, p: Array) -> Array:
-        """A bound for the absolute errors of gap and of p times the slope."""
+        """Return a bound for the absolute errors of gap and of p times the slope."""
 
     def pair(self, A: float, B: float, rho: float) -> Pair:
-        """The tail of arguments with variances A and B and covariance rho."""
+        """Return the tail of arguments with variances A and B and covariance rho."""
 
     def own(self, A: float) -> tuple[float, float]:
-        """The tail of one argument of variance A with itself, and its derivative by A."""
+        """Return the tail of one argument of variance A with itself, and its derivative by A."""
 
 
 class _Closed:
     contact = 1.0
 
     def error(self, q: Array, _p: Array) -> Array:
-        """A bound for the absolute errors of gap and of p times the slope."""
+        """Return a bound for the absolute errors of gap and of p times the slope."""
         return np.zeros_like(q)
 
 
@@ -68,13 +68,13 @@ class ErfKernel(_Closed):
     power, linear_power, quadratic_power = 1 / 3, 1 / math.pi, 0.0
 
     def slope(self, q: Array, _p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         x = q * q / 4
         root = np.sqrt(1 - x)
         return np.asarray(x / (math.pi * root * (1 + root)))
 
     def curvature(self, q: Array, _p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         return np.asarray(q / (4 * math.pi) * (1 - q * q / 4) ** -1.5)
 
     def gap(self, q: Array, p: Array) -> Array:
@@ -84,7 +84,7 @@ class ErfKernel(_Closed):
         return np.asarray((2 / math.pi) * np.arcsin(sine) - p / math.pi)
 
     def pair(self, A: float, B: float, rho: float) -> Pair:
-        """The tail of arguments with variances A and B and covariance rho, with derivatives."""
+        """Return the tail of arguments with variances A and B and covariance rho, with derivatives."""
         scale = math.sqrt((1 + A) * (1 + B))
         t = rho / scale
         root = math.sqrt(1 - t * t)
@@ -94,7 +94,7 @@ class ErfKernel(_Closed):
         return Pair(value, -first * t / (2 * (1 + B)), first / scale, second / scale**2)
 
     def own(self, A: float) -> tuple[float, float]:
-        """The tail of one argument of variance A with itself, and its derivative by A."""
+        """Return the tail of one argument of variance A with itself, and its derivative by A."""
         one = self.pair(A, A, A)
         return one.value, one.by_rho + 2 * one.by_second
 
@@ -105,19 +105,19 @@ class _Homogeneous(_Closed):
     degree: float
 
     def tail(self, q: float) -> float:
-        """The tail at unit variances."""
+        """Return the tail at unit variances."""
         raise NotImplementedError
 
     def slope(self, q: Array, p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         raise NotImplementedError
 
     def curvature(self, q: Array, p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         raise NotImplementedError
 
     def pair(self, A: float, B: float, rho: float) -> Pair:
-        """The tail of arguments with variances A and B and covariance rho, with derivatives."""
+        """Return the tail of arguments with variances A and B and covariance rho, with derivatives."""
         root = math.sqrt(A * B)
         c = rho / root
         q, p = np.array(c), np.array(1 - c)
@@ -126,7 +126,7 @@ class _Homogeneous(_Closed):
         return Pair(size * value, by_second, size * first / root, size * float(self.curvature(q, p)) / root**2)
 
     def own(self, A: float) -> tuple[float, float]:
-        """The tail of one argument of variance A with itself, and its derivative by A."""
+        """Return the tail of one argument of variance A with itself, and its derivative by A."""
         value = A**self.degree * self.tail(1.0)
         return value, self.degree * value / A
 
@@ -138,16 +138,16 @@ class SignKernel(_Homogeneous):
     degree, contact = 0.0, 0.5
 
     def tail(self, q: float) -> float:
-        """The tail at unit variances."""
+        """Return the tail at unit variances."""
         return (2 / math.pi) * (math.asin(q) - q)
 
     def slope(self, q: Array, p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         root = np.sqrt(p * (1 + q))
         return np.asarray((2 / math.pi) * q * q / (root * (1 + root)))
 
     def curvature(self, q: Array, p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         return np.asarray((2 / math.pi) * q * (p * (1 + q)) ** -1.5)
 
     def gap(self, _q: Array, p: Array) -> Array:
@@ -162,15 +162,15 @@ class ReluKernel(_Homogeneous):
     degree = 1.0
 
     def tail(self, q: float) -> float:
-        """The tail at unit variances."""
+        """Return the tail at unit variances."""
         return (q * math.asin(q) - q * q / (1 + math.sqrt(1 - q * q))) / (2 * math.pi)
 
     def slope(self, q: Array, _p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         return np.asarray(np.arcsin(q) / (2 * math.pi))
 
     def curvature(self, q: Array, p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         return np.asarray(1 / (2 * math.pi * np.sqrt(p * (1 + q))))
 
     def gap(self, q: Array, p: Array) -> Array:
@@ -189,15 +189,15 @@ class QuadraticKernel(_Homogeneous):
     degree = 2.0
 
     def tail(self, q: float) -> float:
-        """The tail at unit variances."""
+        """Return the tail at unit variances."""
         return q * q
 
     def slope(self, q: Array, _p: Array) -> Array:
-        """The first derivative of the tail."""
+        """Return the first derivative of the tail."""
         return np.asarray(2 * q)
 
     def curvature(self, q: Array, _p: Array) -> Array:
-        """The second derivative of the tail."""
+        """Return the second derivative of the tail."""
         return np.full_like(q, 2.0)
 
     def gap(self, q: Array, p: Array) -> Array:

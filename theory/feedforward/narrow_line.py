@@ -33,7 +33,7 @@ ROUNDING = 1e-9  # of the replicon, whose sign is not trusted below it
 
 
 def kernel_of(activation: Activation) -> Kernel:
-    """Returns the kernel of an activation: a closed form, or the Hermite series of a user's function."""
+    """Return the kernel of an activation: a closed form, or the Hermite series of a user's function."""
     return CLOSED[activation] if isinstance(activation, str) else HermiteKernel(activation)
 
 
@@ -67,7 +67,7 @@ class Line:
 
     @classmethod
     def of(cls, activation: Activation, labels: str, noise: float) -> "Line":
-        """Builds the line of an activation, a law of labels and a variance of the noise."""
+        """Build the line of an activation, a law of labels and a variance of the noise."""
         kernel, linear = kernel_of(activation), labels == "linear"
         if linear and noise == 0 and isinstance(kernel, HermiteKernel) and kernel.remainder > 0:
             raise ValueError(
@@ -77,18 +77,18 @@ class Line:
         return cls(kernel, LAWS[labels], noise, linear)
 
     def field(self, q: Array, p: Array) -> tuple[Array, Array]:
-        """Returns S = Sigma(q) and v, the variance of a label given the data and x, with all digits of v."""
+        """Return S = Sigma(q) and v, the variance of a label given the data and x, with all digits of v."""
         gap = self.kernel.gap(q, p)
         return np.asarray(np.maximum(self.kernel.power - gap, 0.0)), np.asarray(self.noise + gap)
 
     def log_alpha(self, x: Array) -> Array:
-        """Returns the logarithm of the alpha whose fixed point is q."""
+        """Return the logarithm of the alpha whose fixed point is q."""
         q, p = expit(x), expit(-x)
         with np.errstate(divide="ignore"):
             return np.asarray(x - np.log(self.labels.response(*self.field(q, p))) - np.log(self.kernel.slope(q, p)))
 
     def replicon(self, x: Array) -> Array:
-        """Returns 1 - q p (Sigma' E g'^2/E g^2 + Sigma''/Sigma'), the replicon at the alpha of this fixed point.
+        """Return 1 - q p (Sigma' E g'^2/E g^2 + Sigma''/Sigma'), the replicon at the alpha of this fixed point.
 
         Where Sigma' is zero in double precision it is at most -29, which is what stands there: the line falls.
         """
@@ -102,7 +102,7 @@ class Line:
         return np.where(vanishes, UNDERFLOWN, 1 - q * p * (slope * ratio + relative))
 
     def potential(self, state: State, alpha: float) -> float:
-        """Returns the free entropy per weight, (q + log(1 - q))/2 + alpha E log P; infinite at q = 1."""
+        """Return the free entropy per weight, (q + log(1 - q))/2 + alpha E log P; infinite at q = 1."""
         if state.p == 0:
             return math.inf
         S, v = self.field(np.array(state.q), np.array(state.p))
@@ -158,13 +158,13 @@ class Line:
         return found
 
     def _turn(self, a: float, b: float) -> float:
-        """Returns the extremum of alpha between two neighbors, whose slopes differ in sign unless they are rounded."""
+        """Return the extremum of alpha between two neighbors, whose slopes differ in sign unless they are rounded."""
         if self.replicon(np.array(a)) * self.replicon(np.array(b)) >= 0:
             return float(b)
         return float(brentq(lambda x: float(self.replicon(np.array(x))), a, b, xtol=1e-13, rtol=1e-15))
 
     def states(self, alpha: float) -> list[State]:
-        """Returns all stable fixed points at this alpha, from small to large q."""
+        """Return all stable fixed points at this alpha, from small to large q."""
         wanted = math.log(alpha)
         found = [State(0.0, 1.0, 0, 0.0)] if wanted <= self._log_onset else []
         found += [self.state_on(one, alpha) for one in self.pieces if one.log_alpha[0] < wanted <= one.log_alpha[1]]
@@ -173,7 +173,7 @@ class Line:
         return found
 
     def state_on(self, piece: Piece, alpha: float) -> State:
-        """Returns the fixed point on a stable piece of the line, whose range of alpha must hold this one."""
+        """Return the fixed point on a stable piece of the line, whose range of alpha must hold this one."""
         low, high = piece.low, piece.high
         wanted = min(max(math.log(alpha), piece.log_alpha[0]), piece.log_alpha[1])
 
@@ -186,11 +186,11 @@ class Line:
         return self._state(x, alpha, run.function_calls)
 
     def overlap(self, x: float) -> float:
-        """Returns q at this place of the line."""
+        """Return q at this place of the line."""
         return float(expit(x))
 
     def replicon_of(self, state: State, alpha: float) -> float:
-        """Returns the replicon of a state; 1 at q = 1 without noise, where nothing fluctuates."""
+        """Return the replicon of a state; 1 at q = 1 without noise, where nothing fluctuates."""
         if state.p == 0:
             return 1.0
         if state.q == 0:

@@ -43,7 +43,7 @@ class Specialization(SolverResult):
 def specialization(
     activation: Activation, *, noise: float = 0.0, labels: Literal["linear", "sign"] = "linear"
 ) -> Specialization:
-    """Computes at which sample ratios the units of a Bayes-optimal student specialize (see `Specialization`).
+    """Compute at which sample ratios the units of a Bayes-optimal student specialize (see `Specialization`).
 
     All fixed points lie on alpha(q) = q/((1 - q) E g^2 Sigma'(q)), symbols as in `bayes_optimal`. Its minimum is the
     spinodal; for q -> 0 it tends to the onset 1/(mu_2^2 E g^2), which is (noise + T - mu_1^2)/mu_2^2 for linear labels.
@@ -103,7 +103,7 @@ class _Jump:
 
 
 def _branches(line: Line) -> list[_Branch]:
-    """Returns all families of stable states, from small to large q."""
+    """Return all families of stable states, from small to large q."""
     found = [_Branch(0.0, line.onset, None, lambda _alpha: State(0.0, 1.0, 0, 0.0))]
     found += [_branch(line, piece) for piece in line.pieces]
     if math.isfinite(line.perfect):
@@ -119,7 +119,7 @@ def _branch(line: Line, piece: Piece) -> _Branch:
 
 
 def _jumps(line: Line, branches: list[_Branch]) -> list[_Jump]:
-    """Returns the jumps of the equilibrium in the order of alpha: crossings of two free entropies above all others."""
+    """Return the jumps of the equilibrium in the order of alpha: crossings of two free entropies above all others."""
     found = []
     for i, lower in enumerate(branches):
         for upper in branches[i + 1 :]:
@@ -134,7 +134,7 @@ def _jumps(line: Line, branches: list[_Branch]) -> list[_Jump]:
 
 
 def _crossing(line: Line, lower: _Branch, upper: _Branch) -> _Jump | None:
-    """Returns where the upper branch overtakes the lower one, if both exist there."""
+    """Return where the upper branch overtakes the lower one, if both exist there."""
     low, high = max(lower.low, upper.low), min(lower.high, upper.high)
     if not low < high:
         return None

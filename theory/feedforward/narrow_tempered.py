@@ -61,7 +61,7 @@ def tempered_orders(
     max_iter: int = 2_000,
     check: bool = True,
 ) -> TemperedOrders:
-    """Computes what a student of linear labels learns at inverse temperature `beta` and weight decay `lam`.
+    """Compute what a student of linear labels learns at inverse temperature `beta` and weight decay `lam`.
 
     Let kt_AB(rho) be the covariance of f at variances A and B and covariance rho without its linear part, and
     M = kt_1Q(m) + mu_1^2, V = kt_QQ(Q) + mu_1^2, Vq = kt_QQ(q) + mu_1^2: the linear component of the teacher is learned
@@ -142,7 +142,7 @@ class _System:
         return bool(np.isfinite(x).all() and Q > q >= 0 and m * m <= q * (1 + 1e-9) and Q < LARGEST)
 
     def update(self, x: Array) -> Array:
-        """Returns the image of (Q, q, m), NaN where the kernels have no value there."""
+        """Return the image of (Q, q, m), NaN where the kernels have no value there."""
         try:
             return self._image(x)
         except (ArithmeticError, ValueError):  # of math, outside the domain of a root or an arc sine
@@ -163,7 +163,7 @@ class _System:
         return np.array([X + q_new, q_new, X * self.alpha * G_m])
 
     def damped(self, x: Array, damping: float, goal: float, max_iter: int) -> Solution[Array]:
-        """Makes plain steps until they converge, or circle in the self-overlap alone."""
+        """Make plain steps until they converge, or circle in the self-overlap alone."""
         made, residuals = 0, [np.inf, np.inf]
         while True:
             found = solve_fixed_point(
@@ -203,7 +203,7 @@ class _System:
         return Solution(x, "converged" if good else "max_iter", residual, goal, made)
 
     def kernel_error(self, x: Array) -> float:
-        """A bound for the relative error of the kernels at these orders."""
+        """Return a bound for the relative error of the kernels at these orders."""
         Q, q, m = (float(one) for one in x)
         return max(self.kernel.pair(1.0, Q, m).error, self.kernel.pair(Q, Q, q).error)
 

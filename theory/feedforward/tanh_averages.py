@@ -111,7 +111,7 @@ class TwoFields:
 
 
 def _gaussian(width: float, scale: float, far: float) -> tuple[Array, Array]:
-    """Returns points and weights of N(0, width^2) for functions that vary on `scale` and are wanted up to `far`."""
+    """Return points and weights of N(0, width^2) for functions that vary on `scale` and are wanted up to `far`."""
     if width == 0:
         return np.zeros(1), np.ones(1)
     step = STEP * min(1.0, scale / width)  # in units of the width
@@ -121,7 +121,7 @@ def _gaussian(width: float, scale: float, far: float) -> tuple[Array, Array]:
 
 
 def _rest(x: Array) -> Array:
-    """Returns x - tanh x; near zero by its series, where the difference would lose all digits."""
+    """Return x - tanh x; near zero by its series, where the difference would lose all digits."""
     x2 = x * x
     series = x * x2 * (1 / 3 + x2 * (-2 / 15 + x2 * (17 / 315 + x2 * (-62 / 2835 + x2 * (1382 / 155925)))))
     return np.where(x2 < 4e-3, series, x - np.tanh(x))

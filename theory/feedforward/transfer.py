@@ -56,7 +56,7 @@ class SwitchingSizes(Result):
 
 @checked
 def frozen_risk(features: NestedFeatures, n_samples: float, lam: float | None = None) -> FrozenRisk:
-    """Computes the risk of ridge regression on the frozen features of every depth, with n samples, in closed form.
+    """Compute the risk of ridge regression on the frozen features of every depth, with n samples, in closed form.
 
     With g = k/n, the fraction s of the target that the features keep and S = noise + 1 - s, the labels' noise for this
     learner, the ridge that minimizes the risk is lam = g S/s, and the risk is then 1 - s + S g m = 1 - s + s lam m.
@@ -83,7 +83,7 @@ def frozen_risk(features: NestedFeatures, n_samples: float, lam: float | None = 
 def warm_start_risk(
     features: NestedFeatures, n_samples: float, overlap: float, lam: float | None = None
 ) -> WarmStartRisk:
-    """Computes the risk of fine-tuning: ridge regression, on all d inputs, of the difference from the source's weights.
+    """Compute the risk of fine-tuning: ridge regression, on all d inputs, of the difference from the source's weights.
 
     The source's weights have length one and the overlap rho in [-1, 1] with those of the target, so that the difference
     has the power 2 - 2 rho, and the ridge pulls towards the source. The risk is that of `frozen_risk` with this power
@@ -102,7 +102,7 @@ def warm_start_risk(
 
 @checked
 def switching_sizes(features: NestedFeatures) -> SwitchingSizes:
-    """Computes at which numbers of samples the best depth changes, and from which depth to which.
+    """Compute at which numbers of samples the best depth changes, and from which depth to which.
 
     The equation of m in `frozen_risk` can be solved for the number of samples at which depth l reaches the risk R:
     n = k_l (1 - R)(R + noise)/(s_l (R - 1 + s_l)). The depth that needs the fewest is thus that with the largest of
@@ -150,7 +150,7 @@ def _count(n_samples: Any) -> float:
 
 
 def _risk(k: Array, lost: Array, s: Array, S: Array, n: float, lam: float | None) -> tuple[Array, Array]:
-    """Returns the risks and the ridges of learners with k weights of power s, of which `lost` is out of reach."""
+    """Return the risks and the ridges of learners with k weights of power s, of which `lost` is out of reach."""
     g = k / n
     if lam is None:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -49,7 +49,7 @@ class GaussianFreeField(Covariance):
         return self.size if self.dimension == 1 else math.isqrt(self.size)
 
     def mode_grid(self) -> Array:
-        """The eigenvalues on the grid of wave numbers of numpy's fft, shape (side,) or (side, side)."""
+        """Return the eigenvalues on the grid of wave numbers of numpy's fft, shape (side,) or (side, side)."""
         steps = 2 - 2 * np.cos(2 * np.pi * np.arange(self.side) / self.side)
         energies = steps if self.dimension == 1 else steps[:, None] + steps
         return np.asarray(1 / (self.mass**2 + energies))

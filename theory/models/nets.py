@@ -75,7 +75,7 @@ class FactoredStack:
     @classmethod
     @checked
     def deterministic(cls, n_layers: int, n_sites: int, n_colors: int, scale: float = 1.0) -> Self:
-        """Makes a stack without fields whose weights need no random numbers, for tests and examples.
+        """Make a stack without fields whose weights need no random numbers, for tests and examples.
 
         The weights are numbered k = 0, 1, ... in the order A_1, V_1, A_2, V_2, ..., each row by row. Number k is
         scale sin((k + 1)^2), divided by sqrt(L) in an attention and by sqrt(C) in a value matrix.
@@ -121,12 +121,12 @@ class FactoredStack:
         return int(2 * (2**self.n_layers - 1))
 
     def scaled(self, factor: float) -> Self:
-        """Returns the stack with the weights of all layers multiplied by `factor`; the fields stay as they are."""
+        """Return the stack with the weights of all layers multiplied by `factor`; the fields stay as they are."""
         size = _below_largest("factor", checks.real("factor", factor))
         return type(self)(size * self.attentions, size * self.values, self.fields)
 
     def logits(self, inputs: Any) -> Array:
-        """Computes Y_N + h of inputs X_0 (..., L, C), as (..., L, C): the logits of every color at every site.
+        """Compute Y_N + h of inputs X_0 (..., L, C), as (..., L, C): the logits of every color at every site.
 
         Row i predicts site i, if row i of the input is zero. ValueError for another shape, and for entries that do not
         lie between 0 and 1.
@@ -142,7 +142,7 @@ class FactoredStack:
         return np.asarray(X if self.fields is None else X + self.fields)
 
     def _log_largest_logit(self) -> float:
-        """The logarithm of a bound for all logits, from the row sums of the weights and inputs between 0 and 1."""
+        """Return the logarithm of a bound for all logits, from the row sums of weights and inputs between 0 and 1."""
         bound, L, C = 0.0, self.n_sites, self.n_colors
         with np.errstate(divide="ignore"):
             for layer, (A, V) in enumerate(zip(self.attentions, self.values, strict=True)):

@@ -95,7 +95,7 @@ class TopicMixture(Topics):
 
     @classmethod
     def dirichlet(cls, *, n_topics: int, words_per_topic: int, concentration: float) -> "TopicMixture":
-        """Makes the record for theta ~ Dirichlet(a, ..., a) with a = `concentration` > 0.
+        """Make the record for theta ~ Dirichlet(a, ..., a) with a = `concentration` > 0.
 
         Its variance is Var(theta_k) = (T - 1)/(T^2 (T a + 1)).
         """

@@ -44,7 +44,7 @@ def best_direction(
     tol: float = 1e-4,
     max_iter: int = 2000,
 ) -> BestDirection:
-    """Searches the largest gain S on the unit sphere of weights: the signal S* that small stacks of N layers follow.
+    """Search the largest gain S on the unit sphere of weights: the signal S* that small stacks of N layers follow.
 
     S is that of `leading_gain`. Each ascent maximizes log S - D log |theta|, which has no scale, by L-BFGS from normal
     weights of variance 1/L and 1/C; where S < 0 at the start the sign of the last values is turned.
@@ -131,7 +131,7 @@ class LearningThreshold(Result):
 
 @checked
 def learning_threshold(gain: float, noise: float) -> LearningThreshold:
-    """Computes from how many samples on the signal of the data exceeds the best that their noise offers.
+    """Compute from how many samples on the signal of the data exceeds the best that their noise offers.
 
     Of M samples without structure (uniform independent colors) the largest gain is c/sqrt(M), since the moments that
     enter S are then sums of independent noise; see `structureless_gain` for c = `noise`. A stack leaves its plateau

@@ -45,7 +45,7 @@ class PlateauRate(Result):
     rates: Array = field(repr=False)
 
     def amplitude(self, stack: FactoredStack) -> float:
-        """Computes a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t)."""
+        """Compute a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t)."""
         checks.record("stack", stack, FactoredStack)
         if stack.n_layers != 1 or stack.attentions.shape[1:] != self.attention.shape:
             raise ValueError(f"stack must have one layer and {len(self.attention)} sites, got {stack}")
@@ -54,7 +54,7 @@ class PlateauRate(Result):
         return float((np.sum(self.attention * stack.attentions) + np.sum(self.values * stack.values)) / math.sqrt(2))
 
     def escape_time(self, stack: FactoredStack, gain: float) -> float:
-        """Computes when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats per site.
+        """Compute when the growing part alone, from `stack` on, has reached a `gain` sigma_1 a^2/2 in nats per site.
 
         This time is t = log(sqrt(2 gain/sigma_1)/|a|)/sigma_1. As the start becomes small the true time differs from it
         by a constant that depends on the data. The law is therefore one of the logarithm: t = log(1/eps)/sigma_1 + O(1)
@@ -68,7 +68,7 @@ class PlateauRate(Result):
 
 @checked
 def plateau_rate(model: Data, *, fields: bool = False) -> PlateauRate:
-    """Computes the rate sigma_1 at which one layer of factored attention leaves its first plateau.
+    """Compute the rate sigma_1 at which one layer of factored attention leaves its first plateau.
 
     For small weights the gain S = (1/L) sum A_ij V_ab K_ia,jb is bilinear, so gradient flow is linear: the singular
     pairs of K/L grow as exp(sigma t). Time is the rate of gradient descent times the number of steps, and the loss is
@@ -110,7 +110,7 @@ class EscapeTime(SolverResult):
     tol: float = field(repr=False)
 
     def time(self, scale: float) -> float:
-        """Computes the time at which the flow from `scale` times the start leaves the plateau, for a small scale."""
+        """Compute the time at which the flow from `scale` times the start leaves the plateau, for a small scale."""
         size = checks.positive("scale", scale)
         log_time = math.log(self.blow_up_time) - self.exponent * math.log(size)
         if math.isfinite(log_time) and abs(log_time) > LOG_LARGEST:
@@ -120,7 +120,7 @@ class EscapeTime(SolverResult):
 
 @checked
 def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_evaluations: int = 100_000) -> EscapeTime:
-    """Computes how long the gradient flow of a small stack of N >= 2 layers stays on its first plateau.
+    """Compute how long the gradient flow of a small stack of N >= 2 layers stays on its first plateau.
 
     On the plateau the flow is d theta/dt = grad S, where S is the gain of `leading_gain`, homogeneous of degree D in
     the weights theta. It blows up after a finite time T_1(theta_0), and from eps theta_0 after eps^-(D-2) T_1. With
@@ -198,7 +198,7 @@ class _Flow(LeadingGain):
         self.direction = self.start
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S and its derivatives, and counts."""
+        """Return S and its derivatives, and counts."""
         self.evaluations += 1
         if self.evaluations > self.most:
             failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
@@ -209,7 +209,7 @@ class _Flow(LeadingGain):
         return self.gain.gradient(*unpacked(theta, self.stack))[0]
 
     def _parts(self, y: Array) -> tuple[float, Array]:
-        """Returns the radial rate D S/|y|^2 at y, brought to its sphere, and the tangential gradient there."""
+        """Return the radial rate D S/|y|^2 at y, brought to its sphere, and the tangential gradient there."""
         y = y * (self.norm / np.linalg.norm(y))
         S, by_A, by_V = self.gradient(*unpacked(y, self.stack))
         radial = self.stack.degree * S / self.norm**2
@@ -259,7 +259,7 @@ class _Flow(LeadingGain):
         self.direction = self._turned(STATIONARY)
 
     def _turned(self, turning: float) -> Array:
-        """Returns where the flow has a tangential gradient of only `turning` times the radial one."""
+        """Return where the flow has a tangential gradient of only `turning` times the radial one."""
 
         def motion(_tau: float, y: Array) -> Array:
             radial, tangential = self._parts(y)

@@ -34,17 +34,17 @@ class Law:
         return int(self.states.shape[1])
 
     def marginals(self) -> Array:
-        """Returns the probability of every color at every site, (L, C)."""
+        """Return the probability of every color at every site, (L, C)."""
         columns = self.states.T.astype(np.int64)
         return np.array([np.bincount(one, self.probabilities, self.n_colors) for one in columns], dtype=float)
 
     def baseline(self, fields: bool) -> Array:
-        """Returns what is predicted on the first plateau, (L, C): 1/C each, and with fields the marginals."""
+        """Return what is predicted on the first plateau, (L, C): 1/C each, and with fields the marginals."""
         return self.marginals() if fields else np.full((self.n_sites, self.n_colors), 1 / self.n_colors)
 
 
 def law_of(model: Data) -> Law:
-    """Returns the law of the data; ValueError for a model that is too large to enumerate."""
+    """Return the law of the data; ValueError for a model that is too large to enumerate."""
     if isinstance(model, Sequences):
         return Law(model.states, model.weights, model.n_colors)
     found = model if isinstance(model, Enumeration) else enumerate_states(model)
@@ -52,7 +52,7 @@ def law_of(model: Data) -> Law:
 
 
 def require_same_sizes(law: Law, stack: FactoredStack) -> None:
-    """Raises ValueError where a stack has other sites or colors than the data."""
+    """Raise ValueError where a stack has other sites or colors than the data."""
     if (stack.n_sites, stack.n_colors) != (law.n_sites, law.n_colors):
         raise ValueError(
             f"stack must have the {law.n_sites} sites and {law.n_colors} colors of model, got {stack.n_sites} sites "
@@ -75,7 +75,7 @@ class Contexts:
 
 
 def contexts_of(law: Law, baseline: Array) -> Contexts:
-    """Collects the contexts of all masked sites; states that differ at the masked site only share one."""
+    """Collect the contexts of all masked sites; states that differ at the masked site only share one."""
     L, C = law.n_sites, law.n_colors
     if L * len(law.states) * L * C > MAX_NUMBERS:
         raise ValueError(

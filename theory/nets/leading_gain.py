@@ -25,7 +25,7 @@ class LeadingGain(ABC):
 
     @abstractmethod
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S, and its derivatives by the attentions (N, L, L) and by the values (N, C, C)."""
+        """Return S, and its derivatives by the attentions (N, L, L) and by the values (N, C, C)."""
 
 
 class OfSecondMoments(LeadingGain):
@@ -35,7 +35,7 @@ class OfSecondMoments(LeadingGain):
         self.moments = rearranged(second_moments_of(law, baseline)) / law.n_sites
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
+        """Return S at these weights and its derivatives by them, in the shapes of the weights."""
         by_A, by_V = self.moments @ values.ravel(), attentions.ravel() @ self.moments
         return float(attentions.ravel() @ by_A), by_A.reshape(attentions.shape), by_V.reshape(values.shape)
 
@@ -49,7 +49,7 @@ class OfThirdMoments(LeadingGain):
         self.moments = np.ascontiguousarray(moments.T)  # what is read last comes first: (read, predicted and read)
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
+        """Return S at these weights and its derivatives by them, in the shapes of the weights."""
         (L, C), (A, B), (V, W) = (attentions.shape[1], values.shape[1]), attentions, values
         unit = _kronecker(A, V)  # row (j, b): what this hidden unit reads
         seen = (unit @ self.moments).reshape(L * C, L * C, L * C)  # (unit, predicted, read once more)
@@ -65,7 +65,7 @@ class OfThirdMoments(LeadingGain):
 
 
 def _kronecker(A: Array, V: Array) -> Array:
-    """Returns A_jk V_bc as a matrix with rows (j, b) and columns (k, c)."""
+    """Return A_jk V_bc as a matrix with rows (j, b) and columns (k, c)."""
     return np.asarray((A[:, None, :, None] * V[:, None, :]).reshape(len(A) * len(V), -1))
 
 
@@ -87,7 +87,7 @@ class OfContexts(LeadingGain):
             self.blocks.append((np.ascontiguousarray(contexts.inputs[:, rows]), contexts.surplus[rows], sites))
 
     def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Returns S at these weights and its derivatives by them, in the shapes of the weights."""
+        """Return S at these weights and its derivatives by them, in the shapes of the weights."""
         by_A, by_V = np.zeros_like(attentions), np.zeros_like(values)
         for inputs, surplus, sites in self.blocks:
             _add_block(inputs, surplus, sites, attentions, values, by_A, by_V)
@@ -103,7 +103,7 @@ def _add_block(
     by_A: Array,
     by_V: Array,
 ) -> None:
-    """Adds the derivatives of the part of S of some contexts; `sites` tells which of them mask which site."""
+    """Add the derivatives of the part of S of some contexts; `sites` tells which of them mask which site."""
     L, n, C = x.shape
     inputs, attended, outputs = [x.reshape(L, n * C)], [], []
     for A, V in zip(attentions[:-1], values[:-1], strict=True):
@@ -128,7 +128,7 @@ def _add_block(
 
 @checked
 def leading_gain(model: Data, stack: FactoredStack) -> float:
-    """Computes S, the gain of a network with small logits over its first plateau, in nats per site.
+    """Compute S, the gain of a network with small logits over its first plateau, in nats per site.
 
     The masked loss of logits z near zero is ln C - S + O(|z|^2) with S = (1/L) sum_i E[(x_i - 1/C).z_i]. S is
     homogeneous of degree D = 2 (2^N - 1) in the weights, and needs only moments of the data of up to 2^(N-1) + 1 sites.
@@ -151,7 +151,7 @@ def leading_gain(model: Data, stack: FactoredStack) -> float:
 
 
 def gain_of(law: Law, n_layers: int, fields: bool) -> LeadingGain:
-    """Returns the way to compute S that suits the number of layers and the size of the data."""
+    """Return the way to compute S that suits the number of layers and the size of the data."""
     baseline = law.baseline(fields)
     if n_layers == 1:
         return OfSecondMoments(law, baseline)
@@ -163,17 +163,17 @@ def gain_of(law: Law, n_layers: int, fields: bool) -> LeadingGain:
 
 
 def rearranged(moments: Array) -> Array:
-    """Returns moments (L, C, L, C) as the matrix (L^2, C^2) from pairs of colors to pairs of sites."""
+    """Return moments (L, C, L, C) as the matrix (L^2, C^2) from pairs of colors to pairs of sites."""
     L, C = moments.shape[:2]
     return np.asarray(moments.transpose(0, 2, 1, 3).reshape(L * L, C * C))
 
 
 def packed(attentions: Array, values: Array) -> Array:
-    """Returns all weights as one vector."""
+    """Return all weights as one vector."""
     return np.concatenate([attentions.ravel(), values.ravel()])
 
 
 def unpacked(weights: Array, stack: FactoredStack) -> Weights:
-    """Returns a vector of weights as attentions and values of the shapes of `stack`."""
+    """Return a vector of weights as attentions and values of the shapes of `stack`."""
     count = stack.attentions.size
     return weights[:count].reshape(stack.attentions.shape), weights[count:].reshape(stack.values.shape)

@@ -11,7 +11,7 @@ from theory.nets.law import MAX_NUMBERS, Data, Law, law_of
 
 @checked
 def second_moments(model: Data, *, fields: bool = False) -> Array:
-    """Computes K_ia,jb = E[(x_ia - q_ia) x_jb] of the one-hot colors, as (L, C, L, C), zero for i = j.
+    """Compute K_ia,jb = E[(x_ia - q_ia) x_jb] of the one-hot colors, as (L, C, L, C), zero for i = j.
 
     q is the prediction on the first plateau: 1/C, or, if the network has `fields`, the marginals; K is then the
     covariance. A masked site sees itself as zero, so its own block vanishes. `model` is a model that can be
@@ -29,7 +29,7 @@ def second_moments(model: Data, *, fields: bool = False) -> Array:
 
 @checked
 def third_moments(model: Data, *, fields: bool = False) -> Array:
-    """Computes T_ia,jb,kc = E[(x_ia - q_ia) x_jb x_kc] as (L, C, L, C, L, C), zero for j = i and for k = i.
+    """Compute T_ia,jb,kc = E[(x_ia - q_ia) x_jb x_kc] as (L, C, L, C, L, C), zero for j = i and for k = i.
 
     The sites j and k may coincide; q is as in `second_moments`. ValueError where the (L C)^3 numbers are too many.
 
@@ -43,7 +43,7 @@ def third_moments(model: Data, *, fields: bool = False) -> Array:
 
 
 def second_moments_of(law: Law, baseline: Array) -> Array:
-    """Computes the second moments of a law; `baseline` (L, C) is q."""
+    """Compute the second moments of a law; `baseline` (L, C) is q."""
     L, C = law.n_sites, law.n_colors
     _require_room(law, 2)
     moments = np.zeros((L * C, L * C))
@@ -56,7 +56,7 @@ def second_moments_of(law: Law, baseline: Array) -> Array:
 
 
 def third_moments_of(law: Law, baseline: Array) -> Array:
-    """Computes the third moments of a law; `baseline` (L, C) is q."""
+    """Compute the third moments of a law; `baseline` (L, C) is q."""
     L, C = law.n_sites, law.n_colors
     _require_room(law, 3)
     moments = np.zeros((L * C, (L * C) ** 2))
@@ -72,7 +72,7 @@ def third_moments_of(law: Law, baseline: Array) -> Array:
 
 
 def _without_rounding(moments: Array, n_states: int) -> Array:
-    """Sets to zero what is not above the rounding of a sum over the states: moments of independent sites vanish."""
+    """Set to zero what is not above the rounding of a sum over the states: moments of independent sites vanish."""
     return np.where(abs(moments) > np.finfo(float).eps * np.sqrt(n_states), moments, 0.0)
 
 

@@ -14,7 +14,7 @@ from theory.models.nets import MAX_LAYERS
 
 @checked
 def norm_ratios(n_layers: int) -> Array:
-    """Returns how much faster the squared norm of every layer grows than that of the last: 2^(N-l), (N,).
+    """Return how much faster the squared norm of every layer grows than that of the last: 2^(N-l), (N,).
 
     The logits of a factored stack are homogeneous of degree d_l = 2^(N-l) in the attention A_l, and in V_l. For a
     function of the logits, Euler's theorem gives <A_l, dloss/dA_l> = d_l G, where G is the mean of (p - x).z without
@@ -44,7 +44,7 @@ class ConservedQuantities(Result):
 
 @checked
 def conserved_quantities(stack: FactoredStack) -> ConservedQuantities:
-    """Computes the constants of motion that follow from the law of norms (see `norm_ratios`).
+    """Compute the constants of motion that follow from the law of norms (see `norm_ratios`).
 
     They hold for gradient flow at all times, for any data and batches, with or without fields; steps of finite size
     change them, see `corrected_growth`.
@@ -78,7 +78,7 @@ class CorrectedGrowth(Result):
 def corrected_growth(
     start: FactoredStack, now: FactoredStack, attention_steps: Array, value_steps: Array
 ) -> CorrectedGrowth:
-    """Computes the growth of all squared norms, corrected so that the law of norms holds for steps of any size.
+    """Compute the growth of all squared norms, corrected so that the law of norms holds for steps of any size.
 
     A step from A to A - eta g changes |A|^2 by -2 eta <A, g> + eta^2 |g|^2. The first term obeys the law of norms
     exactly, batch by batch (see `norm_ratios`); the second does not. `attention_steps` (N,) and `value_steps` (N,) are

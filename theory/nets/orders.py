@@ -41,7 +41,7 @@ class OrderFractions(Result):
 
 @checked
 def order_fractions(network: FactoredStack | Potts | Array) -> OrderFractions:
-    """Computes the ANOVA fractions, by order, of the logits of a stack, of a Potts model, or of any network, exactly.
+    """Compute the ANOVA fractions, by order, of the logits of a stack, of a Potts model, or of any network, exactly.
 
     A stack of one or two layers has a closed form for any number of sites: its logits are polynomials of degree 1 or 2
     in the colors of the visible sites. Deeper stacks and the true logits beta z of a Potts model are evaluated in all
@@ -79,7 +79,7 @@ def order_fractions(network: FactoredStack | Potts | Array) -> OrderFractions:
 
 
 def coefficients_of(logits: Array) -> Array:
-    """Returns centered logits (C^(L-1), C) of one site in an orthonormal basis of contexts, (C,) * (L-1) + (C,).
+    """Return centered logits (C^(L-1), C) of one site in an orthonormal basis of contexts, (C,) * (L-1) + (C,).
 
     Along every axis of a visible site, coefficient 0 belongs to the constant and the others to Helmert contrasts.
     """
@@ -92,7 +92,7 @@ def coefficients_of(logits: Array) -> Array:
 
 
 def truncated(logits: Array, order: int) -> Array:
-    """Returns the part of the centered logits (C^(L-1), C) of a site, up to interactions with `order` others."""
+    """Return the part of the centered logits (C^(L-1), C) of a site, up to interactions with `order` others."""
     n, C = logits.shape
     tensor = coefficients_of(logits) * (orders_of(_visible(n, C), C) <= order)[..., None]
     for axis in range(tensor.ndim - 1):
@@ -101,19 +101,19 @@ def truncated(logits: Array, order: int) -> Array:
 
 
 def orders_of(n_visible: int, n_colors: int) -> Array:
-    """Returns the number of sites on which each basis function of contexts depends, (C,) * n_visible."""
+    """Return the number of sites on which each basis function of contexts depends, (C,) * n_visible."""
     places = np.indices((n_colors,) * n_visible) if n_visible else np.zeros((1,))
     return np.asarray((places > 0).sum(axis=0), dtype=float)
 
 
 def true_logits(model: Potts) -> Array:
-    """Returns the local scores z of each masked site in all contexts, (L, C^(L-1), C); logits are beta times them."""
+    """Return the local scores z of each masked site in all contexts, (L, C^(L-1), C); logits are beta times them."""
     contexts = all_contexts(model.n_sites, model.n_colors)
     return np.array([model.local_scores(states)[:, i] for i, states in enumerate(contexts)])
 
 
 def stack_logits(stack: FactoredStack) -> Array:
-    """Returns the logits of each masked site in all contexts, (L, C^(L-1), C)."""
+    """Return the logits of each masked site in all contexts, (L, C^(L-1), C)."""
     L, C, found = stack.n_sites, stack.n_colors, []
     for i, states in enumerate(all_contexts(L, C)):
         inputs = one_hot(states, C)
@@ -123,7 +123,7 @@ def stack_logits(stack: FactoredStack) -> Array:
 
 
 def all_contexts(n_sites: int, n_colors: int) -> list[States]:
-    """Returns, for every masked site, states (C^(L-1), L) with all colors of the others, and color 0 at the site."""
+    """Return, for every masked site, states (C^(L-1), L) with all colors of the others, and color 0 at the site."""
     L, C = n_sites, n_colors
     if L * C**L > MAX_NUMBERS:
         raise ValueError(
@@ -135,18 +135,18 @@ def all_contexts(n_sites: int, n_colors: int) -> list[States]:
 
 
 def _visible(n: int, n_colors: int) -> int:
-    """The number of visible sites that have n contexts; with a single color it cannot be told and does not matter."""
+    """Return the number of visible sites that have n contexts; a single color cannot tell it and needs no other."""
     return round(np.log(n) / np.log(n_colors)) if n_colors > 1 else 0
 
 
 def _basis(n_colors: int) -> Array:
-    """The orthonormal basis (C, C) of functions of a color: the constant, then Helmert contrasts, in columns."""
+    """Return the orthonormal basis (C, C) of functions of a color: the constant, then Helmert contrasts, in columns."""
     constant = np.full((n_colors, 1), 1 / np.sqrt(n_colors))
     return np.hstack([constant, helmert(n_colors)]) if n_colors > 1 else constant
 
 
 def _energies(coefficients: Array) -> Array:
-    """The energies by order, (L,), of coefficients whose last axis runs over the predicted color."""
+    """Return the energies by order, (L,), of coefficients whose last axis runs over the predicted color."""
     n_visible, C = coefficients.ndim - 1, coefficients.shape[-1]
     squares = np.sum(coefficients**2, axis=-1).ravel()
     orders = orders_of(n_visible, C).ravel().astype(int)
@@ -154,7 +154,7 @@ def _energies(coefficients: Array) -> Array:
 
 
 def _energies_of_two(stack: FactoredStack) -> Array:
-    """The energies (L, 2 or 3) of one or two layers, from their polynomials.
+    """Return the energies (L, 2 or 3) of one or two layers, from their polynomials.
 
     With v_b(c) the entries of the first value matrix, centered over the color c that is read, and m_b their means, a
     hidden unit is P_jb = m_b R_j + sum_k A_jk v_b(s_k), where R_j is the sum of A_jk over the visible sites k. Each

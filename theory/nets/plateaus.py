@@ -32,7 +32,7 @@ class HighTemperatureFloors(Result):
 
 @checked
 def high_temperature_floors(model: Potts) -> HighTemperatureFloors:
-    """Computes the k-body floors of the masked loss for k = 1, ..., L to second order in beta, in closed form.
+    """Compute the k-body floors of the masked loss for k = 1, ..., L to second order in beta, in closed form.
 
     floor_k = log C - (beta^2/2C) (1/L) sum_i sum_(r<k) sigma_ir^2, where sigma_ir^2 is the energy of the interactions
     of site i with r others in the local scores (see `order_fractions`): near the uniform distribution the cross entropy
@@ -54,7 +54,7 @@ def high_temperature_floors(model: Potts) -> HighTemperatureFloors:
 
 @checked
 def truncated_conditional_loss(model: Potts | Enumeration, order: int) -> float:
-    """Computes the masked loss of the true logits without their interactions of more than `order` bodies, in nats.
+    """Compute the masked loss of the true logits without their interactions of more than `order` bodies, in nats.
 
     At every site the part of beta z with up to order - 1 other sites is kept (see `order_fractions`). These predictions
     belong to those that `theory.potts.k_body_floor` minimizes over, so the loss lies above that floor; with all orders

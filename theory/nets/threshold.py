@@ -69,7 +69,7 @@ class SpectralOverlaps(Result):
 
 @checked
 def spectral_threshold(n_sites: int, n_colors: int, signal: float, *, share: float = 1.0) -> SpectralThreshold:
-    """Computes the sample size M_c of the spectral transition of one layer of factored attention.
+    """Compute the sample size M_c of the spectral transition of one layer of factored attention.
 
     The rows of the rearranged sample covariance are the pairs i < j of sites; its columns are the orthonormal symmetric
     matrices B_m of Helmert contrasts of the colors, and its entries are sqrt(2) <Cov_ij, B_m>. For weak couplings and
@@ -101,7 +101,7 @@ def spectral_threshold(n_sites: int, n_colors: int, signal: float, *, share: flo
 
 @checked
 def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: float) -> SpectralOverlaps:
-    """Computes how well the top singular pair of M = `n_samples` samples agrees with the true couplings.
+    """Compute how well the top singular pair of M = `n_samples` samples agrees with the true couplings.
 
     Symbols are those of `spectral_threshold`. With c = n2/n1 and t = theta^2/(s^2 n1), the squared cosines above the
     threshold t^2 > c are 1 - c (1 + t)/(t (t + c)) for the colors and 1 - (c + t)/(t (t + 1)) for the sites, and the
@@ -128,7 +128,7 @@ def spectral_overlaps(n_sites: int, n_colors: int, signal: float, n_samples: flo
 
 @checked
 def linear_response_signal(model: PottsModel) -> float:
-    """Computes the signal beta |J|_F |U0|_F/C^2 of weak couplings J_ij U_ab between colors of equal frequency.
+    """Compute the signal beta |J|_F |U0|_F/C^2 of weak couplings J_ij U_ab between colors of equal frequency.
 
     U0 is the zero-sum part of the color couplings, and |J|_F runs over ordered pairs of sites. It is the first order in
     beta of `population_signal`, for sites whose colors all have the frequency 1/C. ValueError where one of these is not
@@ -167,7 +167,7 @@ def linear_response_signal(model: PottsModel) -> float:
 
 @checked
 def population_signal(model: Data, *, whitened: bool = False, least_share: float = LEAST_SHARE) -> float:
-    """Computes the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
+    """Compute the top singular value theta of the rearranged covariance of the population (see `spectral_threshold`).
 
     It is exact for a model that can be enumerated or its enumeration. For `Sequences` it is the top value of the
     sample, noise included, so these must be many more than the threshold. It is zero where all sites are independent.
@@ -201,7 +201,7 @@ def population_signal(model: Data, *, whitened: bool = False, least_share: float
 
 @checked
 def spectral_signal(model: Data, *, whitened: bool = False) -> SpectralSignal:
-    """Computes the top singular value of the rearranged covariance of a population, and its share of all of them.
+    """Compute the top singular value of the rearranged covariance of a population, and its share of all of them.
 
     Arguments are those of `population_signal`. Covariances of a sample, given as `Sequences`, add up to more than those
     of the population: what independent sites of these marginals would give in as many samples, 1/(the sum of the
@@ -235,7 +235,7 @@ def spectral_signal(model: Data, *, whitened: bool = False) -> SpectralSignal:
 
 
 def _whitening(marginals: Array, basis: Array) -> Array:
-    """The contrasts of every site times the inverse root of their covariance, (L, C, C - 1)."""
+    """Return the contrasts of every site times the inverse root of their covariance, (L, C, C - 1)."""
     covariances = np.array([basis.T @ (np.diag(q) - np.outer(q, q)) @ basis for q in marginals])
     variances, axes = np.linalg.eigh(covariances)
     roots = np.where(variances > 1e-12, 1 / np.sqrt(np.maximum(variances, 1e-12)), 0.0)
@@ -243,7 +243,7 @@ def _whitening(marginals: Array, basis: Array) -> Array:
 
 
 def _sufficient(name: str, share: Any) -> float:
-    """Checks the share of the covariances that one product explains."""
+    """Check the share of the covariances that one product explains."""
     found = checks.between(name, share, 0.0, 1.0, closed=(True, True))
     if found < LEAST_SHARE:
         raise ValueError(

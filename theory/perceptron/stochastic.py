@@ -123,7 +123,7 @@ class _Equations:
 
 
 def _of_norm(Q: float, qhat: float, curvature: float, refine: int) -> tuple[WeightAverage, float]:
-    """Finds the curvature A with E_z <m^2> = Q, by Newton's method within the bracket known so far."""
+    """Find the curvature A with E_z <m^2> = Q, by Newton's method within the bracket known so far."""
     low, high = -np.inf, np.inf
     for _ in range(200):
         weights = weight_average(curvature, qhat, refine)

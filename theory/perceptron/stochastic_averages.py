@@ -62,7 +62,7 @@ class WeightAverage:
 
 
 def pattern_average(model: StochasticPerceptron, q: float, refine: int = 1) -> PatternAverage:
-    """Sets up the average over the field of one pattern, with a grid of u around the mode for every z.
+    """Set up the average over the field of one pattern, with a grid of u around the mode for every z.
 
     The tilted density of u is log-concave, and for beta above 10 its mode is at u up to 15 standard deviations.
     Newton's method finds it from u = 0 without safeguard, because the slope of the logarithm is convex and decreasing.
@@ -96,7 +96,7 @@ def pattern_average(model: StochasticPerceptron, q: float, refine: int = 1) -> P
 
 
 def weight_average(curvature: float, qhat: float, refine: int = 1) -> WeightAverage:
-    """Sets up the average over the mean of one weight, A = `curvature`, with an integral that is split at m = 0.
+    """Set up the average over the mean of one weight, A = `curvature`, with an integral that is split at m = 0.
 
     Panels resolve the Gaussian of width 1/sqrt(-A) where A is negative, and near the ends -1 and 1 the exponential
     growth, at a rate of at most |A| + 9 sqrt(qhat).
@@ -134,7 +134,7 @@ def _require_nodes(count: float) -> None:
 
 
 def _tilted(exponent: Array, lengths: Array) -> tuple[Array, Array]:
-    """The probabilities of nodes of these lengths along the last axis, and the logarithm of their norm."""
+    """Return the probabilities of nodes of these lengths along the last axis, and the logarithm of their norm."""
     top = exponent.max(axis=1)
     density = lengths * np.exp(exponent - top[:, None])
     norm = density.sum(axis=1)
@@ -142,7 +142,7 @@ def _tilted(exponent: Array, lengths: Array) -> tuple[Array, Array]:
 
 
 def _mills(x: Array) -> Array:
-    """The ratio phi(x)/Phi(x) of the Gaussian density and distribution function."""
+    """Return the ratio phi(x)/Phi(x) of the Gaussian density and distribution function."""
     return np.asarray(np.exp(-x * x / 2 - log_ndtr(x)) / np.sqrt(2 * np.pi))
 
 
@@ -153,7 +153,7 @@ def _mills_slope(x: Array) -> Array:
 
 
 def _mode(offset: Array, gain: float, beta: float) -> Array:
-    """The mode of beta log Phi(offset + gain u) - u^2/2 for every offset."""
+    """Return the mode of beta log Phi(offset + gain u) - u^2/2 for every offset."""
     u = np.zeros_like(offset)
     for _ in range(200):
         x = offset + gain * u

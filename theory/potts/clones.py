@@ -44,7 +44,7 @@ class MaximumEntropyClone(SolverResult):
 def maximum_entropy_clone(
     original: Potts | Enumeration | Any, order: int, *, tol: float = 1e-12, max_iter: int = 10_000, check: bool = True
 ) -> MaximumEntropyClone:
-    """Computes the maximum-likelihood model of a distribution among models with interactions of up to `order` bodies.
+    """Compute the maximum-likelihood model of a distribution among models with interactions of up to `order` bodies.
 
     That model has the largest entropy among the distributions with the same marginals of `order` sites. `original` is a
     model, its enumeration, or the probabilities themselves, an array with an axis of length C for every one of L sites.
@@ -94,7 +94,7 @@ def maximum_entropy_clone(
 
 
 def _joint(original: Any) -> Array:
-    """Returns the normalized probabilities of the original, with an axis for every site."""
+    """Return the normalized probabilities of the original, with an axis for every site."""
     if isinstance(original, Potts | Enumeration):
         return enumeration_of(original).joint
     given = checks.real_array("original", original)

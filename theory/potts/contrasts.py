@@ -16,7 +16,7 @@ from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts,
 
 @checked
 def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastPopulation:
-    """Computes exactly the mean and covariance of the contrasts of a ring of Potts spins.
+    """Compute exactly the mean and covariance of the contrasts of a ring of Potts spins.
 
     The model is S = sum_i U[s_i, s_i+1] on a ring of L = `n_sites` >= 3 sites, with any symmetric `color_couplings` U
     (C, C) and P(s) = exp(beta S)/Z. With the transfer matrix T = exp(beta U) two sites at distance r have the joint law
@@ -39,7 +39,7 @@ def ring_contrasts(n_sites: int, color_couplings: Any, beta: float) -> ContrastP
 
 @checked
 def ring_correlation(n_colors: int, beta: float) -> float:
-    """Computes the correlation mu of neighbors on the infinite ferromagnetic ring of C = `n_colors` colors.
+    """Compute the correlation mu of neighbors on the infinite ferromagnetic ring of C = `n_colors` colors.
 
     It is the ratio of the two eigenvalues of the transfer matrix exp(beta delta_ab),
     mu = (e^beta - 1)/(e^beta + C - 1): sites at distance r agree with probability 1/C + (1 - 1/C) mu^r.
@@ -81,7 +81,7 @@ def heteroskedasticity(population: ContrastPopulation, states: Any, weights: Any
 
 
 def _precision(population: ContrastPopulation) -> Array:
-    """Returns the inverse covariance of the contrasts; ValueError where it is singular."""
+    """Return the inverse covariance of the contrasts; ValueError where it is singular."""
     values, vectors = population.covariance.eigenvalues, population.covariance.eigenvectors
     if values[0] <= 0:
         raise ValueError(
@@ -92,7 +92,7 @@ def _precision(population: ContrastPopulation) -> Array:
 
 
 def _transfer_powers(n_sites: int, logs: Array) -> Array:
-    """Returns log T^r for r = 0 to L of T = exp(logs - max logs), (L+1, C, C).
+    """Return log T^r for r = 0 to L of T = exp(logs - max logs), (L+1, C, C).
 
     Logarithms are needed because a frustrated ring is dominated by entries of T that underflow at a large beta.
     """

@@ -67,7 +67,7 @@ class Enumeration(Result):
         return np.tensordot(self.probabilities, values, axes=(0, 0))
 
     def marginals(self, sites: int | Sequence[int]) -> Array:
-        """Returns the joint probabilities of the colors of k distinct `sites`, (C,) * k with axes in their order.
+        """Return the joint probabilities of the colors of k distinct `sites`, (C,) * k with axes in their order.
 
         A single site may be given as a number. ValueError for sites that are not there or occur twice.
         """
@@ -101,7 +101,7 @@ class Enumeration(Result):
 
 @checked
 def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
-    """Lists all states of a small model and computes their exact probabilities.
+    """List all states of a small model and compute their exact probabilities.
 
     ValueError, before any work is done, where the C^L states are more than `max_states`.
 
@@ -132,10 +132,10 @@ def enumerate_states(model: Potts, max_states: int = MAX_STATES) -> Enumeration:
 
 
 def enumeration_of(model: Potts | Enumeration) -> Enumeration:
-    """Returns `model` itself if it is an enumeration already, and else its enumeration."""
+    """Return `model` itself if it is an enumeration already, and else its enumeration."""
     return model if isinstance(model, Enumeration) else enumerate_states(model)
 
 
 def _rounded(count: int) -> str:
-    """Writes a large integer as a power of ten; it may exceed the largest float."""
+    """Write a large integer as a power of ten; it may exceed the largest float."""
     return str(count) if count < 10**9 else f"10^{math.log10(count):.1f}"

@@ -39,11 +39,11 @@ class ExcessLoss(Result):
     n_sites: int
 
     def masked_loss(self, n_samples: Any) -> Any:
-        """Computes the excess of the masked loss (mean over sites, in nats) for `n_samples` M, a number or an array."""
+        """Compute the excess of the masked loss (mean over sites, in nats) for `n_samples` M, a number or an array."""
         return self.coefficient / (self.n_sites * _sample_sizes(n_samples))[()]
 
     def recovery_error(self, n_samples: Any) -> Any:
-        """Computes the root mean square of err for `n_samples` M, a number or an array; it falls as M^(-1/2)."""
+        """Compute the root mean square of err for `n_samples` M, a number or an array; it falls as M^(-1/2)."""
         return np.sqrt(self.recovery_coefficient / _sample_sizes(n_samples))[()]
 
 
@@ -60,7 +60,7 @@ def _sample_sizes(n_samples: Any) -> Array:
 def excess_loss_coefficient(
     model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> ExcessLoss:
-    """Computes how much the masked loss of a pseudo-likelihood fit exceeds its floor, to leading order in 1/M.
+    """Compute how much the masked loss of a pseudo-likelihood fit exceeds its floor, to leading order in 1/M.
 
     The fit has the couplings A_ij V_ab ("factored"), a symmetric block for every pair of sites ("symmetric"), or a
     block for both directions of every pair ("asymmetric", also called "full"), and fields where `fields` is true. With
@@ -101,7 +101,7 @@ def excess_loss_coefficient(
 def recovery_error_coefficient(
     model: Potts | Enumeration, parameterization: Fit = "factored", fields: bool = True
 ) -> float:
-    """Computes M times the mean squared relative error of the couplings that a fit learns from M samples, for large M.
+    """Compute M times the mean squared relative error of the couplings that a fit learns from M samples, for large M.
 
     It is tr(G H^+ K H^+)/|W'|^2, where the quadratic form G measures a change of the identifiable couplings W',
     |dW'|^2 = dtheta^T G dtheta; the rest is as in `excess_loss_coefficient`, and so are the errors raised.
@@ -112,7 +112,7 @@ def recovery_error_coefficient(
 @checked
 @within_range
 def complexity_gain(model: Potts | Enumeration, fields: bool = True) -> float:
-    """Computes how many times more samples the full fit needs than the factored one for the same excess loss.
+    """Compute how many times more samples the full fit needs than the factored one for the same excess loss.
 
     Both are compared to leading order in 1/M, at a model with factored couplings; see `excess_loss_coefficient`.
     """
@@ -122,7 +122,7 @@ def complexity_gain(model: Potts | Enumeration, fields: bool = True) -> float:
 
 
 def information(enumerated: Enumeration, fit: Parameterization) -> tuple[Array, Array]:
-    """Returns the Hessian H of the loss summed over sites and the covariance K of its gradient by one sample.
+    """Return the Hessian H of the loss summed over sites and the covariance K of its gradient by one sample.
 
     They are the sums over states of P(s) sum_ia P_ia y_ia y_ia^T and of P(s) g g^T with g = sum_i y_i,s_i. Here
     y_ia = dz_ia/dtheta - sum_b P_ib dz_ib/dtheta is the derivative of log P(s_i = a | others), and z_ia are the logits.

@@ -75,7 +75,7 @@ class FiniteCurieWeiss(Result):
         return float(logsumexp(self.log_color_weights + self._log_others[::-1]))
 
     def _log_total_below(self, most: int) -> float:
-        """Returns the logarithm of the total weight of the states with at most `most` sites of every color."""
+        """Return the logarithm of the total weight of the states with at most `most` sites of every color."""
         if most * self.n_colors < self.n_sites:
             return -np.inf
         cut = np.where(np.arange(self.n_sites + 1) <= most, self.log_color_weights, -np.inf)
@@ -105,7 +105,7 @@ def finite_curie_weiss(n_sites: int, n_colors: int, beta: float) -> FiniteCurieW
 
 
 def _power(log_weights: Array, exponent: int) -> Array:
-    """Returns log coefficients of a power of the polynomial sum_n exp(log_weights[n]) z^n, up to the same degree."""
+    """Return log coefficients of a power of the polynomial sum_n exp(log_weights[n]) z^n, up to the same degree."""
     result, square = np.full(len(log_weights), -np.inf), log_weights
     result[0] = 0.0
     while exponent:
@@ -117,7 +117,7 @@ def _power(log_weights: Array, exponent: int) -> Array:
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Returns the log coefficients of a product of two polynomials, up to the degree of the second."""
+    """Return the log coefficients of a product of two polynomials, up to the degree of the second."""
     padded = np.concatenate([np.full(len(b) - 1, -np.inf), b])
     shifted = np.lib.stride_tricks.sliding_window_view(padded, len(b))[:, ::-1]  # entry [n, k] is b[n - k]
     degree = int(np.flatnonzero(np.isfinite(a))[-1])

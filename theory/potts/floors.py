@@ -24,7 +24,7 @@ ROUNDING = 1e-14  # by which a loss may rise in a step that is accepted
 
 @checked
 def masked_loss_floor(model: Potts | Enumeration) -> float:
-    """Computes the least mean cross entropy, in nats, with which a masked site can be predicted from all other sites.
+    """Compute the least mean cross entropy, in nats, with which a masked site can be predicted from all other sites.
 
     It is the conditional entropy (1/L) sum_i H(s_i | all others) of the model, reached by its true conditionals. The
     sum over states is exact; ValueError for a system that is too large to enumerate.
@@ -39,7 +39,7 @@ def masked_loss_floor(model: Potts | Enumeration) -> float:
 
 @checked
 def masked_loss_floors_by_site(model: Potts | Enumeration) -> Array:
-    """Computes for every site the least cross entropy with which it can be predicted from all other sites, (L,).
+    """Compute for every site the least cross entropy with which it can be predicted from all other sites, (L,).
 
     It is H(s_i | all others) = -sum_s P(s) log P(s_i | all others) in nats; ValueError for too large a system.
     """
@@ -76,7 +76,7 @@ class KBodyFloor(SolverResult):
 def k_body_floor(
     model: Potts | Enumeration, order: int, symmetric: bool = False, *, tol: float = 1e-13, max_iter: int = 200
 ) -> KBodyFloor:
-    """Computes the least masked loss of predictions in which a site interacts with up to order - 1 others at a time.
+    """Compute the least masked loss of predictions in which a site interacts with up to order - 1 others at a time.
 
     Each site has logits of its own (arXiv:2410.19637, Fig. 2). If `symmetric`, all conditionals come from one energy
     with terms of up to `order` bodies, which minimizes the same mean loss (the pseudo-likelihood); that floor lies
@@ -99,7 +99,7 @@ def k_body_floor(
 
 
 def energy_features(states: Enumeration, order: int) -> tuple[Array, NDArray[np.bool_]]:
-    """Returns the products of indicators [s_i = a], a >= 1, of 1 to `order` sites, (N, P), and their sites, (P, L)."""
+    """Return the products of indicators [s_i = a], a >= 1, of 1 to `order` sites, (N, P), and their sites, (P, L)."""
     n_sites, n_colors = states.model.n_sites, states.model.n_colors
     count = sum(comb(n_sites, k) * (n_colors - 1) ** k for k in range(1, order + 1))
     if len(states.states) * max(count, 1) > MAX_SIZE:
@@ -161,18 +161,18 @@ def fit_conditionals(
 
 
 def _log_conditional(states: Enumeration, energy: Array, site: int) -> Array:
-    """Returns log P(s_site | others) of an energy, (C^site, C, C^(L - 1 - site)): a softmax over the middle axis."""
+    """Return log P(s_site | others) of an energy, (C^site, C, C^(L - 1 - site)): a softmax over the middle axis."""
     n_colors = states.model.n_colors
     return np.asarray(log_softmax(energy.reshape(n_colors**site, n_colors, -1), axis=1))
 
 
 def _losses(states: Enumeration, log_conditionals: Sequence[Array]) -> Array:
-    """Returns the cross entropies -sum_s P(s) log Q(s_i | others), one for each of `log_conditionals`."""
+    """Return the cross entropies -sum_s P(s) log Q(s_i | others), one for each of `log_conditionals`."""
     return np.array([-(states.probabilities @ each.ravel()) for each in log_conditionals])
 
 
 def _derivatives(states: Enumeration, features: Array, log_conditionals: Sequence[Array]) -> tuple[Array, Array]:
-    """Returns the gradient (P,) and the Hessian (P, P) of the sum of the losses.
+    """Return the gradient (P,) and the Hessian (P, P) of the sum of the losses.
 
     The Hessian is the covariance of the features over the color of the masked site, averaged over its context.
     """

@@ -76,7 +76,7 @@ class ContrastRegression(SolverResult):
 
 @checked
 def contrast_regression(population: ContrastPopulation, alpha: float, lam: float) -> ContrastRegression:
-    """Computes the errors of masked ridge regression on the contrasts of a Potts model, in the Gaussian equivalent.
+    """Compute the errors of masked ridge regression on the contrasts of a Potts model, in the Gaussian equivalent.
 
     Every site is masked in turn, and its C - 1 contrasts are predicted from the u = (L-1)(C-1) contrasts of the other
     sites. There are n = alpha d samples with d = L (C-1), centered by the mean of the population. The prediction is
@@ -103,7 +103,7 @@ def contrast_regression(population: ContrastPopulation, alpha: float, lam: float
 
 @checked
 def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) -> ContrastRegression:
-    """Computes the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
+    """Compute the limit lam -> 0 of `contrast_regression`: interpolation of minimum norm, or least squares.
 
     The fit interpolates where n = alpha d is below the rank of the covariance Sxx of the other sites, and is that of
     least squares above. ValueError where n equals that rank, since the error diverges there.
@@ -118,7 +118,7 @@ def ridgeless_contrast_regression(population: ContrastPopulation, alpha: float) 
 
 @checked
 def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> float:
-    """Computes the test error of a site of the infinite ferromagnetic ring as `contrast_regression` defines it.
+    """Compute the test error of a site of the infinite ferromagnetic ring as `contrast_regression` defines it.
 
     With U = identity the C - 1 contrasts of a site are independent copies of an AR(1) process, divided by C, whose
     correlation is mu = `ring_correlation`; hence E = ((C-1)/C) E_AR1(mu, alpha, C lam). The value lam = 0 means the
@@ -145,12 +145,12 @@ def ring_test_error(n_colors: int, beta: float, alpha: float, lam: float) -> flo
 
 
 def _sample_ratio(alpha: float) -> float:
-    """Returns a checked `alpha`; beyond `BOUNDS` its products with a ridge leave the range of floats."""
+    """Return a checked `alpha`; beyond `BOUNDS` its products with a ridge leave the range of floats."""
     return checks.between("alpha", alpha, *BOUNDS, closed=(True, True))
 
 
 def _ridge(lam: float) -> float:
-    """Returns a checked positive `lam`; beyond `BOUNDS` its products with alpha leave the range of floats."""
+    """Return a checked positive `lam`; beyond `BOUNDS` its products with alpha leave the range of floats."""
     return checks.between("lam", lam, *BOUNDS, closed=(True, True))
 
 

@@ -46,7 +46,7 @@ class MaskedClone(SolverResult):
 
 @checked
 def masked_clone(model: Potts | Enumeration, order: int, *, tol: float = 1e-18, max_iter: int = 200) -> MaskedClone:
-    """Computes the clone of a model: the law with interactions of up to `order` sites that predicts masked sites best.
+    """Compute the clone of a model: the law with interactions of up to `order` sites that predicts masked sites best.
 
     It is fitted by pseudo-likelihood: among the energies with terms of up to `order` bodies it takes the one whose
     conditionals have the least masked loss on the model, the symmetric floor of `k_body_floor`. The clone is the joint
@@ -87,7 +87,7 @@ def masked_clone(model: Potts | Enumeration, order: int, *, tol: float = 1e-18, 
 
 
 def _marginal_error(difference: Array, order: int) -> float:
-    """The largest total variation distance of marginals of `order` sites, from the difference of two distributions."""
+    """Return the largest total variation distance of marginals of `order` sites, from a difference of distributions."""
     n_sites = difference.ndim
     return max(
         float(abs(difference.sum(axis=tuple(np.setdiff1d(np.arange(n_sites), kept)))).sum()) / 2

@@ -69,7 +69,7 @@ class CurieWeiss(Result):
 
 @checked
 def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
-    """Finds the phases of the infinite mean-field ferromagnet of q = `n_colors` colors at inverse temperature `beta`.
+    """Find the phases of the infinite mean-field ferromagnet of q = `n_colors` colors at inverse temperature `beta`.
 
     Their order parameters are the roots of s = (1 - e^(-beta s))/(1 + (q - 1) e^(-beta s)) (F. Y. Wu, Rev. Mod. Phys.
     54, 235 (1982)). With t = beta s they solve beta = t/s(t), whose right side falls to the ordered spinodal and then
@@ -97,7 +97,7 @@ def curie_weiss(n_colors: int, beta: float) -> CurieWeiss:
 
 @checked
 def curie_weiss_critical_beta(n_colors: int) -> float:
-    """Computes the inverse temperature of the transition of q = `n_colors` colors.
+    """Compute the inverse temperature of the transition of q = `n_colors` colors.
 
     It is 2 (q - 1) log(q - 1)/(q - 2), where the ordered and the disordered phase have the same weight; its limit 2 for
     two colors is a continuous transition.
@@ -108,7 +108,7 @@ def curie_weiss_critical_beta(n_colors: int) -> float:
 
 @checked
 def curie_weiss_spinodals(n_colors: int) -> tuple[float, float]:
-    """Computes the two inverse temperatures between which both phases are at least metastable.
+    """Compute the two inverse temperatures between which both phases are at least metastable.
 
     The ordered phase exists from the first one on; the disordered phase is stable against small changes below the
     second one, which is q.
@@ -120,14 +120,14 @@ def curie_weiss_spinodals(n_colors: int) -> tuple[float, float]:
 
 @checked
 def curie_weiss_jump(n_colors: int) -> float:
-    """Computes the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
+    """Compute the order parameter of the ordered phase at the critical beta, (q - 2)/(q - 1)."""
     q = _colors(n_colors)
     return (q - 2) / (q - 1)
 
 
 @checked
 def curie_weiss_latent_heat(n_colors: int) -> float:
-    """Computes the energy per site of the disordered phase minus that of the ordered one where both coexist.
+    """Compute the energy per site of the disordered phase minus that of the ordered one where both coexist.
 
     It is (q - 2)^2/(2 q (q - 1)), in units of the coupling.
     """
@@ -136,12 +136,12 @@ def curie_weiss_latent_heat(n_colors: int) -> float:
 
 
 def _order(q: int, t: float) -> float:
-    """Returns s = (1 - e^-t)/(1 + (q - 1) e^-t), the order parameter in a mean field t = beta s."""
+    """Return s = (1 - e^-t)/(1 + (q - 1) e^-t), the order parameter in a mean field t = beta s."""
     return -math.expm1(-t) / (1 + (q - 1) * math.exp(-t))
 
 
 def _turning(q: int) -> float:
-    """Returns the t at which t/s(t) is least, where e^t + q - 2 - (q - 1) e^-t = q t; it is zero for two colors."""
+    """Return the t at which t/s(t) is least, where e^t + q - 2 - (q - 1) e^-t = q t; it is zero for two colors."""
     if q == 2:
         return 0.0
 
@@ -152,7 +152,7 @@ def _turning(q: int) -> float:
 
 
 def _root(q: int, beta: float, low: float, high: float) -> float:
-    """Returns the root of t = beta s(t) between `low` and `high`."""
+    """Return the root of t = beta s(t) between `low` and `high`."""
 
     def excess(t: float) -> float:
         return t / _order(q, t) - beta if t else q - beta

@@ -26,7 +26,7 @@ class Parameterization(ABC):
 
     @abstractmethod
     def slopes(self, states: States) -> Array:
-        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
+        """Return the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
 
     @property
     @abstractmethod
@@ -39,7 +39,7 @@ class Parameterization(ABC):
         """The quadratic form that gives |dW'|^2 for a change dtheta, (parameters, parameters)."""
 
     def _field_slopes(self, n: int, basis: Array) -> Array:
-        """Returns the derivatives by fields h_i = basis @ theta_i, as (n, L, C, L * columns of the basis)."""
+        """Return the derivatives by fields h_i = basis @ theta_i, as (n, L, C, L * columns of the basis)."""
         slopes = np.einsum("ij,ak->iajk", np.eye(self.n_sites), basis)
         slopes = slopes.reshape(self.n_sites, self.n_colors, -1)
         return np.broadcast_to(slopes, (n, *slopes.shape))
@@ -65,7 +65,7 @@ class Factored(Parameterization):
         return np.stack(np.nonzero(~np.eye(self.n_sites, dtype=bool)))
 
     def slopes(self, states: States) -> Array:
-        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
+        """Return the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
         L, C, n, (i, j) = self.n_sites, self.n_colors, len(states), self._pairs
         x = np.eye(C)[states]
         by_A = np.zeros((n, L, C, len(i)))
@@ -110,7 +110,7 @@ class Full(Parameterization):
         return [(i, j) for i in range(self.n_sites) for j in range(self.n_sites) if i != j]
 
     def slopes(self, states: States) -> Array:
-        """Returns the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
+        """Return the derivatives dz_ia/dtheta at states (n, L), as (n, L, C, parameters)."""
         n, basis, blocks = len(states), helmert(self.n_colors), self._blocks
         x = basis[states]
         by_W = np.zeros((n, self.n_sites, self.n_colors, len(blocks), (self.n_colors - 1) ** 2))
@@ -155,7 +155,7 @@ class Symmetric(Full):
 
 
 def parameterization_of(model: Potts, name: str, fields: bool) -> Parameterization:
-    """Returns the parameterization with this name at the parameters of a pair model.
+    """Return the parameterization with this name at the parameters of a pair model.
 
     The names are "factored", "symmetric" and "asymmetric", also called "full". ValueError where the parameterization
     cannot represent the model.

@@ -26,11 +26,11 @@ class LinearPredictors:
 
     @classmethod
     def of(cls, population: ContrastPopulation) -> Self:
-        """Returns the predictors of all sites of a population."""
+        """Return the predictors of all sites of a population."""
         return cls(*population.conditional_modes, population.variances)
 
     def at(self, sites: NDArray[np.intp]) -> Self:
-        """Returns the predictors of some of the sites."""
+        """Return the predictors of some of the sites."""
         return type(self)(self.eigenvalues[sites], self.loadings[sites], self.variance[sites])
 
     @cached_property
@@ -44,14 +44,14 @@ class LinearPredictors:
         return np.asarray(np.maximum(self.variance - self._over_eigenvalues(self.loadings).sum(axis=1), 0.0))
 
     def errors(self, kappa: Array) -> Array:
-        """Returns the errors on the population of the predictors (Sxx + kappa)^-1 Sxy, (S,), for ridges kappa (S,)."""
+        """Return the errors on the population of the predictors (Sxx + kappa)^-1 Sxy, (S,), for ridges kappa (S,)."""
         shrinkage = np.divide(
             kappa[:, None], self.eigenvalues + kappa[:, None], out=np.zeros_like(self.loadings), where=self._resolved
         )
         return np.asarray(self.noise + self._over_eigenvalues(self.loadings * shrinkage**2).sum(axis=1))
 
     def moments(self, kappa: Array) -> RidgeMoments:
-        """Returns the moments, per dimension, of each Sxx at its own kappa, (S,); all Sxx must have the same rank."""
+        """Return the moments, per dimension, of each Sxx at its own kappa, (S,); all Sxx must have the same rank."""
         total = self.eigenvalues + kappa[:, None]
         p = np.divide(self.eigenvalues, total, out=np.zeros_like(total), where=self._resolved)
         t = np.divide(kappa[:, None], total, out=np.zeros_like(total), where=self._resolved)

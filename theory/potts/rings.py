@@ -74,7 +74,7 @@ class Ring(Result):
         return float(others[abs(others).argmax()] / self._eigenvalues[-1]) if others.size else 0.0
 
     def pair(self, i: int, j: int) -> Array:
-        """Returns the joint probabilities P(s_i = a, s_j = b), (C, C), of two sites i < j."""
+        """Return the joint probabilities P(s_i = a, s_j = b), (C, C), of two sites i < j."""
         low, high = (int(checks.dimension(site, least=0, name=name)) for name, site in (("i", i), ("j", j)))
         if not low < high < self.n_sites:
             raise ValueError(f"sites must satisfy 0 <= i < j < {self.n_sites}, got i = {low} and j = {high}")
@@ -82,7 +82,7 @@ class Ring(Result):
         return np.asarray(np.exp(log_weights - logsumexp(log_weights)))
 
     def correlation(self, distance: int) -> float:
-        """Returns the probability that the sites 0 and `distance` have the same color."""
+        """Return the probability that the sites 0 and `distance` have the same color."""
         far = int(checks.dimension(distance, least=0, name="distance"))
         if far >= self.n_sites:
             raise ValueError(f"distance must be below n_sites = {self.n_sites}, got {far}")
@@ -115,19 +115,19 @@ class Ring(Result):
         return self.periodic or math.isinf(self.n_sites)
 
     def _inner_floor(self, i: int) -> float:
-        """Returns H(s_{i+1} | s_i, s_{i+2}), the entropy of a site given its two neighbors."""
+        """Return H(s_{i+1} | s_i, s_{i+2}), the entropy of a site given its two neighbors."""
         T = self._log_transfer
         return _conditional_entropy(T[:, :, None] + T + self._outside(i, i + 2)[:, None, :], axis=1)
 
     def _end_floor(self) -> float:
-        """Returns H(s_0 | s_1) of an open chain, or H(s_0) where it has one site only."""
+        """Return H(s_0 | s_1) of an open chain, or H(s_0) where it has one site only."""
         n = int(self.n_sites)
         return _conditional_entropy(
             self._log_transfer + self._from_ends[n - 2] if n > 1 else np.zeros((self.n_colors, 1)), 0
         )
 
     def _outside(self, i: int, j: int) -> Array:
-        """Returns the log weight of the part of the chain outside the sites i < j, by their colors, (C, C)."""
+        """Return the log weight of the part of the chain outside the sites i < j, by their colors, (C, C)."""
         if math.isinf(self.n_sites):
             return self._log_perron[:, None] + self._log_perron
         n = int(self.n_sites)
@@ -191,7 +191,7 @@ def ring(n_sites: float, color_couplings: Any, beta: float = 1.0, periodic: bool
 
 
 def _power(log_matrix: Array, exponent: int) -> Array:
-    """Returns the log of a power of a positive matrix, by squaring: positive terms are added, so nothing cancels."""
+    """Return the log of a power of a positive matrix, by squaring: positive terms are added, so nothing cancels."""
     result, square = np.where(np.eye(len(log_matrix)), 0.0, -np.inf), log_matrix
     while exponent:
         if exponent % 2:
@@ -206,5 +206,5 @@ def _log_product(a: Array, b: Array) -> Array:
 
 
 def _conditional_entropy(log_joint: Array, axis: int) -> float:
-    """Returns the entropy, in nats, of the variable along `axis` given the others; the joint need not be normalized."""
+    """Return the entropy, in nats, of the variable along `axis` given the others; the joint need not be normalized."""
     return float(-np.sum(np.exp(log_softmax(log_joint)) * log_softmax(log_joint, axis=axis)))

@@ -29,11 +29,11 @@ class RowTransfer:
         self.log_unit = 2 * beta - float(np.log(self._match))
 
     def apply(self, vectors: Array) -> Array:
-        """Applies A to vectors."""
+        """Apply A to vectors."""
         return self._with_score(vectors)[0]
 
     def apply_score(self, vectors: Array) -> Array:
-        """Applies B, the sum over the bonds between two rows of the derivative of A by the beta of that bond."""
+        """Apply B, the sum over the bonds between two rows of the derivative of A by the beta of that bond."""
         return self._with_score(vectors)[1]
 
     def _with_score(self, vectors: Array) -> tuple[Array, Array]:
@@ -50,7 +50,7 @@ class RowTransfer:
         return np.asarray(mixed.reshape(vectors.shape))
 
     def orbits(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Returns one state, by its index, of each class of equivalent states, and the size of the class.
+        """Return one state, by its index, of each class of equivalent states, and the size of the class.
 
         States are equivalent if they differ by a shift, a reflection, or a permutation of the colors.
         """
@@ -63,7 +63,7 @@ class RowTransfer:
         return representatives, sizes
 
     def _relabeled(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns the states with their colors numbered in the order in which they first occur."""
+        """Return the states with their colors numbered in the order in which they first occur."""
         everyone = np.arange(len(states))
         names = np.full((len(states), self.n_colors), -1)
         known = np.zeros(len(states), dtype=np.int64)

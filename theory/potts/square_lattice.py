@@ -10,7 +10,7 @@ from theory.core.arguments import checked
 
 @checked
 def square_lattice_critical_beta(n_colors: int) -> float:
-    """Computes the critical inverse temperature of q = `n_colors` colors on the square lattice, log(1 + sqrt q).
+    """Compute the critical inverse temperature of q = `n_colors` colors on the square lattice, log(1 + sqrt q).
 
     It follows from self-duality. The transition is continuous up to q = 4 and of first order above.
     """
@@ -19,7 +19,7 @@ def square_lattice_critical_beta(n_colors: int) -> float:
 
 @checked
 def square_lattice_critical_energy(n_colors: int) -> float:
-    """Computes the energy of -S per site at the critical beta, -(1 + 1/sqrt q), which follows from self-duality.
+    """Compute the energy of -S per site at the critical beta, -(1 + 1/sqrt q), which follows from self-duality.
 
     Above q = 4, where two phases coexist, it is the mean of their energies.
     """
@@ -28,7 +28,7 @@ def square_lattice_critical_energy(n_colors: int) -> float:
 
 @checked
 def onsager_energy(beta: float) -> float:
-    """Computes the energy of -S per site for two colors at any beta (L. Onsager, Phys. Rev. 65, 117 (1944)).
+    """Compute the energy of -S per site for two colors at any beta (L. Onsager, Phys. Rev. 65, 117 (1944)).
 
     Two colors are the Ising model at K = beta/2, whose energy per site is
     u = -coth(2K) (1 + (2/pi) y K_ell(1 - y^2)) with y = 2 tanh(2K)^2 - 1 and the complete elliptic integral K_ell of

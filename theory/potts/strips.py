@@ -51,7 +51,7 @@ class Torus(Result):
 
 @checked
 def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-12) -> Cylinder:
-    """Computes log Z and the energy per site of a ferromagnetic cylinder of infinite length, by its transfer matrix.
+    """Compute log Z and the energy per site of a ferromagnetic cylinder of infinite length, by its transfer matrix.
 
     `circumference` sites form a periodic row; a row of 2 has double bonds, as in `torus_graph`. log Z per site is the
     log of the leading eigenvalue over the circumference, and the energy its exact derivative (Hellmann and Feynman). At
@@ -88,7 +88,7 @@ def cylinder(circumference: int, n_colors: int, beta: float, *, tol: float = 1e-
 
 @checked
 def torus(rows: int, columns: int, n_colors: int, beta: float) -> Torus:
-    """Computes log Z and the energy per site of a finite periodic lattice exactly.
+    """Compute log Z and the energy per site of a finite periodic lattice exactly.
 
     The partition function is Z = trace A^length, where A is the transfer matrix of the shorter row. States of the row
     that differ by a shift, a reflection, or a permutation of colors contribute the same, so one of each class is
@@ -121,7 +121,7 @@ def _row(name: str, width: int, n_colors: int, beta: float, most: int) -> RowTra
 
 
 def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tuple[float, Array]]:
-    """Computes the largest eigenvalue and its eigenvector (states, 1), by restarted Lanczos iteration.
+    """Compute the largest eigenvalue and its eigenvector (states, 1), by restarted Lanczos iteration.
 
     The start treats all states alike and the iteration keeps symmetries: the other states that become degenerate with
     the leading one at a low temperature never appear.
@@ -139,7 +139,7 @@ def _leading(row: RowTransfer, tol: float, max_iter: int = 200) -> Solution[tupl
 
 
 def _krylov(row: RowTransfer, start: Array) -> tuple[Array, Array]:
-    """Returns an orthonormal basis of start, A start, A^2 start, ... and its image under A, (states, up to KRYLOV)."""
+    """Return an orthonormal basis of start, A start, A^2 start, ... and its image under A, (states, up to KRYLOV)."""
     basis, images = [start / np.linalg.norm(start)], [row.apply(start / np.linalg.norm(start))]
     while len(basis) < KRYLOV:
         fresh = images[-1]
@@ -155,7 +155,7 @@ def _krylov(row: RowTransfer, start: Array) -> tuple[Array, Array]:
 
 
 def _closed(row: RowTransfer, starts: NDArray[np.int64], length: int) -> Array:
-    """Returns, for each start s, log (A^length)_ss and the mean of equal neighbors in adjacent rows: (2, starts)."""
+    """Return, for each start s, log (A^length)_ss and the mean of equal neighbors in adjacent rows: (2, starts)."""
     vectors = np.zeros((row.n_states, len(starts)))
     vectors[starts, np.arange(len(starts))] = 1
     log_scale = np.zeros(len(starts))

@@ -41,7 +41,7 @@ class AttentionAverages(Result):
 def attention_averages(
     model: TopicModel, same_topic_weight: float, same_word_weight: float | None = None
 ) -> AttentionAverages:
-    """Returns the class averages (beta, alpha, 1)/Z of attention tied by topics, as measured on unmasked documents.
+    """Return the class averages (beta, alpha, 1)/Z of attention tied by topics, as measured on unmasked documents.
 
     A query puts the weight beta = `same_word_weight` (by default alpha) on its own word, alpha = `same_topic_weight` on
     other words of its topic and 1 on all others. Documents are long and have tau topics. Z = (A + tau - 1)/tau with A =
@@ -60,7 +60,7 @@ def attention_averages(
 
 @checked
 def attention_logits(key_matrix: ArrayLike, query_matrix: ArrayLike) -> Array:
-    """Returns the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D)."""
+    """Return the attention logits G = W_K^T W_Q/sqrt(d_a), [key, query], (D, D), of W_K and W_Q, both (d_a, D)."""
     W_K, W_Q = checks.finite_array("key_matrix", key_matrix, 2), checks.finite_array("query_matrix", query_matrix, 2)
     if W_K.shape != W_Q.shape:
         raise ValueError(f"query_matrix must have the shape of key_matrix, {W_K.shape}, got {W_Q.shape}")
@@ -82,7 +82,7 @@ def population_loss(
     loss: Loss = "squared",
     keys: Keys = "all",
 ) -> float:
-    """Returns the loss of a layer of attention on infinitely long documents, exactly, for any weights.
+    """Return the loss of a layer of attention on infinitely long documents, exactly, for any weights.
 
     It is averaged over all topic sets, queries and words. `logits` are G (D, D) with [key, query], where -inf excludes
     a key. `matrix` is W (D, D) or a BlockMatrix, and `bias` is (D,), by default that of the BlockMatrix or zero. `loss`
@@ -102,13 +102,13 @@ def population_loss(
 
 
 def seen_by_keys(masking: Masking, keys: Keys) -> Masking:
-    """Returns the masking that the keys see: none where only unselected positions are keys."""
+    """Return the masking that the keys see: none where only unselected positions are keys."""
     checks.choice("keys", keys, ("all", "unselected"))
     return masking if keys == "all" else Masking(selected=masking.selected, kept=1.0, randomized=0.0)
 
 
 def query_targets(masking: Masking, words: Array) -> tuple[Array, Array]:
-    """Returns the law of query types (D,) and of (target, query) pairs (D, D) in a document of frequencies `words`."""
+    """Return the law of query types (D,) and of (target, query) pairs (D, D) in a document of frequencies `words`."""
     blind = np.full(len(words), masking.randomized / (len(words) - 1))  # queries that say nothing of their target
     blind[0] = 1 - masking.kept - masking.randomized
     return masking.kept * words + blind, masking.kept * np.diag(words) + np.outer(words, blind)

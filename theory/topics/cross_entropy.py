@@ -35,7 +35,7 @@ class CrossEntropyPath:
 
 
 def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEntropyPath:
-    """Returns the path dW/dt = -grad from W = 0 at the given times, integrated to 1e-12; ConvergenceError otherwise."""
+    """Return the path dW/dt = -grad from W = 0 at the given times, integrated to 1e-12; ConvergenceError otherwise."""
     if times.max() > LONGEST:
         raise ValueError(f"times must be at most {LONGEST:g} under cross-entropy, got {times.max():g}")
     reduced = _Reduced.of(model, masking)
@@ -61,7 +61,7 @@ def cross_entropy_flow(model: Topics, masking: Masking, times: Array) -> CrossEn
 
 @checked
 def cross_entropy_optimum(model: TopicModel, masking: Masking, lam: float) -> BlockMatrix:
-    """Returns the value matrix that minimizes the cross-entropy + (lam/2) |W|^2 with uniform attention and no bias.
+    """Return the value matrix that minimizes the cross-entropy + (lam/2) |W|^2 with uniform attention and no bias.
 
     Without a ridge there is no minimizer: the gap between same-topic and different-topic entries grows without end
     while the loss falls to log(tau v). By symmetry the problem has two unknowns. `residual` is the gradient relative to
@@ -102,7 +102,7 @@ class _Reduced:
 
     @classmethod
     def of(cls, model: Topics, masking: Masking) -> "_Reduced":
-        """Makes the numbers of a model and a masking; ValueError unless documents have tau topics in equal shares."""
+        """Make the numbers of a model and a masking; ValueError unless documents have tau topics in equal shares."""
         require(model, masking, TopicModel)
         assert isinstance(model, TopicModel)
         same_topic_gap(model, masking)
@@ -113,7 +113,7 @@ class _Reduced:
         return cls(model, masking, counts, logits, np.array([v**2 * (T - 1), mean * (1 + 1 / words)], float))
 
     def slopes(self, x: Array) -> Array:
-        """Returns d(gap)/dt and d(y0)/dt, minus the gradient in the metric of the flow."""
+        """Return d(gap)/dt and d(y0)/dt, minus the gradient in the metric of the flow."""
         z = self.logits @ x
         weights = np.exp(z - z.max())
         p_in, p_out, p_mask = weights / (self.counts @ weights)
@@ -122,16 +122,16 @@ class _Reduced:
         return np.array([pull * self.masking.true_fraction * (T - tau) / (T * (T - 1) * v), -p_mask])
 
     def curvature(self, x: Array) -> Array:
-        """Returns the second derivatives of the loss, (2, 2): covariances of the logits' slopes under the softmax."""
+        """Return the second derivatives of the loss, (2, 2): covariances of the logits' slopes under the softmax."""
         p = softmax(self.logits @ x + np.log(self.counts))
         return np.asarray(self.logits.T @ (np.diag(p) - np.outer(p, p)) @ self.logits)
 
     def loss(self, x: Array) -> float:
-        """Returns the loss, -log softmax of a true word in nats."""
+        """Return the loss, -log softmax of a true word in nats."""
         z = self.logits @ x
         return float(logsumexp(z, b=self.counts) - z[0])
 
     def matrix(self, x: Array) -> BlockMatrix:
-        """Returns the value matrix."""
+        """Return the value matrix."""
         gap, y0 = float(x[0]), float(x[1])
         return mean_and_gap(self.model, self.masking, -y0 / self.model.n_words, gap, mask_row=y0)

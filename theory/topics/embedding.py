@@ -11,7 +11,7 @@ from theory.topics.sectors import same_topic_gap, sectors
 
 @checked
 def optimal_embedding_gram(model: Topics, masking: Masking, *, bias: Literal["none", "free"] = "none") -> BlockMatrix:
-    """Returns E = W_E^T W_E of least trace among all minimizers of the squared loss.
+    """Return E = W_E^T W_E of least trace among all minimizers of the squared loss.
 
     It is the limit of vanishing weight decay on W_E. Without a bias ("none") same-topic entries are
     delta (1 - r/(T (1 - q))), different ones -delta r/(T (1 - q)), rank T; with a "free" (not decayed) bias
@@ -29,7 +29,7 @@ def optimal_embedding_gram(model: Topics, masking: Masking, *, bias: Literal["no
 def embedding_family(
     model: Topics, masking: Masking, *, mask_entry: float = 0.0, diagonal_excess: float = 0.0
 ) -> BlockMatrix:
-    """Returns one of the symmetric minimizers without bias that treat words alike, which two numbers distinguish.
+    """Return one of the symmetric minimizers without bias that treat words alike, which two numbers distinguish.
 
     `mask_entry` m <= 0 is E_0w, and the diagonal lies above the rest of its topic by `diagonal_excess` >= 0. Each such
     matrix is positive semidefinite, and outside these signs none is. Different-topic entries are -(r delta/T + q m)/(1
@@ -53,7 +53,7 @@ def embedding_family(
 
 @checked
 def embedding_excess(model: Topics, masking: Masking, dimension: int) -> float:
-    """Returns (T - 1 - d) zeta, the excess squared loss of the best embedding in d = `dimension` dimensions.
+    """Return (T - 1 - d) zeta, the excess squared loss of the best embedding in d = `dimension` dimensions.
 
     The bias is free; zeta is the topic variance. Any d-dimensional subspace of the topic sector is optimal, and from
     d = T - 1 on the excess is 0.

@@ -29,14 +29,14 @@ class EscapeRate(Result):
         return self.value_rate / self.rate if self.rate else inf
 
     def onset(self, initial_scale: float) -> float:
-        """Returns the time log(1/scale)/rate at which weights of an initial scale in (0, 1) become of order one."""
+        """Return the time log(1/scale)/rate at which weights of an initial scale in (0, 1) become of order one."""
         scale = checks.between("initial_scale", initial_scale, 0, 1)
         return log(1 / scale) / self.rate if self.rate else inf
 
 
 @checked
 def escape_rate(model: TopicModel, masking: Masking, attention_dimension: int | None = None) -> EscapeRate:
-    """Returns the rate at which keys and queries leave zero, on top of the value matrix of stage 1.
+    """Return the rate at which keys and queries leave zero, on top of the value matrix of stage 1.
 
     sigma = 2 p_c (tau - 1)(1/tau + r/(kappa T))/(tau v^2 (T - 1)) are the T - 1 equal singular values of -dL/dG. Here L
     is the squared loss summed over outputs (with any convention for the bias), G = W_K^T W_Q/sqrt(d_a) are the

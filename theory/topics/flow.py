@@ -39,7 +39,7 @@ class Stage1Flow(Result):
     matrices: tuple[BlockMatrix, ...] = field(repr=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Returns a table with a row for each time and the columns time, gap and loss; needs pandas."""
+        """Return a table with a row for each time and the columns time, gap and loss; needs pandas."""
         return table(time=self.times, gap=self.gap, loss=self.loss)
 
 
@@ -53,7 +53,7 @@ def stage1_flow(
     step: float | None = None,
     bias: FlowBias = "none",
 ) -> Stage1Flow:
-    """Returns the path dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained").
+    """Return the path dW/dt = -grad of the population loss from W = 0 (and b = 0, if `bias` is "trained").
 
     Attention is uniform and documents are long. The squared loss, summed over outputs, has a closed form: the topic
     sector relaxes at the rate 2 L1 and the mean at 2 L0, or 2 (L0 + 1) with a bias, where L1 and L0 are the eigenvalues
@@ -82,7 +82,7 @@ def stage1_flow(
 
 @checked
 def stability_limit(model: Topics, masking: Masking, *, bias: FlowBias = "none") -> float:
-    """Returns the step below which gradient descent on the squared loss converges, 1/max(L1, L0).
+    """Return the step below which gradient descent on the squared loss converges, 1/max(L1, L0).
 
     L1 and L0 are the eigenvalues topic and mean of `sectors`; with a "trained" bias L0 + 1 takes the place of L0.
     """
@@ -107,7 +107,7 @@ def _squared(model: Topics, masking: Masking, t: Array, step: float | None, bias
 
 
 def _left(rate: float, t: Array, step: float | None, limit: float) -> Array:
-    """Returns the part of a mode that is not learned yet."""
+    """Return the part of a mode that is not learned yet."""
     if step is None:
         return np.exp(-(2 * rate) * np.minimum(t, 1e300))  # the product of large times would overflow
     if not 0 < step < limit:

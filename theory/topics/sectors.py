@@ -29,7 +29,7 @@ class Sectors(Result):
 
 @checked
 def sectors(model: Topics, masking: Masking) -> Sectors:
-    """Returns the eigenvalues kappa^2 zeta (topics) and (1 - q)^2/(T v) + q^2 (mean) of E[xbar xbar^T].
+    """Return the eigenvalues kappa^2 zeta (topics) and (1 - q)^2/(T v) + q^2 (mean) of E[xbar xbar^T].
 
     They set the speed at which each sector is learned, and how much a ridge shrinks it. The masking noise of long
     documents averages out, so that xbar depends on the topics alone.
@@ -40,7 +40,7 @@ def sectors(model: Topics, masking: Masking) -> Sectors:
 
 @checked
 def same_topic_gap(model: Topics, masking: Masking) -> float:
-    """Returns delta = 1/(v kappa), by which every optimal matrix prefers words of the same topic, on average.
+    """Return delta = 1/(v kappa), by which every optimal matrix prefers words of the same topic, on average.
 
     It is the mean entry of a word's row over its own topic (itself included) minus that over any other topic
     (arXiv:2303.04245: 1/(v (1 - (1 - p_c) p_m))). Raises ValueError where all documents have the same proportions, as
@@ -61,6 +61,6 @@ def same_topic_gap(model: Topics, masking: Masking) -> float:
 
 
 def require(model: Topics, masking: Masking, kind: type) -> None:
-    """Raises ValueError unless `model` is a record of this kind and `masking` a Masking."""
+    """Raise ValueError unless `model` is a record of this kind and `masking` a Masking."""
     checks.record("model", model, kind)
     checks.record("masking", masking, Masking)

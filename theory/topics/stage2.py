@@ -55,7 +55,7 @@ def stage2_loss(
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> float:
-    """Returns the population squared loss of attention tied by topics on long documents, summed over outputs.
+    """Return the population squared loss of attention tied by topics on long documents, summed over outputs.
 
     The value matrix is that of stage 1 (`optimal_value_matrix` with this `bias`). Weights are given before
     normalization: a query that shows a word puts beta = `same_word_weight` on its own word (by default as much as on
@@ -90,7 +90,7 @@ def stage2_optimum(
     bias: Bias = "free",
     keys: Keys = "all",
 ) -> Stage2Optimum:
-    """Returns the weight A* >= 0 of the own topic at which the loss of stage 2 is least, verified by its slope.
+    """Return the weight A* >= 0 of the own topic at which the loss of stage 2 is least, verified by its slope.
 
     A* is 1 where the loss does not depend on it. With mask weight 1 the loss is convex in y = x/(1 + x), where x = R1
     (A - 1) and R1 is the share of a topic of the document in uniform attention; A* >= 1 is then the root of a quartic
@@ -113,7 +113,7 @@ def stage2_optimum(
 
 
 def _convex(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """Returns the optimum at mask weight 1, where the loss is convex in y.
+    """Return the optimum at mask weight 1, where the loss is convex in y.
 
     Attention is then a share 1 - y uniform, where the output is exactly mu_S, and a share y on the query's own topic.
     """
@@ -129,7 +129,7 @@ def _found(A: float, mask_weight: float, loss: float, residual: float, iteration
 
 
 def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
-    """Returns the best of all stationary points and of both ends; its residual is not judged here."""
+    """Return the best of all stationary points and of both ends; its residual is not judged here."""
     candidates = [*stationary_weights(terms, mask_weight), 0.0, math.inf]
     if terms.log_slopes(1.0, mask_weight)[1][0] < FLAT:
         candidates = [1.0, *candidates]
@@ -144,7 +144,7 @@ def _tied(terms: Terms, mask_weight: float) -> Stage2Optimum:
 
 
 def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """Returns the optimum in both weights: where both slopes vanish, or [MASK] is excluded with mask weight 0."""
+    """Return the optimum in both weights: where both slopes vanish, or [MASK] is excluded with mask weight 0."""
     start = _convex(setting, terms)
     if start.topic_weight in (1.0, math.inf) or setting.seen.mask_fraction == 0:
         return start
@@ -159,7 +159,7 @@ def _free(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 
 def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
-    """Returns both weights where their slopes vanish, near the given logarithms, and the steps that were taken.
+    """Return both weights where their slopes vanish, near the given logarithms, and the steps that were taken.
 
     The steps end early where the loss is not convex.
     """
@@ -175,7 +175,7 @@ def _newton(terms: Terms, logs: Array) -> tuple[float, float, int]:
 
 
 def _copied(setting: Setting) -> Stage2Optimum:
-    """Returns the optimum without random words, where a query that shows a word shows the true one.
+    """Return the optimum without random words, where a query that shows a word shows the true one.
 
     As A and the mask weight grow together, at shares kappa on the own topic and 1 - kappa on [MASK], the output becomes
     the true word's topic exactly.
@@ -185,7 +185,7 @@ def _copied(setting: Setting) -> Stage2Optimum:
 
 
 def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
-    """Returns the best mask weight of a grid, refined as a root of its slope, with the best topic weight at each."""
+    """Return the best mask weight of a grid, refined as a root of its slope, with the best topic weight at each."""
     grid = [0.0, *map(float, np.geomspace(1e-4, 1e8, 49))]
     best = int(np.argmin([_tied(terms, weight).loss for weight in grid]))
     if best == 0:
@@ -204,7 +204,7 @@ def _profiled(setting: Setting, terms: Terms) -> Stage2Optimum:
 
 
 def _checked(setting: Setting, found: Stage2Optimum) -> Stage2Optimum:
-    """Returns the optimum itself; ConvergenceError where its slope does not vanish."""
+    """Return the optimum itself; ConvergenceError where its slope does not vanish."""
     if not found.residual < TOLERANCE:
         solution = Solution(found, "unverified", found.residual, TOLERANCE, 0)
         advice = "take a mask_weight or rates of masking that are less extreme"

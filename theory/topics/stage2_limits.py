@@ -30,7 +30,7 @@ class Stage2Bounds(Result):
 
 @checked
 def stage2_bounds(model: TopicModel, masking: Masking) -> Stage2Bounds:
-    """Returns both ceilings of A*; one is infinite where nothing is randomized, the other where nothing is hidden."""
+    """Return both ceilings of A*; one is infinite where nothing is randomized, the other where nothing is hidden."""
     hidden = masking.hidden_fraction
     words = 1 + model.n_topics * masking.kept / masking.randomized if masking.randomized else math.inf
     return Stage2Bounds(words, 1 + model.topics_per_document / hidden if hidden else math.inf)
@@ -38,7 +38,7 @@ def stage2_bounds(model: TopicModel, masking: Masking) -> Stage2Bounds:
 
 @checked
 def without_random_words(model: TopicModel, masking: Masking) -> float:
-    """Returns the optimal topic weight A* of a masking without random words, in closed form.
+    """Return the optimal topic weight A* of a masking without random words, in closed form.
 
     A* = 1 + (tau - 1)/((1 - kappa)(1 - kappa/tau - (1 - kappa)/T)), where kappa is the share of true tokens. It is 1 if
     nothing is kept either, since then no query shows its word. Raises ValueError unless `masking.randomized` is 0.
@@ -53,7 +53,7 @@ def without_random_words(model: TopicModel, masking: Masking) -> float:
 
 @checked
 def unselected_keys(model: TopicModel, masking: Masking) -> float:
-    """Returns the optimal topic weight A* where attention sees unselected positions only.
+    """Return the optimal topic weight A* where attention sees unselected positions only.
 
     A* = 1 + T p_c/p_r, infinite at p_r = 0. With tau = 1 or p_c = 0 nothing favors the own topic, and A* = 1.
     """
@@ -64,7 +64,7 @@ def unselected_keys(model: TopicModel, masking: Masking) -> float:
 
 @checked
 def many_topics(masking: Masking, topics_per_document: int, *, mask_weight: float = 1.0) -> float:
-    """Returns the limit of the optimal topic weight A* as T -> infinity at fixed tau = `topics_per_document`.
+    """Return the limit of the optimal topic weight A* as T -> infinity at fixed tau = `topics_per_document`.
 
     A* = (n + kappa (tau - 1)/n)/(1 - kappa) with n = kappa (tau - 1) + (r + g q) tau for a mask weight g; kappa, r and
     q are the shares of true, random and masked tokens. Raises ValueError at kept = 0, where A* need not have this
@@ -83,7 +83,7 @@ def many_topics(masking: Masking, topics_per_document: int, *, mask_weight: floa
 
 @checked
 def scaling_limit(masking: Masking, share: float) -> float:
-    """Returns a(x) = lim A*/tau as T and tau grow with tau/T = x = `share` in [0, 1].
+    """Return a(x) = lim A*/tau as T and tau grow with tau/T = x = `share` in [0, 1].
 
     It is the root of the same quartic as at finite T, with its limiting coefficients; a(0) = 1/(p_m (1 - p_c)).
     """

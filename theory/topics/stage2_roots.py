@@ -28,7 +28,7 @@ class ConvexSlope:
 
     @classmethod
     def of(cls, setting: Setting) -> "ConvexSlope":
-        """Makes the coefficients of a setting.
+        """Make the coefficients of a setting.
 
         They follow from N1 = E|g - mu_S|^2 where g is the output of attention to the query's topic alone and this topic
         is in S, and from N2, the same where it is not in S (a random word from elsewhere).
@@ -53,7 +53,7 @@ class ConvexSlope:
         return (self.excess * x - self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
 
     def root(self) -> float:
-        """Returns the only root x >= 0, infinite where nothing limits the attention."""
+        """Return the only root x >= 0, infinite where nothing limits the attention."""
         if self.pull <= 0:
             return 0.0
         if self.excess <= NEVER * self.pull:
@@ -64,13 +64,13 @@ class ConvexSlope:
         return float(brentq(self, 0, ceiling, xtol=1e-300, rtol=1e-15))
 
     def residual(self, x: float) -> float:
-        """Returns the absolute slope at x, relative to the terms that cancel in it."""
+        """Return the absolute slope at x, relative to the terms that cancel in it."""
         size = (self.excess * x + self.pull) * (1 + self.rho * x) ** 3 + self.far * x * (1 + x) ** 3
         return abs(self(x)) / size if 0 < size < math.inf else 0.0
 
 
 def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
-    """Returns all A > 0 with dL/dA = 0 at a fixed mask weight.
+    """Return all A > 0 with dL/dA = 0 at a fixed mask weight.
 
     The six near squares share the denominator Z1(A), the three far ones Z2(A), so that the condition is
     l1(A) Z2(A)^3 + l2(A) Z1(A)^3 = 0 with l1, l2, Z1 and Z2 linear: a quartic.
@@ -90,7 +90,7 @@ def stationary_weights(terms: Terms, mask_weight: float) -> list[float]:
 
 
 def _polished(A: float, near: Array, far: Array, below: Array) -> float:
-    """Returns a root after Newton steps on the factors, since the expanded quartic has lost digits."""
+    """Return a root after Newton steps on the factors, since the expanded quartic has lost digits."""
     (near_0, near_1), (far_0, far_1) = near, far
     (z1, slope_1), (z2, slope_2) = below[0], below[-1]
     for _ in range(3):

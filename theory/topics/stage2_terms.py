@@ -64,7 +64,7 @@ class Terms:
     totals: Array
 
     def loss(self, A: float, mask_weight: float) -> float:
-        """Returns the loss at A (at inf its limit) and mask_weight; infinite where a query is left without keys."""
+        """Return the loss at A (at inf its limit) and mask_weight; infinite where a query is left without keys."""
         x = np.array([1.0, 0.0, 0.0]) if math.isinf(A) else np.array([A, mask_weight, 1.0])
         above, below = self.numerators @ x, self.totals @ x
         if math.isinf(A) and not below.all():  # keys of a topic that nothing visible has: A does not matter
@@ -76,13 +76,13 @@ class Terms:
         return self.constant + float(self.weights[some] @ (above[some] / below[some]) ** 2)
 
     def log_slopes(self, A: float, mask_weight: float) -> tuple[Array, Array]:
-        """Returns dL/dlog A and dL/dlog mask_weight, and the sizes of the terms that cancel in them."""
+        """Return dL/dlog A and dL/dlog mask_weight, and the sizes of the terms that cancel in them."""
         ratio, change, _ = self._ratios(A, mask_weight)
         parts = (2 * self.weights * ratio)[:, None] * change
         return parts.sum(axis=0), abs(parts).sum(axis=0)
 
     def log_curvature(self, A: float, mask_weight: float) -> Array:
-        """Returns the second derivatives in (log A, log mask_weight), (2, 2)."""
+        """Return the second derivatives in (log A, log mask_weight), (2, 2)."""
         ratio, change, share = self._ratios(A, mask_weight)
         pull = 2 * self.weights * ratio
         mixed = change.T @ (pull[:, None] * share)
@@ -90,7 +90,7 @@ class Terms:
         return np.asarray(squares - mixed - mixed.T + np.diag(pull @ change))
 
     def _ratios(self, A: float, mask_weight: float) -> tuple[Array, Array, Array]:
-        """Returns fractions (9,), their logarithmic slopes (9, 2), and shares of both weights in the totals (9, 2)."""
+        """Return fractions (9,), their logarithmic slopes (9, 2), and shares of both weights in the totals (9, 2)."""
         x = np.array([A, mask_weight, 1.0])
         below = self.totals @ x
         ratio, share = self.numerators @ x / below, self.totals[:, :2] * x[:2] / below[:, None]
@@ -98,7 +98,7 @@ class Terms:
 
 
 def stage2_terms(setting: Setting, *, mask_query_weight: float = 1.0) -> Terms:
-    """Returns the terms of the loss; [MASK] queries put `mask_query_weight` on [MASK] keys and 1 on words.
+    """Return the terms of the loss; [MASK] queries put `mask_query_weight` on [MASK] keys and 1 on words.
 
     A `mask_query_weight` of 1 is best and has no excess loss.
     """

@@ -29,7 +29,7 @@ class Documents:
 
 
 def documents(model: TopicModel, masking: Masking) -> Documents:
-    """Returns all topic sets of the model; ValueError where there are more than 200 000, with their number."""
+    """Return all topic sets of the model; ValueError where there are more than 200 000, with their number."""
     require(model, masking, TopicModel)
     T, tau, v = model.n_topics, model.topics_per_document, model.words_per_topic
     # The binomial coefficient may have millions of digits, so that a bound on the number of topics comes first.
@@ -56,7 +56,7 @@ def population_loss_uniform(
     *,
     loss: Loss = "squared",
 ) -> float:
-    """Returns the loss of f = W xbar_S + b, averaged over all topic sets S of infinitely long documents.
+    """Return the loss of f = W xbar_S + b, averaged over all topic sets S of infinitely long documents.
 
     `matrix` is W (D, D) or a BlockMatrix, and `bias` is b (D,), by default that of the BlockMatrix or zero. The loss
     "squared" is E |f - e_word|^2, summed over the D outputs; "cross_entropy" is -log softmax(f)[word], in nats. Raises
@@ -77,7 +77,7 @@ def population_loss_uniform(
 
 
 def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]:
-    """Returns W (D, D) and b (D,), checked; without a bias, that of a BlockMatrix, else zero."""
+    """Return W (D, D) and b (D,), checked; without a bias, that of a BlockMatrix, else zero."""
     if isinstance(matrix, BlockMatrix) and matrix.model != model:
         raise ValueError(f"matrix must be of the model {model}, got one of {matrix.model}")
     W = checks.finite_array("matrix", matrix.matrix if isinstance(matrix, BlockMatrix) else matrix, 2)
@@ -94,7 +94,7 @@ def weights_of(model: TopicModel, matrix: Any, bias: Any) -> tuple[Array, Array]
 
 @checked
 def block_loss_uniform(masking: Masking, W: BlockMatrix, *, loss: Loss = "squared") -> float:
-    """Returns the loss of a block matrix with uniform attention, for any number of topics.
+    """Return the loss of a block matrix with uniform attention, for any number of topics.
 
     It equals `population_loss_uniform`, by symmetry: an output has one of three values, that of words of the topics S
     in the document, of words outside, and of [MASK]. Raises ValueError unless W is of a TopicModel.

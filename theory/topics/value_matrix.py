@@ -14,7 +14,7 @@ Bias = Literal["free", "none", "decayed"]
 
 @checked
 def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free", ridge: float = 0.0) -> BlockMatrix:
-    """Returns the value matrix W of least squared loss + ridge |W|^2 with uniform attention, for long documents.
+    """Return the value matrix W of least squared loss + ridge |W|^2 with uniform attention, for long documents.
 
     At ridge = 0 it is the minimizer of least norm, the limit of gradient flow from zero. `bias` is "free" (trained, not
     decayed), "decayed" (part of the norm) or "none". The gap is delta L1/(L1 + ridge) in all three cases, where delta =
@@ -33,7 +33,7 @@ def optimal_value_matrix(model: Topics, masking: Masking, *, bias: Bias = "free"
 def mean_and_gap(
     model: Topics, masking: Masking, mean: float, gap: float, *, mask_row: float = 0.0, word_bias: float = 0.0
 ) -> BlockMatrix:
-    """Returns `mean` (word rows) and `mask_row` (row of [MASK]) times E[xbar]^T, plus `gap` ([same topic] - 1/T)."""
+    """Return `mean` (word rows) and `mask_row` (row of [MASK]) times E[xbar]^T, plus `gap` ([same topic] - 1/T)."""
     q, words = masking.mask_fraction, model.n_words
     different = mean * (1 - q) / words - gap / model.n_topics
     same = different + gap
@@ -43,7 +43,7 @@ def mean_and_gap(
 
 @checked
 def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -> BlockMatrix:
-    """Returns the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
+    """Return the value matrix that minimizes the squared loss on documents of `length` N tokens, with a free bias.
 
     Positions are masked independently; the problem is strictly convex. W = w P_within + t P_topic, where P_within is
     the projector on vectors that sum to zero within every topic, and P_topic that on the topic sector. Unlike at N =
@@ -68,7 +68,7 @@ def finite_length_value_matrix(model: Topics, masking: Masking, length: float) -
 
 @checked
 def finite_length_loss(model: Topics, masking: Masking, length: float) -> float:
-    """Returns the least squared loss, summed over outputs, at document length N = `length`, which may be inf.
+    """Return the least squared loss, summed over outputs, at document length N = `length`, which may be inf.
 
     It is the loss of `finite_length_value_matrix` per selected position; 1 - 1/(T v) is the loss of a constant output.
     """

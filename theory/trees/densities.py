@@ -25,7 +25,7 @@ class NumberDensity(Result):
 
 @checked
 def exponent_density(allowed: Callable[[int], Any]) -> NumberDensity:
-    """Computes the density of the numbers whose primes all have exponents a >= 1 for which `allowed(a)` is true.
+    """Compute the density of the numbers whose primes all have exponents a >= 1 for which `allowed(a)` is true.
 
     It is the product over primes of 1 + sum_a (ok_a - ok_(a-1)) p^-a with ok_0 = 1 and ok_a = 1 for the exponents that
     are allowed: of the numbers, a share p^-a - p^-(a+1) has exactly the exponent a. Where exponent 1 is not allowed the
@@ -43,7 +43,7 @@ def exponent_density(allowed: Callable[[int], Any]) -> NumberDensity:
 
 @checked
 def depth_density(depth: int) -> NumberDensity:
-    """Computes the density of the numbers whose tree has at most the `depth` (arXiv:2512.01870).
+    """Compute the density of the numbers whose tree has at most the `depth` (arXiv:2512.01870).
 
     A tree has depth <= k if all its exponents have trees of depth <= k - 1, see `exponent_density`. Depth 1 means
     squarefree. The exponents that make a tree deeper than 4 are 65536 and larger ones, so that from depth 4 on the
@@ -61,7 +61,7 @@ def depth_density(depth: int) -> NumberDensity:
 
 @checked
 def squarefree_run_density(length: int = 2) -> NumberDensity:
-    """Computes the density of numbers n for which n, n + 1, ..., n + length - 1 are all squarefree.
+    """Compute the density of numbers n for which n, n + 1, ..., n + length - 1 are all squarefree.
 
     Modulo p^2 exactly `length` of the residues are forbidden, which gives the product of 1 - length/p^2. From length 4
     on it is zero, since one of four neighbors is a multiple of 4. ValueError for length < 1.

@@ -6,7 +6,7 @@ from theory.models.trees import RootedTree
 
 @checked
 def word_of(n: int) -> str:
-    """Returns the word of the number n >= 1 in balanced parentheses (see `theory.models.RootedTree`).
+    """Return the word of the number n >= 1 in balanced parentheses (see `theory.models.RootedTree`).
 
     A pair of parentheses stands for each prime that divides n, in increasing order, and holds the word of its exponent
     (arXiv:2512.01870). ValueError for n < 1 and for numbers whose factors are out of reach; no n < 10^18 is.
@@ -19,7 +19,7 @@ def word_of(n: int) -> str:
 
 @checked
 def smallest_number(word: str) -> int:
-    """Returns the smallest number n with `word_of(n) == word`.
+    """Return the smallest number n with `word_of(n) == word`.
 
     The map from numbers to words cannot be inverted, since it forgets the primes; on the smallest number of each word,
     which takes the first primes and the smallest exponents, it can. ValueError where the word is not balanced, and

@@ -15,7 +15,7 @@ TERMS = 128  # powers of 1/p: 2^-128 is below the working precision
 
 @lru_cache(maxsize=64)
 def euler_product(coefficients: tuple[int, ...], small: int) -> Any:
-    """Returns the product over all primes of f(1/p), f(x) = 1 + sum_a coefficients[a - 1] x^a, as a number of mpmath.
+    """Return the product over all primes of f(1/p), f(x) = 1 + sum_a coefficients[a - 1] x^a, as a number of mpmath.
 
     The coefficient of x itself must be zero, else the product has no limit. Primes up to `small` are multiplied one by
     one. For the others log f(x) = sum_m b_m x^m, with m b_m = m c_m - sum_(j<m) j b_j c_(m-j), is added up over
@@ -48,7 +48,7 @@ def euler_product(coefficients: tuple[int, ...], small: int) -> Any:
 
 @lru_cache(maxsize=1024)
 def prime_zeta_above(m: int, small: int) -> Any:
-    """Returns the sum of p^-m over the primes p > `small`, for m >= 2, as a number of mpmath."""
+    """Return the sum of p^-m over the primes p > `small`, for m >= 2, as a number of mpmath."""
     import mpmath
 
     with mpmath.workdps(DIGITS + GUARD):
@@ -57,7 +57,7 @@ def prime_zeta_above(m: int, small: int) -> Any:
 
 @lru_cache(maxsize=1024)
 def prime_zeta(m: int) -> Any:
-    """Returns the prime zeta function P(m) = sum over primes of p^-m, for m >= 2, as a number of mpmath."""
+    """Return the prime zeta function P(m) = sum over primes of p^-m, for m >= 2, as a number of mpmath."""
     import mpmath
 
     with mpmath.workdps(DIGITS + GUARD):
@@ -65,7 +65,7 @@ def prime_zeta(m: int) -> Any:
 
 
 def agreed(first: Any, second: Any, problem: str) -> tuple[float, float]:
-    """Returns `second` as a double, and its relative difference from `first`; ConvergenceError unless that is small."""
+    """Return `second` as a double, and its relative difference from `first`; ConvergenceError unless that is small."""
     scale = max(abs(first), abs(second))
     residual = float(abs(first - second) / scale) if scale else 0.0
     if not residual <= TOLERANCE:

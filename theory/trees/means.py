@@ -28,7 +28,7 @@ class NumberMean(Result):
 
 @checked
 def additive_mean(value: Callable[[int], Any]) -> NumberMean:
-    """Computes the mean over all numbers of the sum of `value(a)` over the exponents a >= 2 of their primes.
+    """Compute the mean over all numbers of the sum of `value(a)` over the exponents a >= 2 of their primes.
 
     A share p^-a - p^-(a+1) of the numbers has exactly the exponent a at p; summed over primes this is P(a) - P(a+1),
     with the prime zeta function P, so that the mean is sum_(a>=2) value(a) (P(a) - P(a+1)). Exponent 1 is left out,
@@ -58,7 +58,7 @@ def additive_mean(value: Callable[[int], Any]) -> NumberMean:
 
 @checked
 def mean_excess_edges() -> NumberMean:
-    """Computes the limit of the mean of (edges of the tree) - (number of different primes), arXiv:2512.01870.
+    """Compute the limit of the mean of (edges of the tree) - (number of different primes), arXiv:2512.01870.
 
     Each prime is an edge, and its exponent a adds the edges of the tree of a, so this is `additive_mean` of them.
 
@@ -70,7 +70,7 @@ def mean_excess_edges() -> NumberMean:
 
 @checked
 def mean_depth() -> NumberMean:
-    """Computes the limit of the mean depth of the trees, which is the sum over k >= 0 of 1 - density{depth <= k}.
+    """Compute the limit of the mean depth of the trees, which is the sum over k >= 0 of 1 - density{depth <= k}.
 
     >>> round(mean_depth().mean, 12)
     1.436157527171
@@ -95,7 +95,7 @@ class MeanChildren(Result):
 
 @checked
 def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
-    """Computes the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
+    """Compute the mean number of different primes of the numbers up to N = `n_numbers`, which is that of children.
 
     The mean is (1/N) sum_p floor(N/p). With the prime number theorem the missing fractions give an expansion in 1/log
     N, c_j = (j - 1)! (sum_(k<j) gamma_k/k! - 1), where gamma_k are the constants of Stieltjes (gamma_0 is Euler's). It
@@ -120,7 +120,7 @@ def mean_children(n_numbers: float, n_terms: int = 3) -> MeanChildren:
 
 @lru_cache(maxsize=1)
 def _children_coefficients() -> list[float]:
-    """Returns c_0 = 0 (unused) and c_j of `mean_children`."""
+    """Return c_0 = 0 (unused) and c_j of `mean_children`."""
     import mpmath
 
     total, found = mpmath.mpf(-1), [0.0]

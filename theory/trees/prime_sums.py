@@ -17,7 +17,7 @@ MORE = 64  # exponents beyond the smallest of a tree that still change a double
 
 
 def ordered_sum(children: Sequence[RootedTree], *, squarefree_rest: bool) -> tuple[float, float]:
-    """Returns the sum over primes p_1 < p_2 < ... of prod_i g_i(p_i), and a bound for its error.
+    """Return the sum over primes p_1 < p_2 < ... of prod_i g_i(p_i), and a bound for its error.
 
     g_i(p) is the sum of p^-a over the exponents a whose tree is the i-th of `children`, the last of which must be no
     leaf; with `squarefree_rest` it is multiplied by p/(p + 1), which the other primes then need as squarefree numbers.
@@ -43,7 +43,7 @@ def ordered_sum(children: Sequence[RootedTree], *, squarefree_rest: bool) -> tup
 
 @lru_cache(maxsize=64)
 def _exponents(child: RootedTree) -> tuple[int, ...]:
-    """Returns the exponents with this tree that matter in double precision, in increasing order."""
+    """Return the exponents with this tree that matter in double precision, in increasing order."""
     if child.depth > 3:  # the smallest exponent is 65536
         return ()
     smallest = child.smallest_number
@@ -66,7 +66,7 @@ def _weights(child: RootedTree, squarefree_rest: bool) -> Array:
 
 @lru_cache(maxsize=64)
 def _tail(child: RootedTree, squarefree_rest: bool) -> float:
-    """Returns the sum of the weights of the primes beyond the bound, where only the smallest exponents matter."""
+    """Return the sum of the weights of the primes beyond the bound, where only the smallest exponents matter."""
     total, primes = 0.0, primes_up_to(BOUND).astype(float)
     for a in _exponents(child):
         for power, sign in ((a, 1), (a + 1, -1 if squarefree_rest else 0)):

@@ -26,7 +26,7 @@ class PatternDensity(Result):
 
 @checked
 def pattern_density(pattern: str) -> PatternDensity:
-    """Computes the density of the numbers whose words become `pattern` when all leaves of the root are left out.
+    """Compute the density of the numbers whose words become `pattern` when all leaves of the root are left out.
 
     The leaves of the root are the primes with exponent 1; what is left is the word of the powerful part, in which each
     prime has an exponent of 2 or more. With the trees t_1, ..., t_k of the pattern the density is
@@ -66,7 +66,7 @@ class WordFrequency(Result):
 
 @checked
 def word_frequency(word: str, n_numbers: float) -> WordFrequency:
-    """Computes the share of `word` among the numbers up to N = `n_numbers`, to leading order in log N.
+    """Compute the share of `word` among the numbers up to N = `n_numbers`, to leading order in log N.
 
     A word fixes the number of primes, and numbers with a fixed number of primes have density zero: no single word has a
     positive density. After the last child that is no leaf, the word ends in m leaves, which are the largest primes. If

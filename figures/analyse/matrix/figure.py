@@ -43,7 +43,7 @@ def panels(lams: Sequence[float] | Any, d: int | None = None) -> tuple[Panel, ..
 
 
 def decorate(axes: "Axes", rows: "DataFrame") -> None:
-    """Gives both learning curves the same limits, and each panel a legend that repeats nothing of another.
+    """Give both learning curves the same limits, and each panel a legend that repeats nothing of another.
 
     That of held-out errors explains the lines, of which one elliptical line stands for all colors, and that of GCV the
     colors of both panels.

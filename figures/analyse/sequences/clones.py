@@ -54,7 +54,7 @@ def _too_few(order: int, data: Sequences) -> str:
 def make_clones(
     states: NDArray[np.uint8], n_colors: int, weights: Array, most: int | None, l2: float, field_l2: float, seed: int
 ) -> tuple[tuple[Clone, ...], tuple[str, ...]]:
-    """Returns clones of the orders 1 to `most`, and a note for each that cannot be had.
+    """Return clones of the orders 1 to `most`, and a note for each that cannot be had.
 
     Order 2 has the penalties `l2` and `field_l2` of the pair model, for a log-likelihood summed over the weights.
     """
@@ -91,7 +91,7 @@ def _reason(error: Exception, order: int, l2: float) -> str:
 
 
 def _mixed(states: NDArray[np.uint8], n_colors: int, order: int, options: dict[str, Any]) -> Clone:
-    """Makes a clone, by parallel tempering where plain chains do not mix."""
+    """Make a clone, by parallel tempering where plain chains do not mix."""
     try:
         return clone(states, n_colors, order, **options)
     except MixingError:
@@ -118,7 +118,7 @@ def _sentence(made: Clone) -> str:
 
 
 def clones_frame(clones: tuple[Clone, ...]) -> "DataFrame":
-    """Returns a table with a row for each clone and each number of sites whose marginals were compared."""
+    """Return a table with a row for each clone and each number of sites whose marginals were compared."""
     from pandas import DataFrame
 
     return DataFrame(
@@ -142,7 +142,7 @@ def clones_frame(clones: tuple[Clone, ...]) -> "DataFrame":
 
 
 def clone_files(clones: tuple[Clone, ...], tokens: tuple[str, ...]) -> dict[str, str]:
-    """Returns the contents of one file for each clone, by the end of its name: FASTA, or CSV for longer tokens."""
+    """Return the contents of one file for each clone, by the end of its name: FASTA, or CSV for longer tokens."""
     letters = all(len(token) == 1 and (token == "-" or "A" <= token <= "Z") for token in tokens)
     names = np.array(tokens)
     files = {}

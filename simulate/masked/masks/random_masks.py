@@ -80,7 +80,7 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
 
 @checked
 def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float) -> Array:
-    """Computes exactly the error (d,) of a predictor (d, d) on new samples and masks that hide the coordinate itself.
+    """Compute exactly the error (d,) of a predictor (d, d) on new samples and masks that hide the coordinate itself.
 
     ValueError for a predictor of another size than the covariance, and unless 0 <= mask_rate < 1.
     """
@@ -119,7 +119,7 @@ def random_masks_train_error(model: RandomMasks, d: int, rng: Generator, inputs:
 
 
 def _ridge(Z: Array, y: Array, penalty: float) -> Array:
-    """Returns argmin |y - Z a|^2 + penalty |a|^2 by the smaller of the two normal equations, zero without rows."""
+    """Return argmin |y - Z a|^2 + penalty |a|^2 by the smaller of the two normal equations, zero without rows."""
     rows, d = Z.shape
     if rows == 0:
         return np.zeros(d)

@@ -73,7 +73,7 @@ def _spans(model: SpanMask | SpanWindows) -> list[NDArray[np.intp]]:
 
 
 def _errors(a: Array, moments: Array, span: NDArray[np.intp], others: NDArray[np.intp]) -> Array:
-    """Returns mean squares (b,) of x_B - a x_out under the second moments of x."""
+    """Return mean squares (b,) of x_B - a x_out under the second moments of x."""
     explained = a @ moments[np.ix_(others, others)]
     return np.asarray(
         np.diagonal(moments)[span]

@@ -18,7 +18,7 @@ from theory.models.potts import centered, zero_sum_blocks
 
 
 def fit(data: Sequences, options: Options) -> tuple[DensePottsModel, list[Minimum]]:
-    """Returns the model of averaged blocks, in the zero-sum gauge, and the evidence for every group of sites."""
+    """Return the model of averaged blocks, in the zero-sum gauge, and the evidence for every group of sites."""
     L, C, f = data.n_sites, data.n_colors, data.frequencies()
     couplings, fields, minima = np.empty((L, L, C, C)), np.empty((L, C)), []
 
@@ -51,14 +51,14 @@ def _fit_group(data: Sequences, options: Options, sites: slice) -> Minimum:
 
 
 def _average(couplings: Array) -> None:
-    """Replaces both estimates of every block by their mean, in place."""
+    """Replace both estimates of every block by their mean, in place."""
     for i in range(len(couplings)):
         couplings[i, i:] = (couplings[i, i:] + couplings[i:, i].transpose(0, 2, 1)) / 2
         couplings[i:, i] = couplings[i, i:].transpose(0, 2, 1)
 
 
 def unpack(x: NDArray[Any], n_sites: int, n_colors: int, sites: slice) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Returns fields (G, C) and table (L, C, G, C) of a group of G sites, with zero blocks of each site with itself."""
+    """Return fields (G, C) and table (L, C, G, C) of a group of G sites, with zero blocks of each site with itself."""
     shape = (n_sites, n_colors, sites.stop - sites.start, n_colors)
     fields, table = np.split(x, [shape[2] * n_colors])
     table = table.reshape(shape).copy()
@@ -70,7 +70,7 @@ class GroupCurvatures(Curvatures):
     """The curvatures of a group of sites, whose couplings with all sites are predicted from these."""
 
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yields places in the vector, and the inverse curvatures there."""
+        """Yield places in the vector, and the inverse curvatures there."""
         p = self._of_predictions.ravel()
         yield slice(p.size), inverse(p + 2 * self._field_l2)
         yield slice(p.size, None), inverse(np.multiply.outer(self._of_colors, p) + 2 * self._l2)
@@ -85,7 +85,7 @@ def objective(
     dtype: Any = np.float64,
     scale: Curvatures | None = None,
 ) -> Function:
-    """Returns the function x -> (f, df/dx) that the fit of a group of sites minimizes; it tells `scale` the variances.
+    """Return the function x -> (f, df/dx) that the fit of a group of sites minimizes; it tells `scale` the variances.
 
     It is f = -sum_m w_m sum_{i in sites} log P(s_i | rest) + l2 sum_{i, j} |W_ij|^2 + field_l2 |h|^2. The vector x
     holds the fields at the mean of the data, h_i + sum_j W_ij f_j, which hardly change with the couplings.

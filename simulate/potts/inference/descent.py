@@ -35,16 +35,16 @@ class Curvatures(ABC):
         self._of_predictions = self._alone
 
     def update(self, variances: Array) -> None:
-        """Takes over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
+        """Take over the variances (G, C) of predictions; `LEAST` of those without couplings keeps steps finite."""
         self._of_predictions = np.maximum(variances, LEAST * self._alone)
 
     @abstractmethod
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yields places in the vector, and the inverse curvatures there."""
+        """Yield places in the vector, and the inverse curvatures there."""
 
 
 def inverse(curvatures: NDArray[Any]) -> NDArray[np.float32]:
-    """Returns the inverse curvatures in a row, in single precision."""
+    """Return the inverse curvatures in a row, in single precision."""
     return np.asarray(1 / curvatures.ravel(), dtype=np.float32)
 
 
@@ -60,7 +60,7 @@ class Options:
 
 
 def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, options: Options) -> Minimum:
-    """Finds the minimum of objective(dtype), a function of a vector of that precision that computes in it.
+    """Find the minimum of objective(dtype), a function of a vector of that precision that computes in it.
 
     A start in single precision is moved to the minimum, so that there is no second one in memory.
     """
@@ -90,12 +90,12 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
 
 
 def penalty(name: str, value: Any) -> float:
-    """Returns a checked strength of a penalty; above 1e30 gradients would overflow in single precision."""
+    """Return a checked strength of a penalty; above 1e30 gradients would overflow in single precision."""
     return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
 def independent_fields(frequencies: Array, field_l2: float) -> Array:
-    """Returns the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors.
+    """Return the fields (L, C) of independent sites with these frequencies (L, C), less their means over colors.
 
     They are near the optimum with the penalty `field_l2`, also where a color never occurs.
     """

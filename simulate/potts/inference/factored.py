@@ -106,14 +106,14 @@ class _Problem:
         self.without_mean = np.eye(data.n_colors) - 1 / data.n_colors
 
     def value(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
-        """Returns the objective and its derivatives by A, V and h."""
+        """Return the objective and its derivatives by A, V and h."""
         value, dA, dV, dh = self.loss(A, V, h)
         size_A, size_V = np.sum(A**2), np.sum(V**2)
         value += float(self.l2 * size_A * size_V + self.field_l2 * np.sum(h**2))
         return value, dA + 2 * self.l2 * size_V * A, dV + 2 * self.l2 * size_A * V, dh + 2 * self.field_l2 * h
 
     def of_vector(self, x: Array) -> tuple[float, Array]:
-        """Returns the objective and its gradient at a packed point."""
+        """Return the objective and its gradient at a packed point."""
         A, V, h = self.unpacked(x)
         value, dA, dV, dh = self.value(A, V, h)
         if self.fields:
@@ -121,7 +121,7 @@ class _Problem:
         return value, self._flat(dA, self._color_gauge(dV), centered(dh) * np.sqrt(len(V)))
 
     def units(self, x: Array) -> Array:
-        """Returns the unit of each coordinate in which the objective has a curvature of about one near the point x.
+        """Return the unit of each coordinate in which the objective has a curvature of about one near the point x.
 
         Curvatures are those of sites that are independent of what they are predicted from: with v = f (1 - f) of the
         frequencies f, a prediction has the variance v_ia, and what site i attends to, N_ib, has sum_j A_ij^2 v_jb.
@@ -136,12 +136,12 @@ class _Problem:
         return 1 / np.sqrt(self._flat(*floored))
 
     def packed(self, A: Array, V: Array, h: Array) -> Array:
-        """Returns the vector of a point (A, V, h)."""
+        """Return the vector of a point (A, V, h)."""
         h = centered(h + A @ self.frequencies @ V.T) / np.sqrt(len(V))
         return self._flat(A, self._color_gauge(V), h)
 
     def unpacked(self, x: Array) -> Start:
-        """Returns A, V and h of a vector, V and h in the gauge of `FactoredFit`."""
+        """Return A, V and h of a vector, V and h in the gauge of `FactoredFit`."""
         L, C = self.frequencies.shape
         A = np.zeros((L, L))
         A[self.off_diagonal] = x[: L * (L - 1)]
@@ -155,13 +155,13 @@ class _Problem:
         return np.concatenate([*parts, h.ravel()] if self.fields else parts)
 
     def _color_gauge(self, V: Array) -> Array:
-        """Returns `identifiable_colors` of V, as products with a matrix, which take less time."""
+        """Return `identifiable_colors` of V, as products with a matrix, which take less time."""
         gauged = self.without_mean @ V
         return np.asarray(gauged @ self.without_mean if self.fields else gauged)
 
 
 def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> FactoredFit:
-    """Returns the minimum that L-BFGS reaches from `start`."""
+    """Return the minimum that L-BFGS reaches from `start`."""
     (A, V, h), iterations, runs_away, message = start, 0, False, ""
     x = problem.packed(*balanced(A, V), h)
     value, gradient = problem.of_vector(x)
@@ -190,7 +190,7 @@ def _minimized(problem: _Problem, start: Start, max_iter: int, tol: float) -> Fa
 
 
 def _descended(problem: _Problem, x: Array, max_iter: int, tol: float) -> tuple[Array, int, str]:
-    """Returns where L-BFGS comes from x in the units of x, after how many iterations, and what it says then."""
+    """Return where L-BFGS comes from x in the units of x, after how many iterations, and what it says then."""
     units, norm = problem.units(x), np.inf
 
     def in_units(y: Array) -> tuple[float, Array]:
@@ -210,7 +210,7 @@ def _descended(problem: _Problem, x: Array, max_iter: int, tol: float) -> tuple[
 
 
 def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> FactoredFit:
-    """Returns the fit, as not converged where log odds of the data grow from a small penalty to a smaller one."""
+    """Return the fit, as not converged where log odds of the data grow from a small penalty to a smaller one."""
     found = [fit]
     for share in WEAK:
         problem.l2 = problem.field_l2 = share * float(np.sum(data.weights**2))
@@ -222,7 +222,7 @@ def _without_drift(problem: _Problem, fit: FactoredFit, data: Sequences) -> Fact
 
 
 def _scaled(A: Array, V: Array) -> tuple[Array, Array]:
-    """Returns the same A x V in the scale |V| = C, with sum(A) >= 0."""
+    """Return the same A x V in the scale |V| = C, with sum(A) >= 0."""
     scale = np.linalg.norm(V) / len(V) * (1.0 if A.sum() >= 0 else -1.0)
     return (A * scale, V / scale) if scale else (A, V)
 
@@ -236,7 +236,7 @@ def _runs_away(A: Array, V: Array) -> bool:
 
 
 def _penalty(name: str, given: float | None, data: Sequences) -> float:
-    """Returns the checked penalty `given`, or by default a share of what one sample weighs."""
+    """Return the checked penalty `given`, or by default a share of what one sample weighs."""
     return PRIOR * float(np.sum(data.weights**2)) if given is None else penalty(name, given)
 
 

@@ -55,7 +55,7 @@ class FactoredFit(SolverResult):
         return len(self.color_couplings)
 
     def logits(self, states: Any) -> Array:
-        """Computes the logits z (M, L, C) of states (M, L), each site as predicted from the other sites."""
+        """Compute the logits z (M, L, C) of states (M, L), each site as predicted from the other sites."""
         checked = checks.colors("states", states, self.n_colors, self.n_sites)
         flat = checked.reshape(-1, self.n_sites)
         z = np.empty((*flat.shape, self.n_colors))
@@ -64,11 +64,11 @@ class FactoredFit(SolverResult):
         return z.reshape(*checked.shape, self.n_colors)
 
     def log_conditionals(self, states: Any) -> Array:
-        """Computes log P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
+        """Compute log P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
         return np.asarray(log_softmax(self.logits(states), axis=-1))
 
     def conditionals(self, states: Any) -> Array:
-        """Computes P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
+        """Compute P(s_i = a | all other sites), (M, L, C), at states (M, L)."""
         return np.asarray(np.exp(self.log_conditionals(states)))
 
     def masked_loss(self, states: Any, weights: Any = None) -> float:

@@ -29,7 +29,7 @@ class FactoredObjective:
     n_threads: int = 1
 
     def __call__(self, A: Array, V: Array, h: Array) -> tuple[float, Array, Array, Array]:
-        """Returns the loss and its derivatives by A (L, L), V (C, C) and h (L, C); those by A_ii are zero."""
+        """Return the loss and its derivatives by A (L, L), V (C, C) and h (L, C); those by A_ii are zero."""
         transposed = np.array(A.T, order="C")
         np.fill_diagonal(transposed, 0.0)
         # Copies are made because the kernel would be compiled once more for a read-only array.
@@ -48,7 +48,7 @@ class FactoredObjective:
 def _loss(
     states: Any, weights: Any, A: Array, V: Array, h: Array, dA: Array, dV: Array, dh: Array
 ) -> float:  # fmt: skip
-    """Computes the loss of some samples, and adds gradients to the last three arguments.
+    """Compute the loss of some samples, and add gradients to the last three arguments.
 
     A and h are transposed: A[j, i] acts on site i. Sites of samples are the last axis everywhere, (C, samples x sites):
     products with V are those of matrices, exponentials are numpy's, which fill vector units, and the rest is compiled.
@@ -70,7 +70,7 @@ def _loss(
 
 @cached_njit()
 def _attend(states: Any, A: Any, N: Any) -> None:
-    """Adds to N[b] the attention A[j, i] to the sites j of each sample that show the color b."""
+    """Add to N[b] the attention A[j, i] to the sites j of each sample that show the color b."""
     n_sites = len(A)
     for mu in range(len(states)):
         for j in range(n_sites):
@@ -81,7 +81,7 @@ def _attend(states: Any, A: Any, N: Any) -> None:
 
 @cached_njit(fastmath={"reassoc", "contract"})  # sums over sites vectorize
 def _logits(states: Any, weights: Any, h: Any, z: Any) -> Any:
-    """Adds h to z and takes the maximum of each site off; returns -sum_mu w_mu sum_i z_i[s_i]."""
+    """Add h to z and take the maximum of each site off; return -sum_mu w_mu sum_i z_i[s_i]."""
     n_colors, n_sites = h.shape
     top, loss = np.full(z.shape[1], -np.inf), 0.0
     for a in range(n_colors):
@@ -105,7 +105,7 @@ def _logits(states: Any, weights: Any, h: Any, z: Any) -> Any:
 
 @cached_njit(fastmath={"reassoc", "contract"})
 def _residuals(states: Any, weights: Any, z: Any, dh: Any) -> Any:
-    """Turns exp(logits) in z into w (P - x), which is added to dh; returns sum_mu w_mu sum_i log(normalization)."""
+    """Turn exp(logits) in z into w (P - x), which is added to dh; return sum_mu w_mu sum_i log(normalization)."""
     n_colors, n_sites = dh.shape
     total, loss = np.zeros(z.shape[1]), 0.0
     for a in range(n_colors):
@@ -135,7 +135,7 @@ def _residuals(states: Any, weights: Any, z: Any, dh: Any) -> Any:
 
 @cached_njit()
 def _gather(states: Any, dN: Any, dA: Any) -> None:
-    """Adds the derivatives by N[s_j] of all samples to those by A[j, i]."""
+    """Add the derivatives by N[s_j] of all samples to those by A[j, i]."""
     n_sites = len(dA)
     for mu in range(len(states)):
         for j in range(n_sites):

@@ -15,7 +15,7 @@ SWEEPS = 100  # alternating projections; a start needs no more than two digits
 
 
 def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Generator) -> Start:
-    """Returns A (L, L), V (C, C), h (L, C); `start` is "kronecker", "random" or a tuple (A, V) or (A, V, h)."""
+    """Return A (L, L), V (C, C), h (L, C); `start` is "kronecker", "random" or a tuple (A, V) or (A, V, h)."""
     L, C = data.n_sites, data.n_colors
     if isinstance(start, str) and start == "kronecker":
         return with_fields(*kronecker_factors(mean_field(states, C, weights=data.weights).couplings), data)
@@ -36,7 +36,7 @@ def factored_start(start: Any, states: Any, data: Sequences, rng: np.random.Gene
 
 
 def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
-    """Returns A and V that minimize |couplings_ij(a, b) - A_ij V_ab|^2.
+    """Return A and V that minimize |couplings_ij(a, b) - A_ij V_ab|^2.
 
     They are the leading singular pair of the couplings written as a matrix (L^2, C^2), found by alternating projections
     from the strongest block.
@@ -51,7 +51,7 @@ def kronecker_factors(couplings: Array) -> tuple[Array, Array]:
 
 
 def balanced(A: Array, V: Array) -> tuple[Array, Array]:
-    """Returns the same A x V with |A| = |V| and A without diagonal; zero, a saddle point, becomes a small A x V."""
+    """Return the same A x V with |A| = |V| and A without diagonal; zero, a saddle point, becomes a small A x V."""
     A = A - np.diag(np.diag(A))
     size_A, size_V = np.linalg.norm(A), np.linalg.norm(V)
     if min(size_A, size_V) == 0:
@@ -62,7 +62,7 @@ def balanced(A: Array, V: Array) -> tuple[Array, Array]:
 
 
 def with_fields(A: Array, V: Array, data: Sequences) -> Start:
-    """Returns A, V and fields that give average colors the logits log f_i(a), with one even sample added."""
+    """Return A, V and fields that give average colors the logits log f_i(a), with one even sample added."""
     A, V = balanced(A, V)
     share, f = 1 / (1 + data.n_samples), data.frequencies()
     return A, V, np.log((1 - share) * f + share / data.n_colors) - A @ f @ V.T

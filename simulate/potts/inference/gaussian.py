@@ -51,7 +51,7 @@ def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: An
 
 
 def _covariance(data: Sequences, f: Array, mixed: float) -> Array:
-    """Returns the covariance of the first C - 1 one-hot colors of all sites, (L (C - 1), L (C - 1))."""
+    """Return the covariance of the first C - 1 one-hot colors of all sites, (L (C - 1), L (C - 1))."""
     L, C = f.shape
     covariance = np.empty((L, C - 1, L, C - 1))
     for i in range(L):

@@ -55,7 +55,7 @@ class MaskedLoss(Result):
         )
 
     def to_frame(self) -> "pd.DataFrame":
-        """Makes a table with one row for each site; needs pandas."""
+        """Make a table with one row for each site; needs pandas."""
         return table(site=np.arange(len(self.by_site)), loss=self.by_site, accuracy=self.accuracy_by_site)
 
 

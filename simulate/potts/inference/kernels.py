@@ -17,7 +17,7 @@ Numbers = NDArray[Any]
 
 @cached_njit()
 def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weights: Numbers, z: Numbers) -> float:
-    """Fills z (B, W) with logits less the maximum of each site; returns -sum_m w_m sum_i z[m, own color of i].
+    """Fill z (B, W) with logits less the maximum of each site; return -sum_m w_m sum_i z[m, own color of i].
 
     `columns` (L, B) are the colors of all sites, `own` (sites of the group, B) those of the group.
     """
@@ -54,7 +54,7 @@ def logits(columns: Numbers, own: Numbers, table: Numbers, fields: Numbers, weig
 
 @cached_njit()
 def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares: Numbers, hits: Numbers) -> float:
-    """Turns exp(logits) in z into w_m (P - one-hot); returns sum_m w_m sum_i log(normalization).
+    """Turn exp(logits) in z into w_m (P - one-hot); return sum_m w_m sum_i log(normalization).
 
     It adds w_m P^2 to `squares` (W,), and w_m P of the color that is there to `hits` (W,). The weights have the type
     of z, so that the loops over colors fill vector units.
@@ -81,7 +81,7 @@ def residuals(own: Numbers, weights: Numbers, n_colors: int, z: Numbers, squares
 
 @cached_njit()
 def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
-    """Adds z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
+    """Add z[m] (B, W) to gradient[j, color of j in sample m], for every site j."""
     n_sites, n_samples = columns.shape
     for j in range(0, n_sites - 1, 2):  # two sites in one pass read z half as often
         for m in range(n_samples):
@@ -98,7 +98,7 @@ def scatter(columns: Numbers, z: Numbers, gradient: Numbers) -> None:
 
 @cached_njit()
 def sums(z: Numbers) -> Numbers:
-    """Returns the sums of the columns of z (B, W) in double precision, sample after sample."""
+    """Return the sums of the columns of z (B, W) in double precision, sample after sample."""
     total = np.zeros(z.shape[1])
     for m in range(len(z)):
         for k in range(len(total)):

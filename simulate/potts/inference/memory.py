@@ -21,7 +21,7 @@ GROUP, GROUP_DOUBLE = 9, 12
 
 
 def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int = 1, tol: float = SINGLE) -> float:
-    """Returns the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves.
+    """Return the bytes that a pseudo-likelihood fit of L sites and C colors holds beside the sequences themselves.
 
     Tolerances below 1e-4, the default, are reached in double precision, which takes half as much memory again.
     """
@@ -34,7 +34,7 @@ def peak_bytes(n_sites: int, n_colors: int, *, symmetric: bool, n_threads: int =
 
 
 def refuse_too_large(data: Sequences, symmetric: bool, memory_limit: float | None, n_threads: int, tol: float) -> None:
-    """Raises MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
+    """Raise MemoryError, with the sizes and a way out, if the fit needs more than `memory_limit` bytes."""
     limit = (
         checks.positive("memory_limit", memory_limit)
         if memory_limit is not None

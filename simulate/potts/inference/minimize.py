@@ -36,7 +36,7 @@ class Minimum:
 
 
 def fixed(scale: Vector) -> Scale:
-    """Returns the scale that is `scale` all the time."""
+    """Return the scale that is `scale` all the time."""
     return lambda: [(slice(None), scale)]
 
 
@@ -87,7 +87,7 @@ def minimize(
 
 
 def dot(a: Vector, b: Vector) -> float:
-    """Returns the inner product, summed in double precision over pieces."""
+    """Return the inner product, summed in double precision over pieces."""
     if len(a) <= PIECE:
         return float(a @ b)
     return sum(float(a[piece] @ b[piece]) for piece in blocks(len(a), 1, most=PIECE))
@@ -101,7 +101,7 @@ def _add(x: Vector, factor: float, y: Vector) -> None:
 def _step(
     function: Function, x: Vector, gradient: Vector, direction: Vector
 ) -> tuple[tuple[float, Vector] | None, int]:
-    """Moves x by a step along `direction`, which it shortens in place.
+    """Move x by a step along `direction`, which it shortens in place.
 
     Returns value and gradient at the step's end, None if no step is found and x is back, and the number of evaluations.
     """
@@ -129,7 +129,7 @@ def _remember(history: list[Pair], step: Vector, change: Vector) -> None:
 
 
 def _direction(gradient: Vector, history: list[Pair], scale: Scale) -> Vector:
-    """Returns -H g by the two-loop recursion, with H starting from `scale` times the newest pair's secant factor."""
+    """Return -H g by the two-loop recursion, with H starting from `scale` times the newest pair's secant factor."""
     direction, shares, scaled = -gradient, [], 0.0
     for step, change, curvature in reversed(history):
         shares.append(dot(step, direction) / curvature)

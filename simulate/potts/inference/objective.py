@@ -25,7 +25,7 @@ class GroupLoss(NamedTuple):
 
 
 def site_groups(n_sites: int, n_colors: int) -> list[slice]:
-    """Returns groups of neighboring sites whose rows have about `ROW` numbers."""
+    """Return groups of neighboring sites whose rows have about `ROW` numbers."""
     return list(blocks(n_sites, n_colors, most=ROW))
 
 
@@ -37,7 +37,7 @@ def group_loss(
     frequencies: Array,
     dtype: type[np.floating[Any]] = np.float64,
 ) -> GroupLoss:
-    """Computes -sum_m w_m sum_{i in sites} log P(s_i | rest) and its gradients by `table` and `fields` (G, C).
+    """Compute -sum_m w_m sum_{i in sites} log P(s_i | rest) and its gradients by `table` and `fields` (G, C).
 
     `table` (L, C, G, C) holds in [j, b, i, a] the coupling of color a at site i of the group with color b at site j;
     the blocks of a site with itself must be zero. `frequencies` (L, C) are those of the data. Logits are of type
@@ -71,7 +71,7 @@ def group_loss(
 def _block_loss(
     data: Sequences, sites: slice, block: slice, rows: NDArray[Any], field_row: NDArray[Any], gradient: NDArray[Any]
 ) -> tuple[float, Array, NDArray[Any], NDArray[Any]]:
-    """Adds to the gradient by the table; returns the loss, its gradient by fields, and the sums of `residuals`."""
+    """Add to the gradient by the table; return the loss, its gradient by fields, and the sums of `residuals`."""
     columns = np.ascontiguousarray(data.columns[:, block])
     own, weights = columns[sites], data.weights[block].astype(rows.dtype)
     z = np.empty((columns.shape[1], len(field_row)), rows.dtype)

@@ -18,7 +18,7 @@ Numbers = NDArray[Any]
 
 
 def pack(fields: Array, tables: Array) -> Array:
-    """Returns the vector of the fields (L, C) and of symmetric tables (L, C, L, C) with J_ij(a, b) in [i, a, j, b]."""
+    """Return the vector of the fields (L, C) and of symmetric tables (L, C, L, C) with J_ij(a, b) in [i, a, j, b]."""
     return np.concatenate([fields.ravel(), *(tables[i, :, i + 1 :, :].ravel() for i in range(len(tables)))])
 
 
@@ -32,12 +32,12 @@ def unpack(x: Array, n_sites: int, n_colors: int) -> tuple[Array, Array]:
 
 
 def size(n_sites: int, n_colors: int) -> int:
-    """Returns the length of the vector."""
+    """Return the length of the vector."""
     return n_sites * n_colors + n_sites * (n_sites - 1) // 2 * n_colors**2
 
 
 def rows(n_sites: int, n_colors: int) -> Iterator[tuple[int, slice, tuple[int, int, int]]]:
-    """Yields, for every site i but the last, its place in the vector and the shape (C, L - 1 - i, C) of its blocks."""
+    """Yield, for every site i but the last, its place in the vector and the shape (C, L - 1 - i, C) of its blocks."""
     start = n_sites * n_colors
     for i in range(n_sites - 1):
         shape = (n_colors, n_sites - 1 - i, n_colors)
@@ -59,7 +59,7 @@ def _row(x: Numbers, i: int, n_sites: int, n_colors: int) -> Numbers:
 
 @cached_njit()
 def take(x: Numbers, first: int, table: Numbers) -> None:
-    """Fills table (L, C, G, C) of the G sites from `first` on: [j, b, i, a] is J_ij(a, b), zero for i = j."""
+    """Fill table (L, C, G, C) of the G sites from `first` on: [j, b, i, a] is J_ij(a, b), zero for i = j."""
     L, C, G, _ = table.shape
     for j in range(first + G - 1):  # of these rows the group holds later sites, which are neighbors in x
         least, start = max(0, j + 1 - first), _row_start(j, L, C)
@@ -80,7 +80,7 @@ def take(x: Numbers, first: int, table: Numbers) -> None:
 
 @cached_njit()
 def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: Numbers) -> None:
-    """Adds table[j, b, i, a] - frequencies[j, b] by_field[i, a] to the place of J_ij(a, b), for a group as in `take`.
+    """Add table[j, b, i, a] - frequencies[j, b] by_field[i, a] to the place of J_ij(a, b), for a group as in `take`.
 
     Both sites of a pair add to the same place, and the sum of two numbers does not depend on their order.
     """
@@ -105,7 +105,7 @@ def add(table: Numbers, frequencies: Numbers, by_field: Numbers, first: int, x: 
 
 @cached_njit()
 def add_pairs(columns: Numbers, weights: Numbers, n_colors: int, factor: float, x: Numbers) -> None:
-    """Adds `factor` f_ij(a, b), from samples `columns` (L, M) and their weights (M,), to the place of J_ij(a, b)."""
+    """Add `factor` f_ij(a, b), from samples `columns` (L, M) and their weights (M,), to the place of J_ij(a, b)."""
     L, M = columns.shape
     shares = np.empty((n_colors, n_colors))
     for i in range(L - 1):

@@ -57,7 +57,7 @@ def full_recovery_error(couplings: Any, model: PottsModel) -> float:
 
 @checked
 def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> tuple[Array, Array]:
-    """Returns learned couplings A_ij V_ab in the scale in which they compare with beta J and U' of a model.
+    """Return learned couplings A_ij V_ab in the scale in which they compare with beta J and U' of a model.
 
     They are c A (L, L) and V'/c (C, C) with c = <V', U'>/<U', U'>, where V' and U' are the identifiable parts of the
     color couplings. ValueError where V' is orthogonal to U', so that no scale matches them.

@@ -22,13 +22,13 @@ Places = dict[int, NDArray[np.intp]]  # where the parameters (C - 1, d) of a sit
 
 
 def site_places(n_sites: int, n_colors: int, site: int) -> Places:
-    """Returns the places of the parameters of one site, fitted by itself."""
+    """Return the places of the parameters of one site, fitted by itself."""
     d = 1 + (n_sites - 1) * (n_colors - 1)
     return {site: np.arange((n_colors - 1) * d).reshape(n_colors - 1, d)}
 
 
 def joint_places(n_sites: int, n_colors: int) -> Places:
-    """Returns the places for all sites together: fields (L, C - 1), then a block (C - 1, C - 1) for each pair i < j."""
+    """Return the places for all sites together: fields (L, C - 1), then a block (C - 1, C - 1) for each pair i < j."""
     L, K = n_sites, n_colors - 1
     fields = np.arange(L * K).reshape(L, K, 1)
     blocks = np.zeros((L, L, K, K), dtype=np.intp)
@@ -40,12 +40,12 @@ def joint_places(n_sites: int, n_colors: int) -> Places:
 
 
 def n_parameters(places: Places) -> int:
-    """Returns how many different parameters `places` has."""
+    """Return how many different parameters `places` has."""
     return 1 + max(int(each.max()) for each in places.values())
 
 
 def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple[Array, Array]:
-    """Returns the Hessian H and the scatter K of the gradients of the loss, summed over the sites in `places`.
+    """Return the Hessian H and the scatter K of the gradients of the loss, summed over the sites in `places`.
 
     H = sum_m w_m (Hessian of sample m), and K = sum_m w_m^2 (g_m - mean g)(g_m - mean g)' with the gradients g_m.
     """
@@ -67,7 +67,7 @@ def statistics(model: DensePottsModel, data: Sequences, places: Places) -> tuple
 
 
 def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Array, Array, Array]:
-    """Returns y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
+    """Return y (B, d), Q'(P - one-hot) (B, C - 1) and Q'(diag P - P P')Q (B, C - 1, C - 1) of one site."""
     Q, others = helmert(model.n_colors), np.delete(np.arange(model.n_sites), site)
     z = model.fields[site] + sum(model.couplings[site, j][:, states[:, j]].T for j in others)
     z *= model.beta
@@ -79,7 +79,7 @@ def _site(model: DensePottsModel, states: NDArray[Any], site: int) -> tuple[Arra
 
 
 def _weighted_products(y: Array, curvature: Array) -> Array:
-    """Returns sum_m curvature_m x (y_m y_m'), x the Kronecker product, as a matrix over (color, feature)."""
+    """Return sum_m curvature_m x (y_m y_m'), x the Kronecker product, as a matrix over (color, feature)."""
     K, d = curvature.shape[1], y.shape[1]
     products = np.empty((K, d, K, d))
     for a in range(K):

@@ -13,7 +13,7 @@ from theory.models.potts.batches import blocks, checked_samples
 
 
 def sequence_losses(model: DensePottsModel, states: Any) -> Array:
-    """Computes -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each of the states (M, L).
+    """Compute -log P(s_i | the other sites) in nats, (M,), averaged over the sites of each of the states (M, L).
 
     Logits are added up in single precision, as in a fit: errors are about 1e-7 of the size of the logits. ValueError
     for states that do not fit the model.
@@ -33,7 +33,7 @@ def sequence_losses(model: DensePottsModel, states: Any) -> Array:
 def _of_group(
     columns: NDArray[Any], sites: slice, table: NDArray[np.float32], fields: NDArray[np.float32], n_colors: int
 ) -> Array:
-    """Returns the losses (B,) of a group of sites, summed over them."""
+    """Return the losses (B,) of a group of sites, summed over them."""
     own, B = columns[sites], columns.shape[1]
     z = np.empty((B, len(fields)), np.float32)
     logits(columns, own, table, fields, np.zeros(B, np.float32), z)

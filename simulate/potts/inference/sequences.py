@@ -24,7 +24,7 @@ class Sequences:
 
     @classmethod
     def of(cls, states: Any, n_colors: Any, weights: Any = None) -> "Sequences":
-        """Checks states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
+        """Check states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
         n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
         checked = checked_samples("states", states, n_colors)
         what = f"frequencies of {checked.shape[1]} sites and {n_colors} colors"
@@ -44,11 +44,11 @@ class Sequences:
         return len(self.weights)
 
     def frequencies(self) -> Array:
-        """Returns f_i(a), (L, C), the weighted shares of the colors at every site."""
+        """Return f_i(a), (L, C), the weighted shares of the colors at every site."""
         return np.array([np.bincount(column, self.weights, self.n_colors) for column in self.columns])
 
     def pair_frequencies(self, i: int, j: int) -> Array:
-        """Returns f_ij(a, b), (C, C), the weighted shares of the pairs of colors at sites i and j."""
+        """Return f_ij(a, b), (C, C), the weighted shares of the pairs of colors at sites i and j."""
         C = self.n_colors
         codes = self.columns[i].astype(np.intp) * C + self.columns[j]
         return np.asarray(np.bincount(codes, self.weights, C * C).reshape(C, C), dtype=float)

@@ -13,7 +13,7 @@ TILE = 512  # sequences compared with one at a time: their words stay in the fir
 
 @intrinsic
 def _ones(_typing_context: Any, word: Any) -> Any:
-    """Counts the ones in a 64-bit word, by the processor's own instruction where it has one."""
+    """Count the ones in a 64-bit word, by the processor's own instruction where it has one."""
     if word != types.uint64:
         return None
 
@@ -25,7 +25,7 @@ def _ones(_typing_context: Any, word: Any) -> Any:
 
 @cached_njit()
 def count_similar(planes: Any, start: Any, stop: Any, limit: Any, counts: Any, parents: Any) -> None:
-    """Adds to counts (M,) the pairs i < j, start <= i < stop, with at most `limit` differing sites; links them.
+    """Add to counts (M,) the pairs i < j, start <= i < stop, with at most `limit` differing sites; links them.
 
     planes: (words, bits, M) uint64, an odd number >= 3 of bits. parents: (M,) a forest whose trees are the clusters of
     linked sequences; every parent is smaller than its child.
@@ -49,7 +49,7 @@ def count_similar(planes: Any, start: Any, stop: Any, limit: Any, counts: Any, p
 
 @cached_njit()
 def _add_distance(planes: Any, word: Any, different: Any, distance: Any) -> None:
-    """Adds the differing sites of one word; several planes in one pass, since passes are bound by loads and stores."""
+    """Add the differing sites of one word; several planes in one pass, since passes are bound by loads and stores."""
     a, b, c = planes[0], planes[1], planes[2]
     for k in range(len(distance)):
         different[k] = (a[k] ^ word[0]) | (b[k] ^ word[1]) | (c[k] ^ word[2])
@@ -63,7 +63,7 @@ def _add_distance(planes: Any, word: Any, different: Any, distance: Any) -> None
 
 @cached_njit()
 def _link(parents: Any, i: Any, j: Any) -> None:
-    """Joins two trees under the smaller root, so that the forest does not depend on the order of the pairs' roots."""
+    """Join two trees under the smaller root, so that the forest does not depend on the order of the pairs' roots."""
     while parents[i] != i:
         parents[i] = parents[parents[i]]
         i = parents[i]
@@ -76,7 +76,7 @@ def _link(parents: Any, i: Any, j: Any) -> None:
 
 @cached_njit()
 def join_forests(parents: Any, other: Any) -> None:
-    """Adds to the forest parents (M,) the links of another one, and lets every parent be its tree's root."""
+    """Add to the forest parents (M,) the links of another one, and let every parent be its tree's root."""
     for j in range(len(other)):
         if other[j] != j:
             _link(parents, j, other[j])

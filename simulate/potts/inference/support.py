@@ -18,7 +18,7 @@ COLORS = 32  # numbers counted for each site when samples are taken in blocks: a
 
 
 def require_finite_optimum(data: Sequences, l2: float, field_l2: float) -> None:
-    """Raises ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, never occurs in the data.
+    """Raise ValueError where a penalty is zero and a color, or with l2 = 0 a pair of colors, never occurs in the data.
 
     The coupling of that color or pair would go to minus infinity. Data can also be separable without such a gap, where
     several sites together decide another one; `drift` finds that after the fit.
@@ -48,7 +48,7 @@ def _require_all_pairs(data: Sequences) -> None:
 
 
 def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
-    """Returns the largest growth of the log odds of an observed color, from a fit to another with a weaker penalty.
+    """Return the largest growth of the log odds of an observed color, from a fit to another with a weaker penalty.
 
     Where there is a finite optimum without any penalty the growth is some hundredths at most. Where some samples can be
     predicted with certainty it is about the logarithm of the penalties' ratio. Fits without a penalty cannot tell, as
@@ -61,7 +61,7 @@ def drift(before: Conditionals, after: Conditionals, states: Any) -> float:
 
 
 def still_growing(growth: float) -> str:
-    """Returns the reason why a fit with this growth of its log odds is no minimum, or '' if it is one."""
+    """Return the reason why a fit with this growth of its log odds is no minimum, or '' if it is one."""
     if growth < DRIFT:
         return ""
     return (

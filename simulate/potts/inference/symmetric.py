@@ -19,7 +19,7 @@ from theory.models.potts import centered, zero_sum_blocks
 
 
 def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[DensePottsModel, list[Minimum]]:
-    """Returns the model at the minimum and the evidence for the minimum.
+    """Return the model at the minimum and the evidence for the minimum.
 
     The model is in the zero-sum gauge, or in the one where the penalty puts it.
     """
@@ -38,7 +38,7 @@ def fit(data: Sequences, options: Options, *, zero_sum: bool = True) -> tuple[De
 
 
 def parameters(x: Vector, frequencies: Array, *, zero_sum: bool) -> tuple[Array, Array]:
-    """Returns the couplings (L, L, C, C) and the fields (L, C) that the vector x of `objective` stands for."""
+    """Return the couplings (L, L, C, C) and the fields (L, C) that the vector x of `objective` stands for."""
     L, C = frequencies.shape
     couplings, fields = np.zeros((L, L, C, C)), x[: L * C].reshape(L, C).astype(float)
     # In the zero-sum gauge the blocks lose the means of their rows to the fields.
@@ -56,7 +56,7 @@ class PairCurvatures(Curvatures):
     """The curvatures of all pairs of sites, of which each is predicted from the other by the same coupling."""
 
     def __call__(self) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Yields places in the vector, and the inverse curvatures there."""
+        """Yield places in the vector, and the inverse curvatures there."""
         v, p = self._of_colors.astype(np.float32), self._of_predictions.astype(np.float32)
         yield slice(v.size), inverse(p + np.float32(2 * self._field_l2))
         for i, place, _ in pair_blocks.rows(*v.shape):
@@ -75,7 +75,7 @@ def objective(
     n_threads: int = 1,
     scale: Curvatures | None = None,
 ) -> Function:
-    """Returns the function x -> (f, df/dx) that a symmetric fit minimizes; it tells `scale` the variances at x.
+    """Return the function x -> (f, df/dx) that a symmetric fit minimizes; it tells `scale` the variances at x.
 
     It is f = -sum_m w_m sum_i log P(s_i | rest) + l2 sum_{i<j} |J_ij|^2 + field_l2 |h|^2. The vector x, laid out as in
     `pair_blocks`, holds the fields at the mean of the data, h_i + sum_j J_ij f_j, which hardly change with the
@@ -113,7 +113,7 @@ def objective(
 
 
 def _without_couplings(data: Sequences, f: Array, field_l2: float, x: Vector) -> tuple[float, Vector, Array]:
-    """Returns the objective, its gradient and the variances where all couplings are zero, as every fit begins.
+    """Return the objective, its gradient and the variances where all couplings are zero, as every fit begins.
 
     No prediction depends on the sample there, and counting pairs of colors takes a fifth of the time: the gradient by
     J_ij(a, b) is 2 (f_i f_j - f_ij) - 2 field_l2 (h_i f_j + f_i h_j).

@@ -108,13 +108,13 @@ def three_body(
 
 
 def triplet_parameters(n_sites: int, n_colors: int, kind: Kind) -> int:
-    """Returns how many numbers describe the triplets of a fit of this kind, without those that no law depends on."""
+    """Return how many numbers describe the triplets of a fit of this kind, without those that no law depends on."""
     triplets = comb(n_sites, 3)
     return triplets * (n_colors - 1) ** 3 if kind == "full" else triplets + comb(n_colors + 2, 3)
 
 
 def supported_kind(n_sites: int, n_colors: int, effective: float, kind: str) -> Kind:
-    """Returns "full" or "factored"; ValueError, with the numbers, where the sequences do not suffice for it."""
+    """Return "full" or "factored"; ValueError, with the numbers, where the sequences do not suffice for it."""
     if n_sites < 3:
         raise ValueError(f"states must have at least 3 sites for interactions of three, got {n_sites}")
     needed = {}
@@ -157,7 +157,7 @@ class _Problem:
         self.n_pairs, self.scale = len(pairs), 1 / np.sqrt(np.concatenate([pairs, triplets]))
 
     def split(self, y: Array) -> tuple[Array, Array, Array, Array]:
-        """Returns fields (L, C), tables (L, C, L, C), strengths (T,) and tensors of a vector of scaled variables."""
+        """Return fields (L, C), tables (L, C, L, C), strengths (T,) and tensors of a vector of scaled variables."""
         x = y * self.scale
         fields, tables = unpack(x[: self.n_pairs], *self.frequencies.shape)
         fields = fields - np.tensordot(self.frequencies, tables, axes=2)
@@ -167,7 +167,7 @@ class _Problem:
         return fields, tables, rest[: self.T], _symmetrized(rest[self.T :].reshape(self.shape[1:]))[None]
 
     def __call__(self, y: Array) -> tuple[float, Array]:
-        """Returns the objective and its gradient by the scaled variables."""
+        """Return the objective and its gradient by the scaled variables."""
         fields, tables, J, W = self.split(y)
         value, by_field, by_table, by_J, by_W = self._loss(fields, tables, J, W)
         value += self.l2 * 0.5 * float(np.vdot(tables, tables)) + self.field_l2 * float(np.vdot(fields, fields))
@@ -189,7 +189,7 @@ class _Problem:
         return pack(by_field, shifted + 2 * self.l2 * tables)
 
     def _loss(self, fields: Array, tables: Array, J: Array, W: Array) -> tuple[float, Array, Array, Array, Array]:
-        """Returns the loss without penalties, and its derivatives by all four."""
+        """Return the loss without penalties, and its derivatives by all four."""
         L, C = fields.shape
         value, flat = 0.0, np.ascontiguousarray(tables.reshape(L * C, L * C))
         by_field, by_flat, by_J, by_W = np.zeros((L, C)), np.zeros_like(flat), np.zeros(len(J)), np.zeros(W.shape)
@@ -211,7 +211,7 @@ class _Problem:
         return value, by_field, by_flat.reshape(tables.shape), by_J, by_W
 
     def first_step(self) -> Array:
-        """Returns minus the gradient by the tensors of all triplets, (T, C, C, C), at independent sites."""
+        """Return minus the gradient by the tensors of all triplets, (T, C, C, C), at independent sites."""
         L, C = self.frequencies.shape
         full = _Problem(self.data, "full", self.l2, self.field_l2) if self.kind != "full" else self
         zero = np.zeros((L, C, L, C)), np.ones(self.T), np.zeros(full.shape)
@@ -219,7 +219,7 @@ class _Problem:
 
 
 def _start(problem: _Problem) -> Array:
-    """Returns independent sites; for a factored fit with small factors J and W along the first step of a full one."""
+    """Return independent sites; for a factored fit with small factors J and W along the first step of a full one."""
     y = np.zeros(len(problem.scale))
     f = problem.frequencies
     y[: f.size] = independent_fields(f, problem.field_l2).ravel() / problem.scale[: f.size]

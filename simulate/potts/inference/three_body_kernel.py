@@ -10,7 +10,7 @@ from simulate.core.kernels import cached_njit
 
 @cached_njit()
 def add_triplets(states: Any, sites: Any, strengths: Any, which: Any, tensors: Any, z: Any) -> None:
-    """Adds to z (B, L, C) what the triplets give to every color at every site of states (B, L)."""
+    """Add to z (B, L, C) what the triplets give to every color at every site of states (B, L)."""
     n_colors = tensors.shape[1]
     for m in range(len(states)):
         for t in range(len(sites)):
@@ -27,7 +27,7 @@ def add_triplets(states: Any, sites: Any, strengths: Any, which: Any, tensors: A
 def gather_triplets(
     states: Any, residuals: Any, sites: Any, strengths: Any, which: Any, tensors: Any, by_strength: Any, by_tensor: Any
 ) -> None:
-    """Adds the derivatives of a loss by strengths and tensors, given those by the logits, `residuals` (B, L, C)."""
+    """Add the derivatives of a loss by strengths and tensors, given those by the logits, `residuals` (B, L, C)."""
     n_colors = tensors.shape[1]
     for t in range(len(sites)):
         W, J, gradient = tensors[which[t]], strengths[t], by_tensor[which[t]]

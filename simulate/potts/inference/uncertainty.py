@@ -40,7 +40,7 @@ def standard_errors(
     weights: Any = None,
     method: Literal["joint", "by_site"] | None = None,
 ) -> StandardErrors:
-    """Computes the standard errors of a pseudo-likelihood fit from its `states` (M, L) and `weights` (M,).
+    """Compute the standard errors of a pseudo-likelihood fit from its `states` (M, L) and `weights` (M,).
 
     The covariance of the estimates is the sandwich H^-1 K H^-1, where H is the Hessian of the objective and K is sum_m
     w_m^2 times the covariance of the gradients of single samples. Both are taken in orthonormal contrasts of the
@@ -89,7 +89,7 @@ def _by_site(fit: PseudoLikelihoodFit, data: Sequences) -> tuple[Array, Array]:
 
 
 def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advice: str) -> Array:
-    """Returns the covariance H^-1 K H^-1 of the parameters in `places`."""
+    """Return the covariance H^-1 K H^-1 of the parameters in `places`."""
     size = n_parameters(places)
     try:
         checks.fits_in_memory(f"standard errors of {size} parameters", ARRAYS * float(size) ** 2)
@@ -105,7 +105,7 @@ def _covariance(fit: PseudoLikelihoodFit, data: Sequences, places: Places, advic
 
 
 def _factor(hessian: Array) -> tuple[Array, bool]:
-    """Returns the Cholesky factor of the Hessian; ValueError where its smallest pivot is rounding error."""
+    """Return the Cholesky factor of the Hessian; ValueError where its smallest pivot is rounding error."""
     try:
         factor, lower = cho_factor(hessian)
     except np.linalg.LinAlgError:
@@ -116,7 +116,7 @@ def _factor(hessian: Array) -> tuple[Array, bool]:
 
 
 def _site_errors(covariance: Array, place: NDArray[np.intp], n_colors: int) -> tuple[Array, Array]:
-    """Returns the errors of a site's fields (C,) and couplings (L - 1, C, C), from the covariance of contrasts."""
+    """Return the errors of a site's fields (C,) and couplings (L - 1, C, C), from the covariance of contrasts."""
     Q = helmert(n_colors)
     field = place[:, 0]
     fields = np.einsum("xa,xc,ac->x", Q, Q, covariance[np.ix_(field, field)])

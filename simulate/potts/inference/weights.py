@@ -54,7 +54,7 @@ class Similarity(Result):
 def sequence_weights(
     states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None
 ) -> NDArray[np.float64]:
-    """Computes weights (M,) of sequences `states` (M, L): one over the number of those that resemble each.
+    """Compute weights (M,) of sequences `states` (M, L): one over the number of those that resemble each.
 
     Every sequence resembles itself. This is the reweighting of direct-coupling analysis (arXiv:1110.5223); two
     sequences resemble each other where at least a share `identity` of their sites agree, see `similarity`.
@@ -67,7 +67,7 @@ def sequence_weights(
 
 @checked
 def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None) -> Similarity:
-    """Compares all pairs of sequences `states` (M, L) and says which resemble each other.
+    """Compare all pairs of sequences `states` (M, L) and says which resemble each other.
 
     Two sequences resemble each other where at most (1 - identity) L of their sites differ, in exact arithmetic with
     `identity` the decimal number as it is written: 0.8 of 5 sites allows one difference, though 1 - 0.8 < 0.2 in
@@ -96,7 +96,7 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
 
 
 def allowed_differences(n_sites: int, identity: float) -> int:
-    """Returns how many sites of two sequences that resemble each other may differ: floor((1 - identity) n_sites)."""
+    """Return how many sites of two sequences that resemble each other may differ: floor((1 - identity) n_sites)."""
     share = checks.between("identity", identity, 0.0, 1.0, closed=(False, True))
     return int((1 - Fraction(str(share))) * n_sites)
 
@@ -116,7 +116,7 @@ def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:
 
 
 def _bit_planes(states: States) -> NDArray[np.uint64]:
-    """Returns (words, bits, M): bit k of a word is one bit of the color of its site k; missing sites agree."""
+    """Return (words, bits, M): bit k of a word is one bit of the color of its site k; missing sites agree."""
     M, L = states.shape
     bits = max(3, int(states.max()).bit_length()) | 1  # the kernel takes 3, 5, 7, ...
     planes = np.zeros((-(-L // WORD), bits, M), np.uint64)
@@ -130,7 +130,7 @@ def _bit_planes(states: States) -> NDArray[np.uint64]:
 
 
 def _triangle(M: int) -> Iterator[tuple[int, int]]:
-    """Yields rows of the triangle of pairs i < j in blocks with about as many pairs each."""
+    """Yield rows of the triangle of pairs i < j in blocks with about as many pairs each."""
     n = max(1, min(MOST_BLOCKS, M // SMALLEST_BLOCK))
     ends = np.unique((M * (1 - np.sqrt(1 - np.arange(n + 1) / n))).round().astype(int))
     return ((int(start), int(stop)) for start, stop in itertools.pairwise(ends))

@@ -26,7 +26,7 @@ def single_precision(couplings: Any) -> Any:
 
 
 def _typed(_: Any, z: Any, place: Any, J: Any, first: Any, second: Any, third: Any, fourth: Any, factors: Any) -> Any:
-    """Adds to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
+    """Add to z[place : place + 8] the eight numbers at each of four places of J, times the four `factors` unless None.
 
     Places count through the arrays as if they had one axis.
     """

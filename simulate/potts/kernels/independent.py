@@ -56,7 +56,7 @@ class IndependentChains(ABC):
 
     @abstractmethod
     def scores(self) -> Array:
-        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
 
     @property
     def states(self) -> States:
@@ -79,7 +79,7 @@ class IndependentChains(ABC):
         self._sweeps += count
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Returns copies of all arrays that are needed to go on with the same numbers."""
+        """Return copies of all arrays that are needed to go on with the same numbers."""
         return {
             "states": self.states,
             "keys": self._keys.copy(),
@@ -103,7 +103,7 @@ class IndependentChains(ABC):
         self._sweeps = sweeps
 
     def _in_threads(self, work: Callable[[slice], None], count: int) -> None:
-        """Does `work` on `count` things, in as many slices as there are threads."""
+        """Do `work` on `count` things, in as many slices as there are threads."""
         if self.n_threads == 1:  # a sweep of a small model takes no longer than the bounds of slices
             work(slice(0, count))
             return

@@ -79,7 +79,7 @@ def lattice_block_sweeps(
     first: int,
     last: int,
 ) -> None:
-    """Does what `lattice_sweeps` does, to the last bit, with the chains of a block abreast, up to five times as fast.
+    """Do what `lattice_sweeps` does, to the last bit, with the chains of a block abreast, up to five times as fast.
 
     Colors are floating-point numbers here, so that comparisons and what they select fill the same vector units.
     """
@@ -109,13 +109,13 @@ def lattice_block_sweeps(
 
 
 def fastest_sweeps(n_chains: int) -> Callable[..., None]:
-    """Returns the one of the two kernels that advances so many chains faster."""
+    """Return the one of the two kernels that advances so many chains faster."""
     return lattice_sweeps if n_chains < FEWEST else lattice_block_sweeps
 
 
 @cached_njit()
 def _order(rows: int, columns: int) -> Array:
-    """Returns the sites in the order of a sweep, each with its neighbors above, below, left and right, (n_sites, 5).
+    """Return the sites in the order of a sweep, each with its neighbors above, below, left and right, (n_sites, 5).
 
     Even sites come before odd ones, so that no site waits for the one before it. Where a width is odd, even sites do
     interact, and the scan goes row by row.
@@ -136,7 +136,7 @@ def _order(rows: int, columns: int) -> Array:
 
 @cached_njit()
 def _uniform(first: Array, second: Array, u: Array) -> None:
-    """Fills u with the next numbers in [0, 1) of xoroshiro128+, whose states are `first` and `second`."""
+    """Fill u with the next numbers in [0, 1) of xoroshiro128+, whose states are `first` and `second`."""
     for k in range(len(u)):
         s0, s1 = first[k], second[k]
         word = s0 + s1
@@ -148,7 +148,7 @@ def _uniform(first: Array, second: Array, u: Array) -> None:
 
 @cached_njit()
 def _draw(a: Array, b: Array, c: Array, d: Array, step: Array, n_colors: float, u: Array) -> None:
-    """Replaces the uniform numbers u by the colors drawn beside neighbors of the colors a, b, c and d."""
+    """Replace the uniform numbers u by the colors drawn beside neighbors of the colors a, b, c and d."""
     none, one, two, three = step[0], step[1], step[2], step[3]
     for k in range(len(u)):
         upto_a = none[k]
@@ -171,7 +171,7 @@ def _draw(a: Array, b: Array, c: Array, d: Array, step: Array, n_colors: float, 
 
 @cached_njit()
 def lattice_scores(states: Array, rows: int, columns: int) -> Array:
-    """Counts the bonds between equal colors, (n_chains,), in states (n_chains, rows * columns)."""
+    """Count the bonds between equal colors, (n_chains,), in states (n_chains, rows * columns)."""
     scores = np.empty(len(states))
     for chain in range(len(states)):
         s = states[chain]

@@ -29,7 +29,7 @@ class Groups(NamedTuple):
 
 
 def groups_of(model: PottsModel | ManyBodyPottsModel) -> Groups:
-    """Makes the lists of a model, in which a group of k sites has k entries, one at each of its sites."""
+    """Make the lists of a model, in which a group of k sites has k entries, one at each of its sites."""
     return _pairs(model) if isinstance(model, PottsModel) else _many_body(model)
 
 

@@ -11,7 +11,7 @@ from simulate.potts.kernels.compiled import compiled
 
 @compiled
 def project(states: Any, weights: Any, projections: Any, histogram: Any) -> None:
-    """Adds sum_i weights[i, s_i, k] to projections[c, k], and the number of sites of every color to histogram[c].
+    """Add sum_i weights[i, s_i, k] to projections[c, k], and the number of sites of every color to histogram[c].
 
     `states` (n_chains, L), `weights` (L, C, K), `projections` (n_chains, K), `histogram` (n_chains, C).
     """
@@ -26,7 +26,7 @@ def project(states: Any, weights: Any, projections: Any, histogram: Any) -> None
 
 @compiled
 def count_sites(states: Any, counts: Any) -> None:
-    """Adds one to counts[c, i, s_i] (n_chains, L, C) for every site i of every chain c."""
+    """Add one to counts[c, i, s_i] (n_chains, L, C) for every site i of every chain c."""
     for c in range(len(states)):
         for i in range(states.shape[1]):
             counts[c, i, states[c, i]] += 1

@@ -60,20 +60,20 @@ class BlockChains(IndependentChains):
         self._accepted += accepted.reshape(-1)[: self.n_chains]
 
     def _check_size(self, largest: float) -> None:
-        """Raises ValueError where sums in single precision would overflow; `largest` bounds the logits of a site."""
+        """Raise ValueError where sums in single precision would overflow; `largest` bounds the logits of a site."""
         if largest * max(1.0, self.betas.max()) > LARGEST:
             raise ValueError(
                 f"couplings and fields of a site must add up to less than {LARGEST:g}, also times beta, got {largest:g}"
             )
 
     def _state_blocks(self) -> NDArray[np.int16]:
-        """Returns the states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
+        """Return the states as an array (n_blocks, L4, B), where L4 is L rounded up to a multiple of 4."""
         wide = np.zeros((self.n_chains, self.n_sites + -self.n_sites % 4), np.int16)
         wide[:, : self.n_sites] = self._states
         return np.ascontiguousarray(self._in_blocks(wide).transpose(0, 2, 1))
 
     def _in_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Returns values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain.
+        """Return values (n_chains, ...) as an array (n_blocks, B, ...), with zeros behind the last chain.
 
         There is a block for every thread, unless it would have fewer than `SMALLEST` chains.
         """
@@ -102,7 +102,7 @@ class DenseChains(BlockChains):
         dense_sweeps(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         states = self._state_blocks()
         scores = np.empty(states.shape[::2])
         self._in_threads(lambda part: dense_scores(*self._exact, states[part], scores[part]), len(states))
@@ -134,7 +134,7 @@ class ProductChains(BlockChains):
         (few_color_sweeps if abreast else product_sweeps)(*self._arrays, *chains, start, stop, self.metropolis)
 
     def scores(self) -> Array:
-        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         self._in_threads(lambda part: product_scores(*self._exact, self._states[part], scores[part]), self.n_chains)
         return scores
@@ -171,7 +171,7 @@ class GroupChains(BlockChains):
         group_sweeps(sites[part], self._groups, self._fields, *chains, sweep, sweep + 1, self.metropolis)
 
     def scores(self) -> Array:
-        """Returns the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
+        """Return the scores S(s) of the present states, (n_chains,), added up anew in double precision."""
         scores = np.empty(self.n_chains)
         arrays = self._groups, self._fields
         self._in_threads(lambda part: group_scores(*arrays, self._states[part], scores[part]), self.n_chains)
@@ -193,5 +193,5 @@ class LatticeChains(IndependentChains):
         self._in_threads(work, self.n_chains)
 
     def scores(self) -> Array:
-        """Counts the bonds between equal colors, which are the scores S(s) of the present states, (n_chains,)."""
+        """Count the bonds between equal colors, which are the scores S(s) of the present states, (n_chains,)."""
         return np.asarray(lattice_scores(self._states, *self._sides))

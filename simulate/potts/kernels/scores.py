@@ -9,7 +9,7 @@ from simulate.potts.kernels.compiled import compiled
 
 @compiled
 def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
-    """Computes S(s) of chains in blocks, (n_blocks, B), for couplings J (L, L, C, C).
+    """Compute S(s) of chains in blocks, (n_blocks, B), for couplings J (L, L, C, C).
 
     J[i] is read for all blocks before J[i + 1], so that it stays in the cache.
     """
@@ -27,7 +27,7 @@ def dense_scores(J: Any, h: Any, states: Any, scores: Any) -> None:
 
 @compiled
 def product_scores(J: Any, U: Any, h: Any, states: Any, scores: Any) -> None:
-    """Computes S(s), (n,), of states (n, L), from the counts N[b, i] = sum_{j < i} J_ij [s_j = b] around every site i.
+    """Compute S(s), (n,), of states (n, L), from the counts N[b, i] = sum_{j < i} J_ij [s_j = b] around every site i.
 
     A site adds its couplings to later sites to the counts of its color: neighbors in memory, which fill vector units.
     """
@@ -50,7 +50,7 @@ def product_scores(J: Any, U: Any, h: Any, states: Any, scores: Any) -> None:
 
 @compiled
 def group_scores(groups: Any, h: Any, states: Any, scores: Any) -> None:
-    """Computes S(s), (n,), of states (n, L); a group of k sites adds 1/k of its score at each of them."""
+    """Compute S(s), (n,), of states (n, L); a group of k sites adds 1/k of its score at each of them."""
     n_colors = h.shape[1]
     for c in range(len(states)):
         scores[c] = 0.0

@@ -116,7 +116,7 @@ def group_sweeps(
 
 @compiled
 def _add_couplings(J: Any, states: Any, z: Any) -> None:
-    """Adds sum_j J[j, s_j, a] to z[c, a] in every chain c; four rows at once save three loads and stores of z."""
+    """Add sum_j J[j, s_j, a] to z[c, a] in every chain c; four rows at once save three loads and stores of z."""
     table, width = np.uint64(J.shape[1] * J.shape[2]), np.uint64(J.shape[2])
     for j in range(0, len(states), 4):
         origin = np.uint64(j) * table
@@ -131,7 +131,7 @@ def _add_couplings(J: Any, states: Any, z: Any) -> None:
 
 @compiled
 def _count(J: Any, states: Any, counts: Any) -> None:
-    """Computes counts[c, b, j] = sum_i J_ij [s_i = b], the N[b, j] of every chain c, anew."""
+    """Compute counts[c, b, j] = sum_i J_ij [s_i = b], the N[b, j] of every chain c, anew."""
     counts[:] = 0.0
     for i in range(len(J)):
         for c in range(len(counts)):
@@ -142,7 +142,7 @@ def _count(J: Any, states: Any, counts: Any) -> None:
 
 @compiled
 def _move(J: Any, old: Any, new: Any) -> None:
-    """Moves a row of couplings from the counts of a site's old color to those of its new one."""
+    """Move a row of couplings from the counts of a site's old color to those of its new one."""
     for j in range(len(J)):
         old[j] -= J[j]
         new[j] += J[j]
@@ -150,7 +150,7 @@ def _move(J: Any, old: Any, new: Any) -> None:
 
 @compiled
 def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
-    """Adds sum_b N[c, b, i] U[b, a] to z[c, a], four colors b at once."""
+    """Add sum_b N[c, b, i] U[b, a] to z[c, a], four colors b at once."""
     width = np.uint64(U.shape[1])
     for c in range(len(z)):
         for b in range(0, len(U), 4):
@@ -163,7 +163,7 @@ def _add_products(U: Any, counts: Any, i: int, z: Any) -> None:
 
 @compiled
 def _set_scores(U: Any, colors: Any, Y: Any, i: int) -> None:
-    """Sets Y[a, i, c] to U[color of c, a]."""
+    """Set Y[a, i, c] to U[color of c, a]."""
     for a in range(len(Y)):
         row = Y[a, i]
         for c in range(len(row)):
@@ -172,7 +172,7 @@ def _set_scores(U: Any, colors: Any, Y: Any, i: int) -> None:
 
 @compiled
 def _add_fields(J: Any, Y: Any, h: Any, z: Any) -> None:
-    """Sets z[c] = h + sum_j J[j] Y[j, c]; four rows at once save three loads and stores of z."""
+    """Set z[c] = h + sum_j J[j] Y[j, c]; four rows at once save three loads and stores of z."""
     z[:] = h
     for j in range(0, len(J) - 3, 4):
         p, q, r, s = J[j], J[j + 1], J[j + 2], J[j + 3]
@@ -187,7 +187,7 @@ def _add_fields(J: Any, Y: Any, h: Any, z: Any) -> None:
 
 @compiled
 def _add_groups(groups: Any, i: int, states: Any, z: Any) -> None:
-    """Adds to z[c, a] the score that all groups of site i would have together if its color were a."""
+    """Add to z[c, a] the score that all groups of site i would have together if its color were a."""
     n_colors = z.shape[1]
     for e in range(groups.first[i], groups.first[i + 1]):
         for c in range(len(z)):
@@ -201,7 +201,7 @@ def _add_groups(groups: Any, i: int, states: Any, z: Any) -> None:
 
 @compiled
 def _transpose(z: Any, h: Any, logits: Any) -> None:
-    """Sets logits[a, c] = z[c, a] + h[a], so that the next loops run over chains."""
+    """Set logits[a, c] = z[c, a] + h[a], so that the next loops run over chains."""
     for a in range(len(logits)):
         for c in range(len(z)):
             logits[a, c] = z[c, a] + h[a]
@@ -223,7 +223,7 @@ def _update(
 
 @compiled
 def _exponents(logits: Any, betas: Any, weights: Any) -> None:
-    """Sets weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `LOWEST`."""
+    """Set weights[a, c] = beta_c (logits[a, c] - their maximum over a), and at least `LOWEST`."""
     top = logits[0].copy()
     for a in range(1, len(logits)):
         for c in range(len(betas)):
@@ -235,7 +235,7 @@ def _exponents(logits: Any, betas: Any, weights: Any) -> None:
 
 @compiled
 def _exponentials(x: Any, bits: Any) -> None:
-    """Replaces x <= 0 by exp(x), to a relative 1e-7, as 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes)."""
+    """Replace x <= 0 by exp(x), to a relative 1e-7, as 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes)."""
     powers = bits.view(np.float32)
     for a in range(len(x)):
         row = x[a]
@@ -254,7 +254,7 @@ def _exponentials(x: Any, bits: Any) -> None:
 
 @compiled
 def _draw(weights: Any, total: Any, keys: Any, place: Any, colors: Any) -> None:
-    """Replaces the color of every chain by one drawn with these weights (C, B)."""
+    """Replace the color of every chain by one drawn with these weights (C, B)."""
     n_colors = len(weights)
     total[:] = 0
     for a in range(n_colors):
@@ -288,7 +288,7 @@ def _propose(logits: Any, betas: Any, keys: Any, place: Any, colors: Any, accept
 
 @compiled
 def _uniform(key: Any, other: Any, place: Any) -> Any:
-    """Returns number `place` in [0, 1) of a chain's stream, by splitmix64 mixed once more with a second key."""
+    """Return number `place` in [0, 1) of a chain's stream, by splitmix64 mixed once more with a second key."""
     return np.float64(_mixed(_mixed(key + place * GOLDEN) ^ other) >> np.uint64(11)) * 2.0**-53
 
 

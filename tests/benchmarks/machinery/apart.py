@@ -144,7 +144,7 @@ def peak(process: int | None = None) -> float:
 
 
 def forget_peak() -> None:
-    """Sets the peak to the memory of now, as the kernel's documentation of /proc/PID/clear_refs says."""
+    """Set the peak to the memory of now, as the kernel's documentation of /proc/PID/clear_refs says."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
@@ -183,7 +183,7 @@ def _obeyed(name: str, function: Callable[[], Any], arguments: list[Any]) -> Any
 
 
 def _answered(orders: IO[bytes], answers: IO[bytes]) -> None:
-    """Reads the function and obeys one order after the other, until there is none."""
+    """Read the function and obeys one order after the other, until there is none."""
 
     def send(status: str, answer: Any) -> None:
         data = cloudpickle.dumps((status, answer))

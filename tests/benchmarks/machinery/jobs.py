@@ -137,7 +137,7 @@ class Jobs:
         rounds: int = 5,
         note: str = "",
     ) -> Any:
-        """Times `ours` beside each peer, one row for each, and returns what ours returned.
+        """Time `ours` beside each peer, one row for each, and return what ours returned.
 
         beside: functions of ours to compare with, timed in this process. per: the number of units of which the job
         consists; the table then shows the time of one. goal, limit: bounds, of all rows or by the peer's name. off: the
@@ -210,7 +210,7 @@ class Jobs:
         limit: str = "",
         note: str = "",
     ) -> None:
-        """Times the functions that `make` returns for each size, and fits a power of the size to their times."""
+        """Time the functions that `make` returns for each size, and fits a power of the size to their times."""
         row = self._row_of(job, goal, limit, note)
         timed = []
         for size in sizes:
@@ -257,7 +257,7 @@ class Jobs:
             raise PeerError(f"{job}: {failures['']}")
 
     def number(self, job: str, value: float, unit: str, *, goal: str = "", limit: str = "", note: str = "") -> None:
-        """Adds a number that was not timed: an error, a count of iterations."""
+        """Add a number that was not timed: an error, a count of iterations."""
         self.rows.append(self._row_of(job, goal, limit, note)("", unit=unit, ours=float(value)))
 
     def _row_of(

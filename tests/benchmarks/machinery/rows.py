@@ -24,7 +24,7 @@ class Bound:
 
     @classmethod
     def of(cls, text: str) -> "Bound":
-        """Reads "4 times", "5 ms", "100 MB", "power 1.2" or "15 steps"; raises ValueError for anything else."""
+        """Read "4 times", "5 ms", "100 MB", "power 1.2" or "15 steps"; raise ValueError for anything else."""
         found = _BOUND.fullmatch(text)
         try:
             value = float(found["number"]) / float(found["below"] or 1)

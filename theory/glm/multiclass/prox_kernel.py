@@ -21,7 +21,7 @@ def softmax_sums(
     z: Any, weights: Any, mean: Any, root: Any, inverse: Any, label: int, prox: Any, force: Any, square: Any,
     response: Any,
 ) -> Any:  # fmt: skip
-    """Adds averages over h = mean + root z to `force` (D,), `square` and `response` (D, D), at nodes z (N, D).
+    """Add averages over h = mean + root z to `force` (D,), `square` and `response` (D, D), at nodes z (N, D).
 
     At each node the prox is the minimum over t of (t - h)^T V^-1 (t - h)/2 plus the cross entropy, with `inverse`
     V^-1; it is searched from h or from the row of `prox` (N, D), whichever is lower, and written to that row. The force
@@ -56,7 +56,7 @@ def softmax_sums(
 
 @cached_njit(error_model="numpy")
 def softmax_slopes(prox: Any, inverse: Any, slopes: Any) -> None:
-    """Writes the slope S (1 + V S)^-1 of the force at each prox (N, D) to `slopes` (N, D, D)."""
+    """Write the slope S (1 + V S)^-1 of the force at each prox (N, D) to `slopes` (N, D, D)."""
     D = len(inverse)
     work, H = np.empty((4, D)), np.empty((D, D))
     for n in range(len(prox)):
@@ -67,7 +67,7 @@ def softmax_slopes(prox: Any, inverse: Any, slopes: Any) -> None:
 
 @cached_njit(error_model="numpy")
 def softmax_prox_rows(h: Any, inverse: Any, label: int, prox: Any) -> Any:
-    """Writes the prox of every row of h (N, D) to `prox`, where it starts, and returns how often it was evaluated."""
+    """Write the prox of every row of h (N, D) to `prox`, where it starts, and return how often it was evaluated."""
     D = len(inverse)
     work, H = np.empty((4, D)), np.empty((D, D))
     evaluations = 0
@@ -78,7 +78,7 @@ def softmax_prox_rows(h: Any, inverse: Any, label: int, prox: Any) -> Any:
 
 @cached_njit(error_model="numpy")
 def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> int:
-    """Moves x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
+    """Move x to the minimum of the objective by Newton steps that are halved; H is left factorized at the end."""
     D = len(h)
     p, gradient, step, new = work
     best, evaluations = _cross_entropy(h, label, p), 1  # the objective at h, where nothing pulls
@@ -123,7 +123,7 @@ def _minimize(x: Any, h: Any, inverse: Any, label: int, H: Any, work: Any) -> in
 
 @cached_njit(error_model="numpy")
 def _objective(x: Any, h: Any, inverse: Any, label: int, p: Any) -> Any:
-    """Returns the objective at x and leaves the probabilities of the first D classes in p."""
+    """Return the objective at x and leave the probabilities of the first D classes in p."""
     value = _cross_entropy(x, label, p)
     for i in range(len(x)):
         pull = 0.0
@@ -150,7 +150,7 @@ def _cross_entropy(x: Any, label: int, p: Any) -> Any:
 
 @cached_njit(error_model="numpy")
 def _factorize(p: Any, inverse: Any, H: Any) -> None:
-    """Writes Cholesky's factor of V^-1 + diag p - p p^T to the lower triangle of H, with inverse pivots."""
+    """Write Cholesky's factor of V^-1 + diag p - p p^T to the lower triangle of H, with inverse pivots."""
     D = len(p)
     for j in range(D):
         for i in range(j, D):
@@ -177,7 +177,7 @@ def _solve(H: Any, x: Any) -> None:
 
 @cached_njit(error_model="numpy")
 def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
-    """Writes S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
+    """Write S (1 + V S)^-1 = S (V^-1 + S)^-1 V^-1: without a difference that cancels where V is small."""
     D = len(p)
     for j in range(D):
         row = slope[j]  # first column j of (V^-1 + S)^-1 V^-1
@@ -192,7 +192,7 @@ def _slope(p: Any, H: Any, inverse: Any, slope: Any) -> None:
 
 @cached_njit(error_model="numpy")
 def _add_slope(weight: Any, p: Any, H: Any, total: Any, room: Any) -> None:
-    """Adds weight S A^-1 to `total`, A = V^-1 + S: times V^-1 it is the slope, at a part of what each slope costs.
+    """Add weight S A^-1 to `total`, A = V^-1 + S: times V^-1 it is the slope, at a part of what each slope costs.
 
     H holds Cholesky's factor of A, `room` (D + 1, D) is overwritten.
     """

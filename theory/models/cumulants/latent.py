@@ -58,13 +58,13 @@ class AtomicLatent:
 
     @classmethod
     def signs(cls) -> "AtomicLatent":
-        """Returns the law of a fair sign +-1: h_4 = -2, h_6 = 16."""
+        """Return the law of a fair sign +-1: h_4 = -2, h_6 = 16."""
         return cls((-1.0, 1.0), (0.5, 0.5))
 
     @classmethod
     @checked
     def diluted_signs(cls, probability: float) -> "AtomicLatent":
-        """Returns the law of +-1/sqrt(p) with `probability` p, and else 0: h_4 = 1/p - 3.
+        """Return the law of +-1/sqrt(p) with `probability` p, and else 0: h_4 = 1/p - 3.
 
         ValueError unless 1/625 <= p <= 1, so that the atoms lie within +-25.
         """
@@ -76,7 +76,7 @@ class AtomicLatent:
 
     @checked
     def hermite_moment(self, order: int) -> float:
-        """Returns h_k = E He_k(g), with He_k the probabilists' Hermite polynomial: h_0 = 1, h_1 = h_2 = 0.
+        """Return h_k = E He_k(g), with He_k the probabilists' Hermite polynomial: h_0 = 1, h_1 = h_2 = 0.
 
         ValueError for an order above 150, where k! is near the end of the range of floating-point numbers.
         """
@@ -87,7 +87,7 @@ class AtomicLatent:
 
     @checked
     def normalized_moments(self, order: int) -> Array:
-        """Returns h_k/sqrt(k!) for k = 0 to `order`, (order + 1,): they stay finite where h_k does not."""
+        """Return h_k/sqrt(k!) for k = 0 to `order`, (order + 1,): they stay finite where h_k does not."""
         K = int(checks.dimension(order, least=0, name="order"))
         if K > 10**6:
             raise ValueError(f"order must be at most 10^6, got {K}")
@@ -103,7 +103,7 @@ class AtomicLatent:
 
 @cache
 def _normalized_moments(latent: AtomicLatent, order: int) -> Array:
-    """Computes E He_k(g)/sqrt(k!) by the recursion He_(k+1) = g He_k - k He_(k-1), divided by the roots."""
+    """Compute E He_k(g)/sqrt(k!) by the recursion He_(k+1) = g He_k - k He_(k-1), divided by the roots."""
     g, p = np.array(latent.atoms), np.array(latent.probabilities)
     moments = np.zeros(order + 1)
     before, now = np.zeros_like(g), np.ones_like(g)

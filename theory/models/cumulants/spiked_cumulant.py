@@ -63,7 +63,7 @@ class SpikedCumulant:
         return int(self.d)
 
     def norm_statistic(self, squared_norms: Array) -> float:
-        """Returns T4 of samples with the given squared norms R = |x|^2, (n,): a sum over the samples.
+        """Return T4 of samples with the given squared norms R = |x|^2, (n,): a sum over the samples.
 
         T4 = sum (3 R^2/(d (d + 2)) - 6 R/d + 3) is the sum of E_u He_4(u.x) with u uniform on the sphere, where He_4 is
         the Hermite polynomial x^4 - 6 x^2 + 3. ValueError where d is infinite, and for norms that are not finite or

@@ -76,14 +76,14 @@ class NarrowNetwork:
 
 
 def activation_function(activation: Activation) -> Callable[[Array], Array]:
-    """Returns an activation as a function of arrays that refuses what is no array of finite numbers."""
+    """Return an activation as a function of arrays that refuses what is no array of finite numbers."""
     if isinstance(activation, str):
         return ACTIVATIONS[activation]
     return lambda h: activation_values(activation, h)
 
 
 def require_activation(activation: object) -> None:
-    """Raises ValueError unless this is the name of an activation or a function that maps arrays to arrays."""
+    """Raise ValueError unless this is the name of an activation or a function that maps arrays to arrays."""
     if not callable(activation):
         if not isinstance(activation, str) or activation not in ACTIVATIONS:
             names = ", ".join(get_args(ActivationName))
@@ -103,7 +103,7 @@ def require_activation(activation: object) -> None:
 
 
 def activation_values(function: Callable[[Array], Array], h: Array) -> Array:
-    """Evaluates a user's activation; ValueError where it does not map an array to one of finite real numbers."""
+    """Evaluate a user's activation; ValueError where it does not map an array to one of finite real numbers."""
     try:
         with np.errstate(all="ignore"):
             values = np.asarray(function(h.copy()))  # a function may work in place, as h[h < 0] = 0 does

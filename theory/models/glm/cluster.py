@@ -74,7 +74,7 @@ class Cluster:
 
 
 def label_weights(value: Any, labels: LabelLaw) -> tuple[float, float]:
-    """Returns the checked weights by which the loss is multiplied where y = +1 and where y = -1.
+    """Return the checked weights by which the loss is multiplied where y = +1 and where y = -1.
 
     ValueError for a negative weight, for two zeros, and for unequal weights of linear labels: these have no sign, so
     that a weight for each sign would weigh samples by the sign of a real number.
@@ -88,7 +88,7 @@ def label_weights(value: Any, labels: LabelLaw) -> tuple[float, float]:
 
 
 def numbers(name: str, value: Any, count: int) -> tuple[float, ...]:
-    """Returns `value` as a tuple of `count` finite floats; ValueError names the argument otherwise."""
+    """Return `value` as a tuple of `count` finite floats; ValueError names the argument otherwise."""
     array = checks.real_array(name, value)
     if array.shape != (count,):
         raise ValueError(f"{name} must be {WORDS.get(count, count)} numbers, got {checks.shown(value)}")

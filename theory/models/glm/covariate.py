@@ -104,6 +104,6 @@ class GaussianCovariateModel(SumObjective):
 
 
 def _explained(covariance: Array, signal: Array) -> float:
-    """The power of a teacher that features of this covariance explain; what overflows is more than any power."""
+    """Return the power of a teacher that features of this covariance explain; what overflows is more than any power."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(signal @ np.linalg.lstsq(covariance, signal, rcond=1e-12)[0]) / len(signal)

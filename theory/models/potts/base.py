@@ -31,33 +31,33 @@ class Potts(ABC):
 
     @abstractmethod
     def _local_scores(self, states: States) -> Array:
-        """Returns what the interactions give to every color at every site of states (M, L), as (M, L, C)."""
+        """Return what the interactions give to every color at every site of states (M, L), as (M, L, C)."""
 
     @abstractmethod
     def _interaction_score(self, states: States) -> Array:
-        """Returns the part of S that comes from interactions, (M,), of states (M, L)."""
+        """Return the part of S that comes from interactions, (M,), of states (M, L)."""
 
     def checked_states(self, states: Any) -> States:
-        """Returns `states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
+        """Return `states` as integers of shape (..., L); ValueError for other shapes, types or colors."""
         return checks.colors("states", states, self.n_colors, self.n_sites)
 
     def score(self, states: Any) -> Array:
-        """Computes S(s), which is minus the energy, of states (..., L), as (...,)."""
+        """Compute S(s), which is minus the energy, of states (..., L), as (...,)."""
         return self._in_blocks(self._block_score, states, ())
 
     def local_scores(self, states: Any) -> Array:
-        """Computes the local scores z (..., L, C) of states (..., L).
+        """Compute the local scores z (..., L, C) of states (..., L).
 
         z_ia is the part of S that depends on site i, if its color were a and the others stayed as they are.
         """
         return self._in_blocks(self._block_local, states, (self.n_sites, self.n_colors))
 
     def conditionals(self, states: Any) -> Array:
-        """Computes P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C), at states (..., L)."""
+        """Compute P(s_i = a | all other sites) = softmax_a(beta z_ia), (..., L, C), at states (..., L)."""
         return np.asarray(np.exp(self.log_conditionals(states)))
 
     def log_conditionals(self, states: Any) -> Array:
-        """Computes the natural logarithm of the `conditionals`, (..., L, C)."""
+        """Compute the natural logarithm of the `conditionals`, (..., L, C)."""
         return np.asarray(log_softmax(self.beta * self.local_scores(states), axis=-1))
 
     def _block_score(self, states: States) -> Array:
@@ -77,12 +77,12 @@ class Potts(ABC):
 
 
 def one_hot(states: States, n_colors: int) -> Array:
-    """Returns x (..., L, C) with x_ia = 1 where site i has color a and 0 elsewhere."""
+    """Return x (..., L, C) with x_ia = 1 where site i has color a and 0 elsewhere."""
     return np.eye(n_colors)[states]
 
 
 def checked_fields(fields: Any, n_sites: int, n_colors: int, source: str) -> Array:
-    """Returns checked fields (L, C), which are zero where None; the arguments named in `source` give L and C."""
+    """Return checked fields (L, C), which are zero where None; the arguments named in `source` give L and C."""
     if fields is None:
         fields = np.zeros((n_sites, n_colors))
     checked = checks.finite_array("fields", fields, 2)
@@ -94,7 +94,7 @@ def checked_fields(fields: Any, n_sites: int, n_colors: int, source: str) -> Arr
 
 
 def require_finite_scores(names: str, coupling: float, n_terms: int, fields: Array, beta: float) -> None:
-    """Raises ValueError where sums of `n_terms` couplings of this absolute size, and of fields, might overflow."""
+    """Raise ValueError where sums of `n_terms` couplings of this absolute size, and of fields, might overflow."""
     size = max(1.0, beta)
     field = float(max(fields.max(), -fields.min()))
     if not (math.log(max(coupling, field, 1.0)) + math.log(2.0 * n_terms + 2.0) + math.log(size) < math.log(LARGEST)):

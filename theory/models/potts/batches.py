@@ -16,7 +16,7 @@ States = NDArray[np.integer[Any]]
 
 
 def checked_samples(name: str, states: Any, n_colors: int, n_sites: int | None = None, *, least: int = 1) -> States:
-    """Returns `states` as integers of shape (samples, sites), with at least `least` samples; it does not copy them.
+    """Return `states` as integers of shape (samples, sites), with at least `least` samples; it does not copy them.
 
     ValueError names the argument `name` for another shape, another number of sites than `n_sites` (any if it is None),
     entries that are no integers, and colors that are not from 0 to n_colors - 1.
@@ -29,7 +29,7 @@ def checked_samples(name: str, states: Any, n_colors: int, n_sites: int | None =
 
 
 def normalized_weights(weights: Any, n_samples: int) -> Array:
-    """Returns the weights of M = `n_samples` samples divided by their sum, (M,); 1/M each where `weights` is None.
+    """Return the weights of M = `n_samples` samples divided by their sum, (M,); 1/M each where `weights` is None.
 
     ValueError where there is not one for each sample, one is negative or not finite, or all are zero.
     """

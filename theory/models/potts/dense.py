@@ -38,7 +38,7 @@ class DensePottsModel(Potts):
 
     @classmethod
     def of(cls, model: PottsModel | SquareLatticePotts) -> Self:
-        """Returns the same distribution with its couplings J_ij U_ab written out."""
+        """Return the same distribution with its couplings J_ij U_ab written out."""
         model = model.pair_model if isinstance(model, SquareLatticePotts) else checks.record("model", model, PottsModel)
         n_sites, n_colors = model.n_sites, model.n_colors
         checks.fits_in_memory(f"couplings of {n_sites} sites and {n_colors} colors", (n_sites * n_colors) ** 2)
@@ -56,7 +56,7 @@ class DensePottsModel(Potts):
         return int(self.couplings.shape[2])
 
     def at(self, beta: float) -> Self:
-        """Returns the same model at another inverse temperature."""
+        """Return the same model at another inverse temperature."""
         return type(self)(self.couplings, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:

@@ -55,7 +55,7 @@ class PottsModel(Potts):
     def from_edges(
         cls, n_sites: int, edges: Any, strengths: Any, color_couplings: Any, fields: Any = None, beta: float = 1.0
     ) -> Self:
-        """Makes a model of E interacting pairs `edges` (E, 2) with J = `strengths`, (E,) or one number for all.
+        """Make a model of E interacting pairs `edges` (E, 2) with J = `strengths`, (E,) or one number for all.
 
         Repeated pairs add up.
         """
@@ -110,7 +110,7 @@ class PottsModel(Potts):
         return 2 * len(self.edges) / max(1, self.n_sites * (self.n_sites - 1))
 
     def at(self, beta: float) -> Self:
-        """Returns the same model at another inverse temperature."""
+        """Return the same model at another inverse temperature."""
         return type(self)(self.site_couplings, self.color_couplings, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:
@@ -168,7 +168,7 @@ class SquareLatticePotts(Potts):
         return PottsModel(torus_graph(self.rows, self.columns), np.eye(self.n_colors), beta=self.beta)
 
     def at(self, beta: float) -> Self:
-        """Returns the same lattice at another inverse temperature."""
+        """Return the same lattice at another inverse temperature."""
         return type(self)(self.rows, self.columns, self.n_colors, beta)
 
     def _local_scores(self, states: States) -> Array:
@@ -180,7 +180,7 @@ class SquareLatticePotts(Potts):
 
 @checked
 def curie_weiss(n_sites: int, n_colors: int, beta: float) -> PottsModel:
-    """Makes the mean-field ferromagnet S(s) = (1/N) sum_{i<j} delta(s_i, s_j) of N = `n_sites` sites.
+    """Make the mean-field ferromagnet S(s) = (1/N) sum_{i<j} delta(s_i, s_j) of N = `n_sites` sites.
 
     >>> curie_weiss(n_sites=4, n_colors=3, beta=2.0).score([1, 1, 1, 1]).item()  # 6 pairs, divided by N
     1.5
@@ -191,12 +191,12 @@ def curie_weiss(n_sites: int, n_colors: int, beta: float) -> PottsModel:
 
 
 def pair_score(states: States, local: Array) -> Array:
-    """Returns (1/2) sum_i z_i[s_i], (M,): the local scores z count every pair at both of its sites."""
+    """Return (1/2) sum_i z_i[s_i], (M,): the local scores z count every pair at both of its sites."""
     return np.asarray(0.5 * np.take_along_axis(local, states[:, :, None], axis=2).sum(axis=(1, 2)))
 
 
 def symmetric(name: str, matrix: Any) -> Array:
-    """Returns a square matrix made exactly symmetric; ValueError where it is asymmetric beyond rounding."""
+    """Return a square matrix made exactly symmetric; ValueError where it is asymmetric beyond rounding."""
     checked = checks.finite_array(name, matrix, 2)
     if checked.shape[0] != checked.shape[1]:
         raise ValueError(f"{name} must be square, got shape {checked.shape}")

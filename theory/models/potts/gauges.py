@@ -16,7 +16,7 @@ LARGEST_SHIFT = 1e150
 
 @checked
 def rescaled(model: PottsModel, factor: float) -> PottsModel:
-    """Returns the same distribution with site couplings factor J and color couplings U/factor, for factor != 0."""
+    """Return the same distribution with site couplings factor J and color couplings U/factor, for factor != 0."""
     c = checks.real("factor", factor)
     if c == 0:
         raise ValueError("factor must not be zero, got 0")
@@ -29,7 +29,7 @@ def rescaled(model: PottsModel, factor: float) -> PottsModel:
 
 @checked
 def shifted(model: PottsModel, constant: float) -> PottsModel:
-    """Returns the same distribution with color couplings U + constant, which shifts all scores alike."""
+    """Return the same distribution with color couplings U + constant, which shifts all scores alike."""
     # The scores that a larger constant gives could overflow, and would hold no digit of the couplings.
     shift = checks.between("constant", constant, -LARGEST_SHIFT, LARGEST_SHIFT, closed=(True, True))
     return PottsModel(model.site_couplings, model.color_couplings + shift, model.fields, model.beta)
@@ -37,7 +37,7 @@ def shifted(model: PottsModel, constant: float) -> PottsModel:
 
 @checked
 def color_gauge(model: PottsModel, shift: Any) -> PottsModel:
-    """Returns the same distribution with color couplings U_ab + v_a + v_b, where v = `shift` (C,).
+    """Return the same distribution with color couplings U_ab + v_a + v_b, where v = `shift` (C,).
 
     The fields make up for it: they become h_i[a] - (sum_j J_ij) v_a.
     """
@@ -56,7 +56,7 @@ def zero_sum(model: PottsModel) -> PottsModel: ...
 def zero_sum(model: DensePottsModel) -> DensePottsModel: ...
 @checked
 def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsModel:
-    """Returns the same distribution with couplings whose rows and columns sum to zero, and fields that sum to zero."""
+    """Return the same distribution with couplings whose rows and columns sum to zero, and fields that sum to zero."""
     if isinstance(model, PottsModel):
         U = model.color_couplings
         fields = model.fields + np.outer(model.site_couplings.sum(axis=1), U.mean(axis=1))
@@ -66,7 +66,7 @@ def zero_sum(model: PottsModel | DensePottsModel) -> PottsModel | DensePottsMode
 
 
 def zero_sum_blocks(blocks: Any) -> Array:
-    """Returns blocks (..., C, C) less the means of their rows and columns; ValueError for other shapes."""
+    """Return blocks (..., C, C) less the means of their rows and columns; ValueError for other shapes."""
     blocks = checks.real_array("blocks", blocks)
     if blocks.ndim < 2 or blocks.shape[-1] != blocks.shape[-2] or blocks.shape[-1] == 0:
         raise ValueError(f"blocks must have shape (..., colors, colors), got {blocks.shape}")
@@ -77,7 +77,7 @@ def zero_sum_blocks(blocks: Any) -> Array:
 
 
 def identifiable_colors(V: Any, fields: bool) -> Array:
-    """Returns the part of color couplings V (..., C, C), with rows for predicted colors, that predictions depend on.
+    """Return the part of color couplings V (..., C, C), with rows for predicted colors, that predictions depend on.
 
     A softmax does not see a term r_b of V_ab, so the means of the columns go; with `fields` a term c_a is not seen
     either, since fields make up for it, so the means of the rows go too.
@@ -86,5 +86,5 @@ def identifiable_colors(V: Any, fields: bool) -> Array:
 
 
 def centered(fields: Array) -> Array:
-    """Returns fields (L, C) less their mean over the colors of each site, on which no distribution depends."""
+    """Return fields (L, C) less their mean over the colors of each site, on which no distribution depends."""
     return np.asarray(fields - fields.mean(axis=1, keepdims=True))

@@ -13,7 +13,7 @@ from theory.core.arrays import Array
 
 @checked
 def ring_graph(n_sites: int) -> Any:
-    """Returns the sparse site couplings J (L, L) of a ring of nearest neighbors, with at least three sites."""
+    """Return the sparse site couplings J (L, L) of a ring of nearest neighbors, with at least three sites."""
     n = int(checks.dimension(n_sites, least=3, name="n_sites"))
     checks.fits_in_memory(f"a ring of {n} sites", 8 * float(n))
     step = sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
@@ -22,7 +22,7 @@ def ring_graph(n_sites: int) -> Any:
 
 @checked
 def torus_graph(rows: int, columns: int) -> Any:
-    """Returns the sparse site couplings of nearest neighbors on a periodic square lattice.
+    """Return the sparse site couplings of nearest neighbors on a periodic square lattice.
 
     A width of 2 has double bonds. Site (row, column) has the index row * columns + column.
     """
@@ -33,7 +33,7 @@ def torus_graph(rows: int, columns: int) -> Any:
 
 @checked
 def complete_graph(n_sites: int) -> Array:
-    """Returns the dense site couplings J_ij = 1 for all i != j."""
+    """Return the dense site couplings J_ij = 1 for all i != j."""
     n = int(checks.dimension(n_sites, name="n_sites"))
     checks.fits_in_memory(f"a complete graph of {n} sites", 3 * float(n) ** 2)
     return np.ones((n, n)) - np.eye(n)
@@ -73,7 +73,7 @@ def _distinct(total: int, count: int, rng: np.random.Generator) -> NDArray[np.in
 
 
 def _pairs(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns sites i < j of pairs by their numbers j (j - 1)/2 + i."""
+    """Return sites i < j of pairs by their numbers j (j - 1)/2 + i."""
     j = ((1 + np.sqrt(1 + 8 * numbers.astype(float))) / 2).astype(np.int64)
     # The root of a large number is rounded, by at most one site.
     j -= numbers < j * (j - 1) // 2

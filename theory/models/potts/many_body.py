@@ -136,7 +136,7 @@ class ManyBodyPottsModel(Potts):
         return max(each.order for each in self.interactions)
 
     def at(self, beta: float) -> Self:
-        """Returns the same model at another inverse temperature."""
+        """Return the same model at another inverse temperature."""
         return type(self)(self.n_sites, self.interactions, self.fields, beta)
 
     def _local_scores(self, states: States) -> Array:
@@ -168,13 +168,13 @@ def _checked_interaction(value: Any) -> Interaction | GroupInteraction:
 
 
 def tensor_of(interaction: Interaction | GroupInteraction, group: int) -> Array:
-    """Returns the tensor of colors W, with an axis for each site, of one group of sites."""
+    """Return the tensor of colors W, with an axis for each site, of one group of sites."""
     shared = isinstance(interaction, Interaction)
     return np.asarray(interaction.colors if shared else interaction.colors[group])
 
 
 def _groups(sites: Any, in_order: bool = True) -> NDArray[np.int64]:
-    """Returns checked groups; their sites in ascending order, or as they are given unless `in_order`."""
+    """Return checked groups; their sites in ascending order, or as they are given unless `in_order`."""
     groups = checks.integer_array("sites", sites)
     if groups.ndim != 2 or groups.size == 0 or groups.shape[1] < 2:
         raise ValueError(

@@ -17,7 +17,7 @@ from theory.models.potts.batches import blocks, checked_samples, normalized_weig
 
 @checked
 def helmert(n_colors: int) -> Array:
-    """Returns Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero.
+    """Return Helmert's contrasts of C >= 2 colors, (C, C-1): orthonormal columns that sum to zero.
 
     >>> helmert(3).round(3).tolist()
     [[0.707, 0.408], [-0.707, 0.408], [0.0, -0.816]]
@@ -31,7 +31,7 @@ def helmert(n_colors: int) -> Array:
 
 @checked
 def contrasts(states: Any, n_colors: int) -> Array:
-    """Turns states (M, L) into numbers (M, L (C-1)): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
+    """Turn states (M, L) into numbers (M, L (C-1)): those of site i are columns i (C-1) to (i+1) (C-1) - 1.
 
     They are the coordinates of the one-hot vectors in Helmert's basis, which leaves out the direction in which one-hot
     vectors do not vary and keeps distances between colors.
@@ -71,7 +71,7 @@ class ContrastPopulation:
 
     @classmethod
     def from_states(cls, states: Any, n_colors: int, weights: Any = None) -> Self:
-        """Computes the moments of states (M, L), a sample or all states of a model, with weights (M,).
+        """Compute the moments of states (M, L), a sample or all states of a model, with weights (M,).
 
         The weights are divided by their sum, and are equal where None. MemoryError, before anything is computed, where
         the covariance does not fit.

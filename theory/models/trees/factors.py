@@ -16,7 +16,7 @@ CERTAIN = 3_317_044_064_679_887_385_961_981  # Sorenson and Webster, Math. Comp.
 
 @lru_cache(maxsize=4)
 def primes_up_to(bound: int) -> NDArray[np.int64]:
-    """Returns all primes up to `bound`, by the sieve of Eratosthenes; the array is shared and read-only."""
+    """Return all primes up to `bound`, by the sieve of Eratosthenes; the array is shared and read-only."""
     is_prime = np.ones(bound + 1, dtype=bool)
     is_prime[:2] = False
     for p in range(2, isqrt(bound) + 1):
@@ -28,7 +28,7 @@ def primes_up_to(bound: int) -> NDArray[np.int64]:
 
 
 def exponents(n: int) -> list[int]:
-    """Returns the exponents of the primes that divide n >= 1, smallest prime first.
+    """Return the exponents of the primes that divide n >= 1, smallest prime first.
 
     The large primes themselves are not needed: once the primes below the cube root of what is left are divided out, a
     rest above one is a prime, the square of a prime, or a product of two, which one test of primality tells. ValueError
@@ -65,13 +65,13 @@ def _trial_primes() -> tuple[int, ...]:
 
 
 def _divided_out(n: int, p: Any) -> tuple[int, int]:
-    """Returns (a, rest) with n = p^a rest, where p divides n once at least; the steps double, as a may be large."""
+    """Return (a, rest) with n = p^a rest, where p divides n once at least; the steps double, as a may be large."""
     exponent, rest = _divided_out(n // p, p * p) if n // p % (p * p) == 0 else (0, n // p)
     return (2 * exponent + 2, rest // p) if rest % p == 0 else (2 * exponent + 1, rest)
 
 
 def _is_prime(n: int) -> bool:
-    """The test of Miller and Rabin with bases that leave no exception below CERTAIN."""
+    """Return the test of Miller and Rabin with bases that leave no exception below CERTAIN."""
     if n in BASES:
         return True
     if n < 2 or any(n % p == 0 for p in BASES):

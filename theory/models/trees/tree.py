@@ -50,7 +50,7 @@ class RootedTree:
     @classmethod
     @checked
     def of_number(cls, n: int) -> Self:
-        """Makes the tree of a number n >= 1.
+        """Make the tree of a number n >= 1.
 
         ValueError for n < 1, and where the factorization is out of reach: all primes up to 10^6 are divided out, and
         the rest must be below 10^18, or a prime or the square of one below 3 10^24. Every n < 10^18 is within reach.
@@ -122,7 +122,7 @@ class RootedTree:
 
 
 def tree_named(name: str, word: Any) -> RootedTree:
-    """Returns the tree of `word`; ValueError that calls it by the name of the argument that holds it."""
+    """Return the tree of `word`; ValueError that calls it by the name of the argument that holds it."""
     try:
         return RootedTree(word)
     except ValueError as refused:

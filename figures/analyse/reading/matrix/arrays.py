@@ -146,7 +146,7 @@ def _check(path: Path, what: str, shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 @contextmanager
 def _format_errors(path: Path) -> Iterator[None]:
-    """What numpy says about files that are cut off or forged, as an error that names the file.
+    """Return what numpy says about files that are cut off or forged, as an error that names the file.
 
     A header is a Python expression, which numpy reads as such; its warnings are for those who write such files.
     """

@@ -134,7 +134,7 @@ def names(file: TextFile, lines: Iterable[str], delimiter: str | None, first: in
 
 
 def stockholm(file: TextFile, lines: Iterable[str]) -> Iterator[Entry]:
-    """Records of a Stockholm alignment, interleaved or not, and last its reference line where it has one.
+    """Record of a Stockholm alignment, interleaved or not, and last its reference line where it has one.
 
     Of several alignments in a file the first is read. All of it is held as text until the end. Blank lines part its
     blocks. DataError for a name that stands twice in a block: two sequences would be glued together.

@@ -181,7 +181,7 @@ def _has_header(file: TextFile, layout: Layout) -> bool:
 
 
 def suspicious_tokens(counts: Mapping[str, int]) -> list[str]:
-    """Notes on tokens that look like mistakes, by how often each occurs; they are read like all others.
+    """Return notes on tokens that look like mistakes, by how often each occurs; they are read like all others.
 
     These are cells that are not known, and in a table of integers what is none, is negative, or occurs only once.
     """
