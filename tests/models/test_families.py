@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from tests.families import FINITE, LIMITS, SINGULAR, D, symbol
-from theory.models import AR1, Blocks, Diagonal, Empirical, GaussianFreeField, PowerLaw, Scaled, TwoLevel, Wishart
+from theory.models import (
+    AR1,
+    Blocks,
+    Diagonal,
+    Empirical,
+    Equicorrelated,
+    GaussianFreeField,
+    PowerLaw,
+    Scaled,
+    TwoLevel,
+    Wishart,
+)
 
 LAG = abs(np.subtract.outer(np.arange(D), np.arange(D)))
 EYE = np.eye(D)
@@ -77,6 +88,21 @@ def test_a_scaled_covariance_decomposes_its_base_only_where_that_tells_more():
     far = Scaled(AR1(D, 1 - 1e-13), np.linspace(0.5, 2, D))
     assert far.eigenvalues[0] > 0
     assert "_eigen" in vars(far.base)
+
+
+@pytest.mark.parametrize(("least", "expected"), [
+    (GaussianFreeField(3, 0.5), [1 / 3.25, 1 / 3.25, 4]),
+    (GaussianFreeField(9, 0.5, 2), [*[1 / 6.25] * 4, *[1 / 3.25] * 4, 4]),
+    (Equicorrelated(2, 0.3), [0.7, 1.3]),
+    (Blocks(4, 2, 0.3), [0.7, 0.7, 1.3, 1.3]),
+    (AR1(2, 0.3), [0.7, 1.3]),
+    (TwoLevel(2, 0.3, 4.0, 0.5), [0.3, 4.0]),
+    (PowerLaw(1, 0.9), [1.0]),
+    (Diagonal([0.7]), [0.7]),
+])  # fmt: skip
+def test_the_smallest_size_of_a_family_is_allowed_and_right(least, expected):
+    np.testing.assert_allclose(least.eigenvalues, expected, rtol=1e-13)
+    np.testing.assert_allclose(np.linalg.eigvalsh(least.matrix), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("kappa", [1e-2, 1.0, 30.0])

@@ -191,6 +191,17 @@ def test_a_stack_says_that_it_has_no_joint_law():
         clone_of_stack(stack, original[:, :3], seed=0)
 
 
+def test_a_stack_whose_chains_have_not_mixed_makes_a_clone_only_on_request():
+    """Its one layer is a strong ferromagnet: chains from one color and from random states stay apart."""
+    A = 3.0 * (np.ones((6, 6)) - np.eye(6))
+    stack, original = FactoredStack(A[None], np.eye(3)[None]), stream(0, "stack").integers(0, 3, (40, 6))
+    with pytest.raises(MixingError):
+        clone_of_stack(stack, original, seed=0, max_sweeps=600)
+    found = clone_of_stack(stack, original, seed=0, max_sweeps=600, check=False)
+    assert not found.converged
+    assert found.states.shape == (40, 6)
+
+
 def test_noise_by_hand_is_at_most_twice_the_frequency():
     """Of colors that hardly weigh, a normal difference would be larger than the frequencies can differ."""
     states, others, weights = np.array([[0], [1], [2], [1]]), np.array([[0], [0], [0], [3]]), [97.0, 1.0, 1.0, 1.0]

@@ -6,6 +6,7 @@ import pytest
 from simulate.nets import (
     CheckpointError,
     DivergenceError,
+    encoder,
     enumerated_contexts,
     gradient_flow,
     measured_orders,
@@ -113,6 +114,14 @@ def test_fields_are_trained_where_the_stack_has_them():
     stack = FactoredStack(plain.attentions, plain.values, np.zeros((5, 3)))
     trained = train_on_population(stack, CONTEXTS, n_steps=50, rate=1.0)
     assert abs(trained.stack.fields).max() > 0.01
+
+
+def test_steps_that_are_recorded_where_none_are_named():
+    """At 0 and at sixty steps in equal ratios, of which the first ones fall together; for stacks and encoders alike."""
+    expected = sorted({0, *(round(100 ** (k / 59)) for k in range(60))})
+    trained = train_on_population(FactoredStack.deterministic(1, 5, 3, 0.5), CONTEXTS, n_steps=100, rate=0.1)
+    assert trained.steps.tolist() == expected
+    assert list(encoder._recorded(None, 100)) == expected
 
 
 def test_measurements_at_the_recorded_steps():

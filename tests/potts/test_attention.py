@@ -128,6 +128,14 @@ def test_training_repeats_itself_and_can_leave_fields_out():
     np.testing.assert_array_equal(start.attention, AttentionLayer.random(6, 3, 0.5, stream(2, "start")).attention)
 
 
+def test_losses_are_recorded_at_sixty_steps_in_equal_ratios():
+    """Of which those below ten fall together: a reader of the curve counts on where its points lie."""
+    start = AttentionLayer.random(6, 3, 0.5, stream(2, "start"))
+    trained = train(start, STATES[:8], STATES[:8], n_steps=1000, rng=stream(0, "records"), batch_size=2)
+    assert trained.steps.tolist() == sorted({0, *(round(1000 ** (k / 59)) for k in range(60))})
+    assert len(trained.steps) == len(trained.losses) == 50
+
+
 def test_first_step_of_adam_has_the_length_of_the_learning_rate():
     x, gradient = np.array([1.0, 2.0]), np.array([3.0, -0.5])
     Adam(0.1)([x], (gradient,))

@@ -138,6 +138,17 @@ def test_burn_in_and_thin_are_taken_as_given():
     assert (pilot.sweeps - 5 - 10 * pilot.thin) % run.FIRST_ROUND == 0
 
 
+@pytest.mark.parametrize(("length", "thin", "stride"), [
+    (256, 30, 1), (2048, 2, 2), (2048, 3, 1), (2047, 2, 1), (4096, 6, 3), (4096, 10, 2), (5120, 6, 3), (10240, 7, 7),
+])  # fmt: skip
+def test_records_are_as_rare_as_a_round_and_the_samples_allow(length, thin, stride):
+    """At least 1024 in a long round, on which R-hat and the autocorrelation times rest, and one at each sample."""
+    assert run._stride(length, thin) == stride
+    assert thin % stride == 0
+    assert length // run._stride(length, None) >= min(length, run.RECORDS)
+    assert length // stride >= min(length, run.RECORDS)
+
+
 def test_a_pilot_after_a_given_burn_in_grows_until_it_is_mixed():
     chains = sample(SquareLatticePotts(6, 6, 3, 1.0), 8, seed=10, burn_in=5, n_chains=4)
     pilot = chains.sweeps - 5 - 2 * chains.thin

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulate.trees import markov_loss, neighbor_loss, prediction_loss, read_text, remainder_loss
+from simulate.trees.contexts import Contexts
 from tests.trees.references import losses
 from theory.models import NumberText
 
@@ -114,3 +115,15 @@ def test_texts_that_are_too_short_are_refused():
         markov_loss(read_text(NumberText(900)), 0)
     with pytest.raises(ValueError, match="offsets must leave two words"):
         prediction_loss(read_text(NumberText(900)), [-900])
+
+
+def test_two_words_are_enough_for_contexts():
+    """One is learned from and the other is predicted; with a single one there would be nothing to learn from."""
+    text = read_text(NumberText(4000, first=3100))  # numbers from 4000 to 4999 are held out
+    assert len(Contexts(text, (-899,), 1).places) == 2
+    found = prediction_loss(text, [-899])
+    assert (found.n_targets, found.n_held_out, found.n_contexts) == (2, 1, 2)
+    assert 0 < found.held_out_bits < np.inf
+    for offsets in ([-900], [900]):
+        with pytest.raises(ValueError, match="offsets must leave two words"):
+            prediction_loss(text, offsets)

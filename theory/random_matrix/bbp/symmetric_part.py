@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from theory.numerics.solution import Status
 
 ACCURATE = 1e-10  # residual below which the equations for H count as solved
+UNKNOWN = np.array(np.nan)  # in the place of what a point that could not be solved does not have
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 BASIS = np.array([[[1.0, 0], [0, 0]], SWAP, [[0, 0], [0, 1.0]]])  # of the symmetric matrices
 ENTRIES = ((0, 0, 1), (0, 1, 1))
@@ -166,7 +167,7 @@ class _SymmetricBulk:
             # The determinant of H is negative at mu = -infinity. It cannot change its sign along the branch, on which
             # H^-1 stays finite.
             if not (abs(H).max() < 1e100 and H[0, 0] * H[1, 1] < H[0, 1] ** 2):
-                return _Point(mu, H, np.empty((0, 3, 3)), np.empty((0, 0)), np.inf)
+                return _Point(mu, H, UNKNOWN, UNKNOWN, np.inf)
             inverse = self.inverse(mu, H, self.e)
             G, HH = inverse[:, :2, :2], np.linalg.inv(H)
             defect = HH - SWAP - np.einsum("j,jab->ab", self.sigma * self.weights, G) / self.alpha
