@@ -117,6 +117,56 @@ def test_variations_of_the_replicated_action(name, alpha, noise, beta, lam):
     assert line.sum() == pytest.approx(found.replicon, abs=1e-3)
 
 
+def growth_of_a_difference(model, beta, orders, x=0.5, difference=1e-6, rounds=3):
+    """By what factor a small q1 - q0 grows in a round of the equations with one step of replica symmetry breaking.
+
+    Groups of x replicas have the overlap q1, and replicas of different groups q0. Both Q and 1 + beta times the
+    covariance of residuals are then matrices in blocks, of which inverses are known in closed form as n -> 0: with the
+    eigenvalues r (in a group), r + x (k1 - k0) (of groups) an inverse has the difference (1/(r + x (k1 - k0)) - 1/r)/x.
+    """
+    name, alpha, noise = model.activation, model.alpha, model.noise
+    Q, q, m = orders.self_overlap, orders.overlap, orders.teacher_overlap
+    linear, start, h = CLOSED[name].linear_power, difference, 1e-5
+    target = CLOSED[name].power + noise - 2 * (_tail(name, 1.0, Q, m) + linear)
+
+    def S(rho):
+        return _tail(name, Q, Q, rho) + linear
+
+    for _ in range(rounds):
+        q1, q0 = q + (1 - x) * difference, q - x * difference
+        V, one, zero = S(Q), S(q1), S(q0)
+        inner = 1 + beta * (V - one)
+        middle = inner + beta * x * (one - zero)
+        w0 = -beta * (target + zero) / middle**2
+        w1 = w0 + (1 / middle - 1 / inner) / x
+        k1, k0 = (alpha * beta * w * (S(at + h) - S(at - h)) / (2 * h) for w, at in ((w1, q1), (w0, q0)))
+        r = 1 / (Q - q)
+        difference = (1 / (r + x * (k1 - k0)) - 1 / r) / x
+    return (difference / start) ** (1 / rounds)
+
+
+@pytest.mark.parametrize("x", [0.2, 0.9])
+@pytest.mark.parametrize(
+    ("name", "alpha", "noise", "beta", "lam"),
+    [
+        ("erf", 4.0, 0.01, 60.0, 1.0),
+        ("relu", 2.0, 0.1, 6.0, 0.8),
+        ("sign", 4.0, 0.1, 10.0, 1.0),
+        ("quadratic", 3.0, 0.2, 5.0, 1.0),
+        ("relu", 1.5, 0.1, 100.0, 1.0),
+    ],
+)
+def test_the_replicon_is_the_growth_of_a_difference_between_overlaps(name, alpha, noise, beta, lam, x):
+    """The last one is unstable: its difference doubles. Where beta = 1/noise the optimum has the same replicon."""
+    model = NarrowNetwork(alpha=alpha, activation=name, noise=noise)
+    found = tempered_orders(model, beta, lam, check=False)
+    growth = growth_of_a_difference(model, beta, found, x)
+    assert growth == pytest.approx(1 - found.replicon, rel=1e-3)
+    assert found.stable == (growth < 1) == (beta != 100)
+    if beta * noise == lam == 1:
+        assert bayes_optimal(model, state="largest_q").replicon == pytest.approx(1 - growth, abs=2e-4)
+
+
 def test_where_plain_steps_creep_implicit_ones_reach_the_same_state():
     """Signs drift in their length: damped by a half the map needs 6097 steps to these values, at max_iter = 20000."""
     model = NarrowNetwork(alpha=5.78486, activation="sign", noise=0.02698)
