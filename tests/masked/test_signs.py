@@ -1,6 +1,8 @@
 """Errors, degrees of freedom and norms are never negative: correlations up to the last bit below 1, any ridge."""
 
+import dataclasses
 import math
+import re
 from types import SimpleNamespace
 
 import mpmath as mp
@@ -9,6 +11,7 @@ import pytest
 
 from simulate.masked import fit, fit_path
 from theory import ConvergenceError, masked
+from theory.core.results import Result
 from theory.masked.signs import require_non_negative
 from theory.models import (
     AR1,
@@ -147,6 +150,68 @@ def test_a_result_of_the_wrong_sign_is_refused():
         bad = SimpleNamespace(iterations=None, error=np.array([1.0, wrong]))
         with pytest.raises(ConvergenceError, match="SimpleNamespace: error came out as"):
             require_non_negative(bad, "error")
+
+
+CHAIN = AR1(6, 0.5)
+# A result of each kind, and all of its fields that are errors, ridges, degrees of freedom, norms or widths of errors.
+SIGNED = {
+    "solve": (lambda: masked.solve(MaskedRidge(CHAIN, 2.0, 0.1)),
+              "effective_ridge df1 df2 test_error train_error gcv_error"),
+    "teacher_student": (lambda: masked.solve(TeacherStudent(CHAIN, 2.0, 0.1, noise=0.1)),
+                        "test_error risk train_error effective_ridge df1 df2"),
+    "replica": (lambda: masked.replica(MaskedRidge(CHAIN, 2.0, 0.1)),
+                "q V test_error train_error squared_norm effective_ridge"),
+    "estimate": (lambda: masked.estimate(MaskedRidge(CHAIN, 2.0, 0.1), np.random.default_rng(0)),
+                 "effective_ridge df1 df2 mean_test_error mean_train_error effective_ridge_stderr df1_stderr "
+                 "df2_stderr mean_test_error_stderr mean_train_error_stderr test_error"),
+    "optimal_ridge": (lambda: masked.optimal_ridge(CHAIN, 2.0), "lam effective_ridge mean_test_error"),
+    "peak_height": (lambda: masked.peak_height(CHAIN, 1e-4), "effective_ridge test_error mean_test_error"),
+    "learning_curve": (lambda: masked.learning_curve(CHAIN, [1.0, 2.0], [0.1]),
+                       "effective_ridge df1 df2 mean_test_error mean_train_error mean_gcv_error"),
+    "random_masks": (lambda: masked.solve(RandomMasks(CHAIN, 2.0, 0.1, 0.3)),
+                     "effective_ridge diagonal_ridge test_error train_error"),
+    "random_mask_curve": (lambda: masked.mask_curve(CHAIN, [1.0, 2.0], 0.1, [0.3]),
+                          "mean_test_error mean_train_error"),
+    "span": (lambda: masked.solve(SpanMask(CHAIN, 2.0, 0.1, [0, 1])), "effective_ridge error_matrix train_error"),
+    "windows": (lambda: masked.solve(SpanWindows(CHAIN, 2.0, 0.1, 2)), "test_error"),
+}  # fmt: skip
+
+
+def with_last(values, number):
+    """The values, of which the last one is replaced."""
+    changed = np.array(values, float)
+    changed[(-1,) * changed.ndim] = number
+    return changed if changed.ndim else float(changed)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in SIGNED for name in SIGNED[kind][1].split()])
+def test_every_result_refuses_a_number_of_the_wrong_sign(kind, name):
+    """One entry of one field is enough; zero and infinity are allowed, as for errors without any rows or ridge."""
+    found = SIGNED[kind][0]()
+    named = "test_error" if name == "error_matrix" else name
+    values = getattr(found, name)
+    for wrong in (-1e-300, np.nan):
+        with pytest.raises(ConvergenceError, match=f"{type(found).__name__}: {named} came out as"):
+            dataclasses.replace(found, **{name: with_last(values, wrong)})
+    for allowed in (0.0, np.inf):
+        again = dataclasses.replace(found, **{name: with_last(values, allowed)})
+        assert np.ravel(getattr(again, name))[-1] == allowed
+
+
+def test_no_kind_of_result_is_left_out():
+    """Of all records of the room, the fields whose name says that they have a sign are those listed above."""
+    seen = {type(make()): set(names.split()) for make, names in SIGNED.values()}
+    room = {one for one in every_subclass(Result) if one.__module__.startswith("theory.masked")}
+    assert room == set(seen)
+    for record in room:
+        signed = re.compile(r"error|ridge|df[12]|stderr|risk|squared_norm|^q$|^V$")
+        assert {field.name for field in dataclasses.fields(record) if signed.search(field.name)} <= seen[record]
+
+
+def every_subclass(record):
+    for one in record.__subclasses__():
+        yield one
+        yield from every_subclass(one)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 300])
