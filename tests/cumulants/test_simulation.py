@@ -274,6 +274,17 @@ def test_moments_of_samples_to_one_percent(agrees, latent):
         agrees(Estimate.of((rows @ u) ** 4), fourth, resolves=0.06)
 
 
+@pytest.mark.parametrize("prior", ["signs", "sphere"])
+def test_every_coordinate_of_a_spike_has_the_same_moments_to_one_percent(prior):
+    """E u^4 is 3/(d (d + 2)) on the sphere and 1/d^2 for signs; signs of two coordinates are independent."""
+    d, count = 4, 400_000
+    u = draw_spikes(SpikedCumulant(d, 1.0, prior), count, stream(0, "coordinates", prior))
+    assert abs(u.T @ u / count - np.eye(d) / d).max() < 5 / d / math.sqrt(count)
+    fourth = 3 / (d * (d + 2)) if prior == "sphere" else 1 / d**2
+    np.testing.assert_allclose(np.mean((u * u) ** 2, axis=0), fourth, rtol=0.0125)  # five deviations of the former
+    assert abs(np.mean(u, axis=0)).max() < 5 / math.sqrt(d * count)
+
+
 def test_networks_are_drawn_with_their_variances(agrees):
     drawn = [ReluNetwork.random(100, 60, stream(r, "drawn")) for r in range(300)]
     agrees(Estimate.of([60 * np.mean(one.first_layer**2) for one in drawn]), 1.0, resolves=0.01)

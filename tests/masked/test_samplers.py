@@ -191,6 +191,16 @@ def test_the_scale_of_all_rows_to_one_per_cent(name):
     assert stats.chi2.isf(1 - LEVEL, projected.size) < np.sum(projected**2) < stats.chi2.isf(LEVEL, projected.size)
 
 
+def test_the_scale_along_a_spike_to_one_per_cent():
+    """Second and fourth moments of 400,000 rows along each of two spikes and across both, within five deviations."""
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    covariance = models.Spiked(models.Isotropic(4, 0.2), basis[:2], [3.0, 0.7])
+    rows = sample(covariance, 400_000, stream(3, "spike"))
+    z = rows @ basis.T / np.sqrt([3.2, 0.9, 0.2, 0.2])
+    np.testing.assert_allclose(z.T @ z / len(z), np.eye(4), atol=5 * math.sqrt(2 / len(z)))
+    np.testing.assert_allclose(np.mean((z * z) ** 2, axis=0), 3, atol=5 * math.sqrt(96 / len(z)))
+
+
 def test_few_rows_have_the_second_moments_of_many():
     """Mean and variances of all entries of the Wishart law, and the exact mean of the log-determinant."""
     n, d, draws = 11, 4, 20_000
@@ -204,3 +214,16 @@ def test_few_rows_have_the_second_moments_of_many():
     logs = np.linalg.slogdet(moments)[1]
     exact = sum(digamma((n - k) / 2) for k in range(d)) + d * np.log(2 / n)
     assert abs(logs.mean() - exact) < 5 * logs.std() / np.sqrt(draws)
+
+
+def test_each_of_few_rows_loses_a_degree_of_freedom():
+    """Squared diagonal entries have the means n - k and twice these variances, others are normal: one large draw."""
+    n, d = 1200, 1000
+    triangle = second_moment_rows(n, d, stream(0, "degrees")) * math.sqrt(n / d)
+    left, k = n - np.arange(d), np.arange(d) / d
+    scores = (np.diag(triangle) ** 2 - left) / np.sqrt(2 * left)
+    assert abs(scores.mean()) < 5 / math.sqrt(d)
+    assert abs(scores @ k) < 5 * math.sqrt(k @ k)  # too many or too few for the last ones
+    above = triangle[np.triu_indices(d, 1)]
+    assert np.mean(above * above) == pytest.approx(1, abs=5 * math.sqrt(2 / above.size))
+    assert not np.tril(triangle, -1).any()
