@@ -54,6 +54,17 @@ def test_the_layer_represents_the_model_exactly():
     np.testing.assert_allclose(p / p.sum(axis=2, keepdims=True), PAIR.conditionals(STATES), atol=1e-14)
 
 
+def test_random_layers_have_the_variances_of_their_scale():
+    layer = AttentionLayer.random(700, 600, 1.5, stream(0, "variances"))
+    off = ~np.eye(700, dtype=bool)
+    for weights, size in ((layer.attention[off], 700), (layer.values.ravel(), 600)):
+        x = weights * np.sqrt(size) / 1.5
+        assert abs(x.mean()) < 5 / np.sqrt(x.size)
+        assert np.mean(x * x) == pytest.approx(1, abs=5 * np.sqrt(2 / x.size))  # 1.2 and 1 percent
+        assert np.mean((x * x) ** 2) == pytest.approx(3, abs=5 * np.sqrt(96 / x.size))
+    assert not layer.fields.any()
+
+
 def test_a_masked_site_is_the_zero_vector():
     inputs = masked_inputs(STATES[:7], 3, 2)
     assert not inputs[:, 2].any()

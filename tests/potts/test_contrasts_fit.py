@@ -51,6 +51,19 @@ def test_repeated_sequences_are_fitted_as_single_ones():
         np.testing.assert_allclose(fit_contrasts(repeated, 3, lam, mean).predictor, single, atol=1e-5)
 
 
+def test_gaussian_rows_have_the_second_moments_of_their_population():
+    """At a ridge that forbids all predictions the train errors are the variances of the rows, here to 1.2 percent."""
+    n = 300_000
+    found = fit_gaussian(POPULATION, n, 1e12, stream(0, "moments"))
+    own = POPULATION.covariance.matrix.reshape(6, 2, 6, 2)
+    for i in range(6):
+        block = own[i, :, i]
+        spread = np.sqrt(2 * np.sum(block * block) / n)  # of the mean square of a row
+        assert 5 * spread < 0.013 * np.trace(block)
+        assert found.train_error[i] == pytest.approx(np.trace(block), abs=5 * spread)
+    assert found.n == n
+
+
 def test_train_error_is_a_block_of_the_resolvent():
     data, lam = states(30), 0.05
     found, x = fit_contrasts(data, 3, lam, POPULATION.mean), contrasts(data, 3) - POPULATION.mean

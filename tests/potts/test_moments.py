@@ -87,6 +87,19 @@ def test_mean_score_of_exact_rings():
     assert_to_one_percent(found, PottsModel(ring_graph(7), U, beta=0.9))
 
 
+def test_pair_frequencies_of_exact_rings():
+    """P(s_0 = a, s_r = b) = (T^r)_ab (T^(L - r))_ba/Z at all distances r, and P(s_i = a) = (T^L)_aa/Z at all sites."""
+    L, M, U = 7, 300_000, np.array([[1.0, 0.2, -0.5], [0.2, 0.0, 0.4], [-0.5, 0.4, 0.7]])
+    states, T = sample_ring(L, U, 0.9, M, stream(9)), np.exp(0.9 * U)
+    around = np.linalg.matrix_power(T, L)
+    for r in range(1, L):
+        exact = np.linalg.matrix_power(T, r) * np.linalg.matrix_power(T, L - r).T / np.trace(around)
+        drawn = np.bincount(3 * states[:, 0] + states[:, r], minlength=9).reshape(3, 3) / M
+        assert np.all(abs(drawn - exact) < 5 * np.sqrt(exact * (1 - exact) / M))
+        alone = np.bincount(states[:, r], minlength=3) / M
+        np.testing.assert_allclose(alone, np.diag(around) / np.trace(around), atol=5 * 0.5 / np.sqrt(M))
+
+
 def test_mean_score_of_stacks_in_random_order():
     """One symmetric layer has the conditional distributions of a pair model, whose score is known."""
     A, V = np.array([[0, 0.8, -0.4], [0.8, 0, 0.6], [-0.4, 0.6, 0]]), np.array([[1.0, -0.5], [-0.5, 0.9]])
