@@ -164,6 +164,21 @@ def test_projections_have_unit_rows_on_average(p, d):
     assert low < total < high
 
 
+@pytest.mark.parametrize("noise", [0.0, 9.0])
+def test_noise_of_labels_of_features_to_one_percent(noise):
+    """Second and fourth moments of linear labels, and the share of signs that agree with those without noise."""
+    n, options = 300_000, {"activation": "relu", "samples_per_input": 3.0, "features_per_input": 1.0, "lam": 0.1}
+    task = FeatureTask(RandomFeatures(**options, labels="linear", noise=noise), 3, stream(0, "labels"))
+    y = task.draw(n, stream(1, "labels"))[1] / np.sqrt(1 + noise)
+    assert np.mean(y * y) == pytest.approx(1, abs=5 * np.sqrt(2 / n))
+    assert np.mean((y * y) ** 2) == pytest.approx(3, abs=5 * np.sqrt(96 / n))
+    signs = FeatureTask(RandomFeatures(**options, labels="sign", noise=noise), 3, stream(0, "labels"))
+    inputs, drawn = signs._drawn(n, stream(2, "labels"))
+    wrong = np.mean(drawn != np.sign(inputs @ signs.teacher))
+    exact = np.arctan(np.sqrt(noise)) / np.pi
+    assert wrong == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / n))
+
+
 def test_features_are_centered_and_labeled_by_the_inputs():
     model = RandomFeatures(activation="relu", samples_per_input=3.0, features_per_input=1.5, lam=0.1, labels="linear")
     """Bounds at six standard deviations over rows, and at seven for the largest of 600 correlations."""

@@ -142,3 +142,13 @@ def test_an_untrained_network_has_the_variance_that_is_said():
     network = random_network(50, 30, stream(0, "untrained"))
     assert chi2.isf(1 - 1e-6, 1500) < 30 * np.sum(network.first_layer**2) < chi2.isf(1e-6, 1500)
     assert set(network.readout) == {-1.0, 1.0}
+
+
+def test_untrained_networks_have_the_variance_of_their_inputs():
+    network = random_network(600, 500, stream(0, "variance"))
+    x = network.first_layer.ravel() * np.sqrt(500)
+    assert abs(x.mean()) < 5 / np.sqrt(x.size)
+    assert np.mean(x * x) == pytest.approx(1, abs=5 * np.sqrt(2 / x.size))  # 1.3 percent
+    assert np.mean((x * x) ** 2) == pytest.approx(3, abs=5 * np.sqrt(96 / x.size))
+    assert set(network.readout) == {-1.0, 1.0}
+    assert abs(network.readout.mean()) < 5 / np.sqrt(600)

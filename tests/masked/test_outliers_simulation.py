@@ -41,13 +41,13 @@ def test_delocalized_spike_in_two_level_noise(agrees, method, lam, strength, res
 
 @pytest.mark.parametrize("noise", [TwoLevel(10, 0.3, 4.0, 0.2), AR1(10, 0.5)])
 def test_rows_that_stand_for_many_have_their_variance_along_the_spike(noise):
-    """Each mean of (x.u)^2 over 4000 rows is that of a chi-square law; the mean over 70 directions to 1.4 percent."""
+    """Each mean of (x.u)^2 over 4000 rows is that of a chi-square law; the mean over 150 directions to 1 percent."""
     data, n, ratios = SpikedData(noise, strength=6.0, alpha=400.0, method="pca"), 4000, []
-    for r in range(70):
+    for r in range(150):
         u, X = _draw(data, 10, stream(r, "along"), "gaussian")
         ratios.append(np.mean((X @ u) ** 2) / (6 + u @ noise.matrix @ u))
-    assert np.mean(ratios) == pytest.approx(1, abs=5 * math.sqrt(2 / n / 70))
-    assert np.var(ratios) == pytest.approx(2 / n, rel=0.85)  # five deviations
+    assert np.mean(ratios) == pytest.approx(1, abs=5 * math.sqrt(2 / n / 150))
+    assert np.var(ratios) == pytest.approx(2 / n, rel=0.6)  # five deviations
 
 
 def test_a_wrong_overlap_would_be_seen(agrees):
