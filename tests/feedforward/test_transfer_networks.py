@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from simulate.core import stream
 from simulate.feedforward import draw_teachers, linear_alignment, train_multilayer, transfer_network
 from simulate.feedforward.multilayer import Multilayer, gradient, logistic_loss
 from theory.models import NetworkTransfer
@@ -161,3 +162,16 @@ def test_bad_samples_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             train_multilayer(network, bad_X, bad_y, rng(), n_steps=1)
+
+
+def test_both_teachers_and_their_inputs_have_their_variances_to_one_percent():
+    """The target's layers are r times those of the source and sqrt(1 - r^2) times new ones, of the same variance."""
+    task = NetworkTransfer(n_inputs=400, width=420, layer_overlaps=(0.3, -0.8, 0.5), weight_variance=1.5)
+    teachers = draw_teachers(task, stream(0, "variances"))
+    for size, old, new, r in zip((400, 420), *(one.network.layers for one in teachers), (0.3, -0.8), strict=False):
+        x, y = (layer[:-1].ravel() * np.sqrt(size / 1.5) for layer in (old, new))
+        for values in (x, y):
+            assert np.mean(values * values) == pytest.approx(1, abs=5 * np.sqrt(2 / x.size))  # 1.7 percent
+        assert np.mean(x * y) == pytest.approx(r, abs=5 * np.sqrt((1 + r * r) / x.size))
+    inputs, _ = teachers[0].samples(1000, stream(1, "variances"))
+    assert np.mean(inputs**2) == pytest.approx(1, abs=5 * np.sqrt(2 / inputs.size))

@@ -12,6 +12,12 @@ from theory.models import NestedFeatures
 FEATURES = NestedFeatures(dimensions=(200, 50, 20), kept_powers=(1, 0.8, 0.5), noise=0.1)
 
 
+def test_all_depths_are_measured_where_none_are_named():
+    all_of_them = frozen_risks(FEATURES, 50, [0.1, 1.0], stream(0, "depths"))
+    named = frozen_risks(FEATURES, 50, [0.1, 1.0], stream(0, "depths"), depths=[0, 1, 2])
+    np.testing.assert_array_equal(all_of_them, named)
+
+
 def test_risks_of_every_depth_at_the_best_ridge(agrees):
     n = 100
     law = frozen_risk(FEATURES, n)

@@ -36,6 +36,7 @@ from theory.models import (
     GaussianCovariateModel,
     GaussianMixture,
     GeneralizedLinearModel,
+    Isotropic,
     Modes,
     MulticlassMixture,
     RandomFeatures,
@@ -152,6 +153,18 @@ def test_random_inputs_share_the_covariance(law):
         assert found[-1] < high
     with pytest.raises(ValueError, match="inputs must be one of"):
         random_inputs(covariance, n, stream(0), "cauchy")
+
+
+@pytest.mark.parametrize("law", ["gaussian", "mixture", "rademacher", "features"])
+def test_the_size_of_random_inputs_to_one_percent(law):
+    """Their mean square, within five deviations; features have it for p -> infinity, here to one percent."""
+    p, n = (300, 2000) if law == "features" else (4, 200_000)
+    rows = random_inputs(Isotropic(p, 0.25), n, stream(0, "size", law), law)
+    exact = 0.25 * p + (4.0 if law == "mixture" else 0.0)  # the two clusters lie at the distance 2 from the origin
+    power = np.sum(rows**2, axis=1)
+    assert 5 * power.std() / np.sqrt(n) < 0.01 * exact
+    off = 0.01 * exact if law == "features" else 5 * power.std() / np.sqrt(n) + 1e-12
+    assert power.mean() == pytest.approx(exact, abs=off)
 
 
 @pytest.mark.parametrize(("p", "d"), [(8, 5), (5, 8)])

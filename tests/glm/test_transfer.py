@@ -152,3 +152,16 @@ def test_untrained_networks_have_the_variance_of_their_inputs():
     assert np.mean((x * x) ** 2) == pytest.approx(3, abs=5 * np.sqrt(96 / x.size))
     assert set(network.readout) == {-1.0, 1.0}
     assert abs(network.readout.mean()) < 5 / np.sqrt(600)
+
+
+def test_inputs_of_a_task_have_the_power_of_the_arcsine_law_to_one_percent():
+    """E erf(u)^2 = 2/pi arcsin(2 v/(1 + 2 v)) for u of variance v, the squared length of a row of the map."""
+    task, n = HiddenManifold(np.array([[0.2, 0.1], [-0.3, 0.6]]), np.array([1.0, 2.0])), 400_000
+    inputs, labels = draw_task(task, n, stream(0, "power"))
+    v = np.sum(task.input_map**2, axis=1)
+    squares = inputs**2
+    off = 5 * squares.std(axis=0) / np.sqrt(n)
+    exact = 2 / np.pi * np.arcsin(2 * v / (1 + 2 * v))
+    assert np.all(off < 0.0115 * exact)
+    assert np.all(abs(squares.mean(axis=0) - exact) < off)
+    assert abs(labels.mean()) < 5 / np.sqrt(n)

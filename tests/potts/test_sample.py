@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, chisquare
 
 from simulate.core import Estimate, stream
-from simulate.potts import MixingError, make_dynamics, observables, run, sample
+from simulate.potts import MixingError, make_dynamics, observables, run, sample, sampling
 from simulate.potts.observables import color_symmetry, is_color_symmetric
 from simulate.potts.starts import ordered_and_random
 from theory.models import DensePottsModel, Interaction, ManyBodyPottsModel, PottsModel, SquareLatticePotts
@@ -147,6 +147,15 @@ def test_records_are_as_rare_as_a_round_and_the_samples_allow(length, thin, stri
     assert thin % stride == 0
     assert length // run._stride(length, None) >= min(length, run.RECORDS)
     assert length // stride >= min(length, run.RECORDS)
+
+
+@pytest.mark.parametrize(("n_samples", "plain", "tempered"), [
+    (1, 8, 8), (4608, 9, 9), (8704, 17, 16), (70_000, 128, 16),
+])  # fmt: skip
+def test_the_number_of_chains_where_none_is_given(n_samples, plain, tempered):
+    """One for each 512 samples, at least 8 for R-hat, and at most 128, or 16 that exchange their temperatures."""
+    assert sampling._number_of_chains(None, n_samples, None) == plain
+    assert sampling._number_of_chains(None, n_samples, np.array([0.5, 1.0])) == tempered
 
 
 def test_a_pilot_after_a_given_burn_in_grows_until_it_is_mixed():
