@@ -59,3 +59,15 @@ def test_mean_signs_are_averaged_over_as_many_draws_and_layers_as_asked_for(monk
     surrogate = erf(driven / np.sqrt(2))
     assert found.slopes[0] == pytest.approx(means @ surrogate / (surrogate @ surrogate))
     assert found.excess_errors[0] == pytest.approx(np.mean((means - surrogate) ** 2 - (1 - means**2) / 39))
+
+
+def test_layers_are_drawn_with_the_variance_of_their_biases_to_one_percent():
+    network, rng = BinaryNetwork(mean_variance=0.7, bias_variance=0.3), stream(0, "biases")
+    layers = [Layer.random(network, 40, rng) for _ in range(5000)]
+    x = np.concatenate([layer.biases for layer in layers]) / np.sqrt(0.3)
+    assert abs(x.mean()) < 5 / np.sqrt(x.size)
+    assert np.mean(x * x) == pytest.approx(1, abs=5 * np.sqrt(2 / x.size))  # 1.6 percent
+    assert np.mean((x * x) ** 2) == pytest.approx(3, abs=5 * np.sqrt(96 / x.size))
+    signs = np.array([layer.signs for layer in layers[:500]])
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(signs.mean()) < 5 / np.sqrt(signs.size)
