@@ -4,6 +4,7 @@ import math
 
 from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.residuals import SIGNS
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.wording import WIDTH, counted, listed, paragraphs
 from figures.core.render import render
@@ -111,9 +112,13 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
         else ""
     )
     value = "dependence" if found.is_short else "score"
+    signs, chance = "", "by chance alone"
+    if found.is_short:
+        signs = f", and of {SIGNS} trials in which what remains of two letters is multiplied with random signs"
+        chance = "by chance alone, at most"
     limit = (
         f"above {found.limit:.3g}. This limit is the largest {value} of {found.permutations} alignments in which each "
-        f"column was shuffled by itself, so that nothing interacts{wider}; by chance alone, "
+        f"column was shuffled by itself, so that nothing interacts{wider or signs}; {chance} "
         f"{100 * found.false_alarms:.0f} % of alignments without interactions would have a pair above it"
     )
     if not analysis.is_evidence:
