@@ -139,7 +139,7 @@ def require_memory_for(options: argparse.Namespace) -> None:
 
 
 def remedy(shape: TableShape, options: argparse.Namespace, jobs: int, available: float) -> str:
-    """Advise what makes an analysis fit into the bytes there are: fewer rows, columns or processes, if one alone does."""
+    """Advise what fits an analysis into the bytes there are: fewer rows, columns or processes, if one alone does."""
 
     def fits(rows: int, columns: int, processes: int = jobs) -> bool:
         part = rows * columns / (shape.rows * shape.columns)

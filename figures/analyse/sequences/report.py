@@ -149,8 +149,9 @@ def _indirect(analysis: SequenceAnalysis) -> list[str]:
     return [
         "These pairs may depend on each other through third sites only. A pair of sites with "
         f"{analysis.n_colors} letters has {unknown} unknown couplings, and the "
-        f"sequences count as {analysis.effective_number:.0f}, fewer than {FEW} for each of them: too few to tell direct from indirect pairs where sites depend strongly on each other "
-        "(in simulated chains of 5, 6 and 8 sites that each copy the site before in 9 of 10 cases, 600 sequences of 20 "
+        f"sequences count as {analysis.effective_number:.0f}, fewer than {FEW} for each of them: too "
+        "few to tell direct from indirect pairs where sites depend strongly on each other (in simulated chains of 5, 6 "
+        "and 8 sites that each copy the site before in 9 of 10 cases, 600 sequences of 20 "
         "letters had an indirect pair above the limit in 8, 25 and 52 % of files). More sequences would tell, or an "
         "alphabet in which similar letters are one."
     ]

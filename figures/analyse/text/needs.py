@@ -103,7 +103,7 @@ def require_memory_for(options: argparse.Namespace) -> None:
 
 
 def remedy(size: CorpusSize, options: argparse.Namespace, available: float) -> str:
-    """Advise what makes an analysis fit into the bytes there are: a tenth of the documents, or of the words, if it does."""
+    """Advise what makes an analysis fit into the bytes there are: a tenth of the documents, or of the words."""
     part = 0.1
     counts = {name: getattr(size, name) * part for name in ("documents", "tokens", "entries", "n_bytes")}
     ways = [
