@@ -1,5 +1,6 @@
 """What an analysis would need: memory and time, said before a long run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +25,11 @@ class Needs:
         return paragraphs([f"{printable(file)}: {_said(self, available_bytes())}"], width)
 
 
-def require_affordable(file: Path, needs: Needs, remedy: str) -> None:
-    """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
+def require_affordable(file: Path, needs: Needs, remedy: Callable[[float], str]) -> None:
+    """Raise a DataError where the analysis needs more memory than there is, with a remedy for so many bytes."""
     available = available_bytes()
     if needs.memory > available:
-        raise DataError(file, f"{_said(needs, available)} {remedy}")
+        raise DataError(file, f"{_said(needs, available)} {remedy(available)}")
 
 
 def _said(needs: Needs, available: float) -> str:

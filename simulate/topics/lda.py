@@ -21,6 +21,7 @@ PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overfl
 MOST_SWEEPS = 10**9  # over all chains
 # By default: one chain often stops with two topics mixed, and seldom do the best two of four mix the same ones.
 CHAINS = 4
+RECORDS = 8  # two in each quarter of a run: fewer say nothing of its change
 DRIFT = 1e-3  # relative change of the log joint probability between two quarters of a run that has settled
 NONE, UNKNOWN = 0.0, 1.0  # what is reported for a single topic; and where a run or a single chain cannot tell
 # Largest distance between two states of one topic. On 144 planted corpora, of topics of disjoint and of common words,
@@ -200,7 +201,7 @@ def _drift(log_joint: Array, n_topics: int) -> float:
     quarter = log_joint.shape[1] // 4
     if n_topics == 1:
         return NONE
-    if quarter < 2:
+    if log_joint.shape[1] < RECORDS:
         return UNKNOWN
     last, before = log_joint[:, -quarter:].mean(axis=1), log_joint[:, -2 * quarter : -quarter].mean(axis=1)
     return float(np.max(abs(last - before) / np.maximum(abs(last), np.finfo(float).tiny)))
@@ -216,17 +217,28 @@ def _matched_distances(topics: Array, others: Array) -> Array:
 def _reason(drift: float, distances: Array, chains: int) -> str:
     """Says why the topics of these chains are not to be relied on; empty where nothing speaks against them."""
     reasons = []
-    if not drift < DRIFT:
-        reasons.append(f"the log joint probability still changes by {drift:.2g} of itself, not less than {DRIFT:g}")
+    if np.isnan(drift):
+        reasons.append("the log joint probability is not a number (NaN) in some record")
+    elif drift == UNKNOWN:
+        reasons.append(f"fewer than {RECORDS} records cannot tell whether the log joint probability still changes")
+    elif not drift < DRIFT:
+        said = _apart(drift, DRIFT)
+        reasons.append(f"the log joint probability still changes by {said} of itself, not less than {DRIFT:g}")
     if chains == 1 and len(distances) > 1:
         reasons.append("a single chain cannot tell topics from mixtures of topics")
     elif not distances.max() < SAME_TOPIC:
         unlike = int((distances >= SAME_TOPIC).sum())
         reasons.append(
             f"the two most probable of {chains} chains differ in {unlike} of {len(distances)} topics, one of which has "
-            f"a distance of {distances.max():.2g}, not below {SAME_TOPIC:g}"
+            f"a distance of {_apart(distances.max(), SAME_TOPIC)}, not below {SAME_TOPIC:g}"
         )
     return "; ".join(reasons)
+
+
+def _apart(value: float, limit: float) -> str:
+    """Return `value` with two digits, or with as many more as tell it from a limit that it does not equal."""
+    written = (f"{value:.{digits}g}" for digits in range(2, 18))
+    return f"{value:g}" if value == limit else next(text for text in written if float(text) != limit)
 
 
 def _log_evidence(counts: NDArray[Any], prior: float) -> float:

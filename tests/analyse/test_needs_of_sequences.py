@@ -151,3 +151,15 @@ def test_the_time_of_many_sequences_is_estimated_from_a_part(monkeypatch):
     monkeypatch.setattr(needs, "MOST_COMPARED", 90)
     counted = re.search(r"count as about (\d+)\.", needs.needs(data, options).basis)
     assert 60 < int(counted[1]) <= 180
+
+
+def test_only_several_processes_are_told_to_be_fewer(monkeypatch):
+    def fails(*_, **__):
+        raise TaskError("MemoryError: none left")
+
+    monkeypatch.setattr("figures.analyse.sequences.carry_out.sweep", fails)
+    for jobs, told in ((1, False), (2, True)):
+        with in_processes(jobs, None, None) as carry_out, pytest.raises(MemoryError) as error:
+            carry_out([])
+        assert ("--jobs 1" in str(error.value)) == told
+        assert "take fewer columns" in str(error.value)

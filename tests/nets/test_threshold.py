@@ -1,6 +1,7 @@
 """Sample thresholds of one layer and of stacks: reference values, sampled spiked matrices, limits, ascents."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_whitening_does_nothing_where_the_colors_are_equally_frequent():
 
 def test_colors_that_never_occur_are_left_out_of_the_whitening():
     states = np.array([[0, 0], [0, 0], [1, 1], [1, 0]])
-    two, three = (nets.population_signal(Sequences(states, n), whitened=True) for n in (2, 3))
+    two, three = (nets.population_signal(Sequences(states, n), whitened=True, least_share=0) for n in (2, 3))
     assert three == pytest.approx(2 / 3 * two, rel=1e-9)
 
 
@@ -137,6 +138,47 @@ def test_independent_sites_have_no_signal():
     assert nets.spectral_threshold(3, 2, nets.population_signal(model)).n_samples == math.inf
     one_color = Sequences(np.zeros((5, 3), dtype=int), 2)
     assert nets.population_signal(one_color) == 0
+
+
+@pytest.mark.parametrize("whitened", [False, True])
+def test_samples_of_independent_sites_have_no_signal_above_noise(whitened):
+    """Their top value is near the noise, which at most 5 in 100 exceed: 7 of 40 or more do in one of 500 runs."""
+    found = []
+    for seed in range(40):
+        rng = stream(seed, "independent sites")
+        marginals = rng.dirichlet(np.full(4, 3.0), 6)
+        states = np.stack([rng.choice(4, 300, p=p) for p in marginals], axis=1)
+        found.append(nets.spectral_signal(Sequences(states, 4), whitened=whitened))
+    assert sum(each.is_above_noise for each in found) < 7
+    assert np.median([each.signal / each.noise for each in found]) > 0.4  # the bound is not far above
+    one = next(each for each in found if not each.is_above_noise)
+    assert math.isnan(one.share)
+    with pytest.raises(ValueError, match="share must be a real number, got nan"):
+        nets.spectral_threshold(6, 4, one.signal, share=one.share)
+    with pytest.raises(ValueError, match=r"above those of independent sites.*take more samples"):
+        nets.population_signal(Sequences(stream(0, "no signal").integers(4, size=(200, 6)), 4), whitened=whitened)
+
+
+def test_the_noise_of_equal_frequencies_is_that_of_a_white_matrix():
+    """With s = sqrt(2/M)/C the edge is s (sqrt(n1) + sqrt(n2)), and 2.45 s more are exceeded in 5 % at most."""
+    L, C, M = 5, 3, 3**5
+    states = np.array(list(product(range(C), repeat=L)))
+    found = nets.spectral_signal(Sequences(states, C))
+    edge = math.sqrt(10) + math.sqrt(3) + math.sqrt(2 * math.log(20))
+    assert found.noise == pytest.approx(math.sqrt(2 / M) / C * edge, rel=1e-9)
+    assert not found.is_above_noise
+
+
+def test_constant_data_and_one_sequence_have_nothing_to_learn():
+    for states in (np.zeros((50, 4), int), [[0, 1, 2]]):
+        found = nets.spectral_signal(Sequences(states, 3))
+        assert (found.signal, found.is_above_noise) == (0, False)
+        assert math.isnan(found.share)
+    independent = nets.spectral_signal(PottsModel(np.zeros((3, 3)), np.eye(2), [[0.0, 1.0]] * 3))
+    assert not independent.is_above_noise
+    assert math.isnan(independent.share)
+    coupled = nets.spectral_signal(pair_model(5, 3, 0.3, 0.05))
+    assert (coupled.noise, coupled.is_above_noise) == (0.0, True)
 
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])

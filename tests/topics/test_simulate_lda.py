@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from simulate.core import stream
 from simulate.topics import gibbs_lda, sample_topic_documents
-from simulate.topics.lda import LdaChain, _matched_distances
+from simulate.topics.lda import LdaChain, _matched_distances, _reason
 from theory.models.topics import TopicModel
 
 PASSES = 1e-6
@@ -172,7 +172,7 @@ def test_report():
     fit = gibbs_lda(counts, 3, stream(0, "fit"), sweeps=25, chains=2)
     assert list(fit.recorded) == [10, 20, 25]
     assert (fit.residual, fit.converged) == (1.0, False)  # three records do not tell
-    assert fit.reason.startswith("the log joint probability still changes by 1 of itself")
+    assert fit.reason.startswith("fewer than 8 records cannot tell whether the log joint probability still changes")
     assert fit.distances.shape == (3,)
     assert fit.log_joint.shape == (2, 3)
     assert fit.best == fit.log_joint[:, -1].argmax()
@@ -211,3 +211,14 @@ def test_progress_is_shown(capsys):
 def test_bad_fits_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         gibbs_lda(COUNTS, **{"n_topics": 2, "rng": stream(0), **options})
+
+
+def test_the_reason_tells_a_change_from_its_limit():
+    """Two digits of .0010004 are those of the limit .001, which it is said to exceed."""
+    same = np.zeros(2)
+    assert _reason(0.0010004, same, 4).endswith("still changes by 0.0010004 of itself, not less than 0.001")
+    assert _reason(0.0234, same, 4).endswith("still changes by 0.023 of itself, not less than 0.001")
+    assert _reason(0.001, same, 4).endswith("still changes by 0.001 of itself, not less than 0.001")
+    assert _reason(0.0, np.array([0.2502, 0.1]), 4).endswith("one of which has a distance of 0.2502, not below 0.25")
+    assert _reason(np.nan, same, 4) == "the log joint probability is not a number (NaN) in some record"
+    assert _reason(0.0009999, same, 4) == ""

@@ -1,7 +1,7 @@
 """How many samples one layer of factored attention needs before its spectral start shows the true couplings."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from theory.core.results import Result
 from theory.models import PottsModel, Sequences
 from theory.models.potts import zero_sum
 from theory.models.potts.one_hot_contrasts import helmert
-from theory.nets.law import Data, law_of
+from theory.nets.law import ROUNDING, Data, law_of
 from theory.nets.moments import second_moments_of
+from theory.nets.noise_edge import are_samples, noise_edge
 
 LEAST_SHARE = 0.5  # of the squared covariances of pairs, below which one product is no description of them
 UNEQUAL = 0.1  # largest relative deviation of a color's frequency from 1/C that counts as equal
@@ -44,14 +45,22 @@ class SpectralSignal(Result):
     `signal` is the top singular value theta of the rearranged covariance. `share` is theta^2 over the sum of the
     squares of all covariances of pairs of sites, which is that of all squared singular values, with those of the parts
     that no symmetric V expresses: the part of what pairs of sites say that one layer of factored attention can learn.
-    It is 1 for weak couplings J_ij U_ab, also where sites are independent, and small where pairs have tables of their
-    own.
+    It is 1 for weak couplings J_ij U_ab, and small where pairs have tables of their own. `noise` is what the top value
+    of independent sites with these marginals stays below in at least 95 of 100 samples of this size, 0 for a law that
+    is known exactly. A signal that is not above it is no signal: nothing is to be learned from it, `is_above_noise` is
+    False, and the share is NaN, of data with nothing in them as of a sample that is too small.
     """
 
     n_sites: int
     n_colors: int
     signal: float
     share: float
+    noise: float
+
+    @property
+    def is_above_noise(self) -> bool:
+        """Say whether the top value tells these data from independent sites."""
+        return self.signal > max(self.noise, ROUNDING)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,10 +90,13 @@ def spectral_threshold(n_sites: int, n_colors: int, signal: float, *, share: flo
     The threshold is that of the product A_ij V_ab which is found, and says nothing of what it misses. `share` is how
     much of the squared covariances of pairs it is (see `spectral_signal`), 1 for couplings J_ij U_ab; below .5 the
     threshold is refused, because one layer then learns less than half of what pairs of sites say, however many samples
-    there are. In exact fits to 18 small laws, between couplings of one product and tables drawn for every pair alone,
-    the gain of one layer over independent sites, in units of that of all pairs, was the share within .12.
+    there are. A signal without a share is taken at its word, that all covariances are those of one product: for the
+    number of `linear_response_signal` this is so, and that of `population_signal` was tested (to one half), but of any
+    other number nothing is known, and the share of the data belongs beside it. In exact fits to 18 small laws, between
+    couplings of one product and tables drawn for every pair alone, the gain of one layer over independent sites, in
+    units of that of all pairs, was the share within .12.
 
-    ValueError for fewer than two sites or colors, for a negative signal, and for a share below .5.
+    ValueError for fewer than two sites or colors, for a negative signal, and for a share below .5 or NaN.
 
     >>> round(spectral_threshold(60, 10, 0.1342).n_samples, 6)
     313.413612
@@ -181,7 +193,8 @@ def population_signal(model: Data, *, whitened: bool = False, least_share: float
 
     ValueError where theta^2 is less than the part `least_share` of the squared covariances of all pairs: these are not
     those of one product A_ij V_ab, and theta does not say how they are learned (see `spectral_signal`, which returns
-    both numbers and refuses none).
+    both numbers and refuses none), and for `Sequences` of equal weights whose top value is not above that of as many
+    sequences of independent sites. With a `least_share` of 0 nothing is refused.
 
     >>> from theory.models.potts import complete_graph
     >>> pair = PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1)
@@ -190,6 +203,12 @@ def population_signal(model: Data, *, whitened: bool = False, least_share: float
     """
     found = spectral_signal(model, whitened=whitened)
     least = checks.between("least_share", least_share, 0.0, 1.0, closed=(True, True))
+    if are_samples(model) and least > 0 and 0 < found.signal <= found.noise:
+        raise ValueError(
+            "model must have pair covariances above those of independent sites, got a top value of "
+            f"{found.signal:.6g}, where samples of this size have up to {found.noise:.6g} by chance: nothing is to be "
+            "learned from them; take more samples; least_share=0 returns the top value nevertheless"
+        )
     if found.share < least:
         raise ValueError(
             f"model must have pair covariances of which one product A_ij V_ab is a share of at least {least:g}, got "
@@ -206,7 +225,8 @@ def spectral_signal(model: Data, *, whitened: bool = False) -> SpectralSignal:
     Arguments are those of `population_signal`. Covariances of a sample, given as `Sequences`, add up to more than those
     of the population: what independent sites of these marginals would give in as many samples, 1/(the sum of the
     squared weights), is subtracted before the share is taken. A share of a few hundred samples is therefore rough, and
-    the weights must count samples, not states of a law.
+    the weights must count samples, not states of a law. The share is NaN where the top value is not above the noise of
+    independent sites.
 
     >>> from theory.models.potts import complete_graph
     >>> found = spectral_signal(PottsModel(complete_graph(3), [[1, 0], [0, 1]], beta=0.1))
@@ -226,12 +246,16 @@ def spectral_signal(model: Data, *, whitened: bool = False) -> SpectralSignal:
     k, m = np.triu_indices(C - 1)
     columns = symmetric[i, j][:, k, m] * np.where(k == m, 1.0, math.sqrt(2))
     top, total = float(math.sqrt(2) * np.linalg.norm(columns, ord=2)), 2 * float(np.sum(inner[i, j] ** 2))
+    noise = 0.0
     if isinstance(model, Sequences):
         size = 1 / float(np.sum(law.probabilities**2))
         centered = np.array([np.diag(q) - np.outer(q, q) for q in marginals])
         variances = np.einsum("iab,iak,ibk->i", centered, bases, bases)
         total -= 2 * float(np.sum(variances[i] * variances[j])) / size
-    return SpectralSignal(L, C, top, min(1.0, top**2 / total) if total > 0 else 1.0)
+        noise = noise_edge(np.einsum("iab,iak,ibl->ikl", centered, bases, bases, optimize=True)) * math.sqrt(2 / size)
+    share = min(1.0, top**2 / total) if total > 0 else 1.0
+    found = SpectralSignal(L, C, top, share, noise)
+    return found if found.is_above_noise else replace(found, share=math.nan)
 
 
 def _whitening(marginals: Array, basis: Array) -> Array:
@@ -258,10 +282,8 @@ def _shape(n_sites: int, n_colors: int) -> tuple[float, float]:
 
 
 def _sizes(n_sites: Any, n_colors: Any) -> tuple[int, int]:
-    L, C = (
-        int(checks.dimension(value, least=2, name=name))
-        for name, value in (("n_sites", n_sites), ("n_colors", n_colors))
-    )
+    named = (("n_sites", n_sites), ("n_colors", n_colors))
+    L, C = (int(checks.dimension(value, least=2, name=name)) for name, value in named)
     for name, value in (("n_sites", L), ("n_colors", C)):
         if value > 1e12:
             raise ValueError(f"{name} must be at most 1e12, got {value}")

@@ -7,7 +7,9 @@ that it uses, or of d x d numbers; how many was measured step by step, as reside
 """
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import joblib
 
@@ -99,7 +101,11 @@ class Sizes:
 
 def matrix_needs(options: argparse.Namespace) -> Needs:
     """Return what an analysis with these options needs; the DataErrors are those of reading, as far as it goes."""
-    shape = table_shape(
+    return needs_of(_shape(options), options, joblib.effective_n_jobs(options.jobs))
+
+
+def _shape(options: argparse.Namespace) -> TableShape:
+    return table_shape(
         options.file,
         header=options.header,
         columns=options.columns,
@@ -108,7 +114,6 @@ def matrix_needs(options: argparse.Namespace) -> Needs:
         missing=options.missing,
         decimal=options.decimal,
     )
-    return needs_of(shape, options, joblib.effective_n_jobs(options.jobs))
 
 
 def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs:
@@ -129,5 +134,33 @@ def needs_of(shape: TableShape, options: argparse.Namespace, jobs: int) -> Needs
 
 def require_memory_for(options: argparse.Namespace) -> None:
     """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
-    remedy = "Take fewer rows, or fewer columns with --columns"
-    require_affordable(options.file, matrix_needs(options), remedy)
+    shape, jobs = _shape(options), joblib.effective_n_jobs(options.jobs)
+    require_affordable(options.file, needs_of(shape, options, jobs), partial(remedy, shape, options, jobs))
+
+
+def remedy(shape: TableShape, options: argparse.Namespace, jobs: int, available: float) -> str:
+    """Advise what fits an analysis into the bytes there are: fewer rows, columns or processes, if one alone does."""
+
+    def fits(rows: int, columns: int, processes: int = jobs) -> bool:
+        part = rows * columns / (shape.rows * shape.columns)
+        smaller = replace(shape, rows=rows, columns=columns, held=shape.held * part, reading=shape.reading * part)
+        return needs_of(smaller, options, processes).memory <= available
+
+    rows = _most(lambda n: fits(n, shape.columns), shape.rows)
+    columns = _most(lambda d: fits(shape.rows, d), shape.columns)
+    ways = [
+        *([f"fewer rows (about {rows} of {shape.rows})"] if rows >= LEAST_ROWS else []),
+        *([f"fewer columns with --columns (about {columns} of {shape.columns})"] if columns >= 2 else []),
+        *(["one process (--jobs 1)"] if jobs != 1 and fits(shape.rows, shape.columns, 1) else []),
+    ]
+    return f"Take {', or '.join(ways) or 'fewer rows and also fewer columns with --columns'}"
+
+
+def _most(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number below `most` that fits, rounded down to two digits; 0 where not even two do."""
+    low, high = 1, max(most, 2)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    unit = 10 ** max(0, len(str(low)) - 2)
+    return low // unit * unit if low >= 2 else 0

@@ -101,17 +101,17 @@ def analyse_sequences(
             choice = (note,)
         values: dict[str, Any] = carry_out(
             [
-                *_tasks(colors, own, split, own_sizes, gap, settings),
+                *_tasks(colors, own, split, own_sizes, gap, settings, seed),
                 *noise_tasks(colors, own.weights, gap, settings, separation, seed),
             ]
         )
     losses = [as_estimates(values[f"training/{n}"]) for n in own_sizes]
-    scores, norms, first, second, depend, _ = values["map"]
+    scores, norms, first, second, depend, by_chance, _ = values["map"]
     favored = np.stack([first, second], axis=2).astype(int)
     every = ranked_pairs(scores, norms, favored, 1, varying, depend if L <= SHORT else None)
     pairs = [pair for pair in every if pair.j - pair.i >= separation]
     noise = [value for key, value in values.items() if key.startswith("noise/")]
-    evidence = judged(noise, scores, varying, pairs, separation)
+    evidence = judged(noise, scores, varying, pairs, separation, by_chance)
     places = np.arange(1, L + 1) if columns is None else np.asarray(columns)
     pair, alone, gain = zip(*losses, strict=True)
     stopped = _stopped(values, max_iter)
@@ -192,13 +192,14 @@ def _tasks(
     sizes: Sequence[int],
     gap: int | None,
     settings: Settings,
+    seed: int,
 ) -> list[Task]:
     """Return the fits as tasks, the longest first, so that no core is idle at the end."""
     held = split.held_out
     test = (colors[held], own.weights[held], own.clusters[held])
     rough = replace(settings, tol=max(settings.tol, LEARNING_TOL))
     fits = [Task(f"training/{n}", learning_task, (colors[split.training[:n]], *test, rough)) for n in reversed(sizes)]
-    return [Task("map", map_task, (colors, own.weights, gap, settings)), *fits]
+    return [Task("map", map_task, (colors, own.weights, gap, settings, seed)), *fits]
 
 
 def _stopped(values: dict[str, Any], max_iter: int) -> tuple[str, ...]:

@@ -26,17 +26,17 @@ def in_processes(jobs: int, label: str | None, work: Work | None) -> Iterator[Sw
         yield partial(_carried_out, n_jobs=jobs, on_finished=advance)
 
 
-def _carried_out(tasks: Iterable[Task], **options: Any) -> dict[str, Any]:
+def _carried_out(tasks: Iterable[Task], n_jobs: int, **options: Any) -> dict[str, Any]:
     try:
-        return sweep(tasks, **options)
+        return sweep(tasks, n_jobs=n_jobs, **options)
     except TaskError as error:
         if "MemoryError" not in str(error).splitlines()[-1]:
             raise
     except BrokenProcessPool:
         pass  # the system ends the process that takes too much
+    processes = ", run fewer processes (--jobs 1)," if n_jobs > 1 else ""
     raise MemoryError(
-        "the memory ran out while the pair model was fitted; take fewer columns, run fewer processes (--jobs 1), or "
-        "close other programs"
+        f"the memory ran out while the pair model was fitted; take fewer columns{processes} or close other programs"
     )
 
 

@@ -3,7 +3,9 @@
 Which score it is depends on the number of sites. Of more than SHORT sites most pairs do not interact: their scores with
 the average-product correction show what stands out from all others, and their quartiles are those of noise. Of fewer
 sites most pairs may interact; the correction would take off what they share, and the quartiles be those of the signal.
-There each pair is judged by what remains of it when all other sites are known, `residual_dependence`.
+There each pair is judged by what remains of it when all other sites are known, `residual_dependence`. It must exceed
+the largest number of permuted columns, and the largest one that chance makes of the products themselves,
+`dependence_by_chance`: among sites that others nearly determine it is the larger one.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +32,7 @@ PROTEIN_SEPARATION = 4  # nearer residues touch along the chain of a protein, wh
 class Evidence:
     """The score that noise reaches, and how many of the ranked pairs lie above it.
 
-    Of independent columns the largest score exceeds `limit` in a share `false_alarms` of all alignments.
+    Of independent columns the largest score exceeds `limit` in a share of at most `false_alarms` of all alignments.
     """
 
     limit: float  # of the average-product corrected score, or of short sequences of the residual dependence
@@ -93,7 +95,12 @@ def noise_task(
 
 
 def judged(
-    values: list[Array], scores: Array, varying: NDArray[np.bool_], pairs: list[Pair], separation: int
+    values: list[Array],
+    scores: Array,
+    varying: NDArray[np.bool_],
+    pairs: list[Pair],
+    separation: int,
+    by_chance: Array | None = None,
 ) -> Evidence:
     """Compare ranked `pairs` with the largest scores of permuted columns, from the values of `noise_task`.
 
@@ -101,11 +108,13 @@ def judged(
     the largest of the B + 1 largest scores in one of B + 1 cases. Descent and chains of interactions make all scores of
     the data scatter more, also those of pairs beyond the reach of any interaction, which most pairs are: the limit is
     widened by the ratio of the interquartile ranges where that is above 1. That can only take claims back. Where the
-    sequences are short their dependences are compared in the same way, and no limit is widened.
+    sequences are short their dependences are compared in the same way, and no limit is widened; it is the largest
+    number `by_chance` (L, L), of products with random signs, where that is larger.
     """
     largest, spreads, depend, _ = np.array(values).T
     if len(scores) <= SHORT:
-        limit = float(depend.max())
+        signed = scores_apart(np.zeros_like(scores) if by_chance is None else by_chance, varying, separation)
+        limit = max(float(depend.max()), float(signed.max()) if len(signed) else 0.0)
         return Evidence(limit, _above(pairs, limit), len(values), 1.0, is_short=True)
     noise = float(np.median(spreads))
     widening = max(1.0, spread(scores_apart(scores, varying, separation)) / noise) if noise > 0 else 1.0

@@ -4,12 +4,14 @@ import math
 
 from figures.analyse.sequences.clones import sentences
 from figures.analyse.sequences.record import SequenceAnalysis
+from figures.analyse.sequences.residuals import SIGNS
 from figures.analyse.sequences.scores import Pair
 from figures.analyse.wording import WIDTH, counted, listed, paragraphs
 from figures.core.render import render
 
 HEADER = ["M", "M/L", "pair model", "sites alone", "gain"]
 LISTED = 10
+FEW = 3  # sequences for each unknown of a pair, above which indirect pairs were told from direct ones
 SCORE = "The score of a pair is the Frobenius norm of its couplings after the average-product correction (APC)."
 DEPENDENCE = (
     "In sequences as short as these most pairs may interact. Pairs are therefore ranked by their dependence beyond all "
@@ -56,6 +58,7 @@ def summary(analysis: SequenceAnalysis) -> list[str]:
         *_gain(analysis),
         _separation(analysis),
         *_evidence(analysis),
+        *_indirect(analysis),
         *_strongest(analysis),
         *sentences(analysis.clones),
     ]
@@ -111,9 +114,13 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
         else ""
     )
     value = "dependence" if found.is_short else "score"
+    signs, chance = "", "by chance alone"
+    if found.is_short:
+        signs = f", and of {SIGNS} trials in which what remains of two letters is multiplied with random signs"
+        chance = "by chance alone, at most"
     limit = (
         f"above {found.limit:.3g}. This limit is the largest {value} of {found.permutations} alignments in which each "
-        f"column was shuffled by itself, so that nothing interacts{wider}; by chance alone, "
+        f"column was shuffled by itself, so that nothing interacts{wider or signs}; {chance} "
         f"{100 * found.false_alarms:.0f} % of alignments without interactions would have a pair above it"
     )
     if not analysis.is_evidence:
@@ -131,6 +138,22 @@ def _evidence(analysis: SequenceAnalysis) -> list[str]:
         if analysis.identity is not None
         else f"{found.count} of {counted(len(analysis.pairs), 'pair')} {verb} {limit}. This takes all sequences "
         "as independent: common descent (phylogeny) can lift pairs that do not interact."
+    ]
+
+
+def _indirect(analysis: SequenceAnalysis) -> list[str]:
+    """Say where the sequences are too few to tell pairs that interact from pairs that share a third site."""
+    unknown = (analysis.n_colors - 1) ** 2
+    if not (analysis.evidence.is_short and analysis.is_evidence and analysis.effective_number < FEW * unknown):
+        return []
+    return [
+        "These pairs may depend on each other through third sites only. A pair of sites with "
+        f"{analysis.n_colors} letters has {unknown} unknown couplings, and the "
+        f"sequences count as {analysis.effective_number:.0f}, fewer than {FEW} for each of them: too "
+        "few to tell direct from indirect pairs where sites depend strongly on each other (in simulated chains of 5, 6 "
+        "and 8 sites that each copy the site before in 9 of 10 cases, 600 sequences of 20 "
+        "letters had an indirect pair above the limit in 8, 25 and 52 % of files). More sequences would tell, or an "
+        "alphabet in which similar letters are one."
     ]
 
 

@@ -12,9 +12,9 @@ from figures.analyse.sequences.independent_sites import (
     penalized_log_frequencies,
     varying_sites,
 )
-from figures.analyse.sequences.residuals import SHORT, residual_dependence
+from figures.analyse.sequences.residuals import SHORT, dependence_by_chance, residual_dependence
 from figures.analyse.sequences.scores import average_product_corrected, interaction_scores, strongest_colors
-from simulate.core import Estimate
+from simulate.core import Estimate, stream
 from simulate.potts import pseudo_likelihood, sequence_weights
 from simulate.potts.inference.sequence_losses import sequence_losses
 from theory.core.arrays import Array
@@ -98,26 +98,29 @@ def as_estimates(values: Array) -> tuple[Estimate, Estimate, Estimate]:
     return pair, alone, gain
 
 
-def map_task(states: States, weights: Array, gap: int | None, settings: Settings) -> Array:
-    """Return corrected score, norm, the two most favorable colors, dependence, and whether it converged, (6, L, L).
+def map_task(states: States, weights: Array, gap: int | None, settings: Settings, seed: int = 0) -> Array:
+    """Return scores, norms, two favorable colors, dependence, that by chance, and whether it converged, (7, L, L).
 
-    The dependence is that of `residual_dependence` for short sequences, otherwise 0. Sites that are constant are in no
-    pair: zeros. Whether the fit converged is the same everywhere.
+    The scores have the average-product correction, and the two colors are those that favor each other most. For short
+    sequences the dependence is that of `residual_dependence`, and `dependence_by_chance` draws with this `seed`;
+    otherwise both are 0. Sites that are constant are in no pair: zeros. Whether the fit converged is the same
+    everywhere.
     """
     L, varying = states.shape[1], np.flatnonzero(varying_sites(states))
-    found = np.zeros((6, L, L))
-    found[5] = 1.0
+    found = np.zeros((7, L, L))
+    found[6] = 1.0
     if len(varying) > 1:
         own = np.ascontiguousarray(states[:, varying])
         fit = pair_fit(own, weights, settings)
         norms = interaction_scores(fit.couplings, gap=gap)
-        found[:5, varying[:, None], varying] = [
+        found[:6, varying[:, None], varying] = [
             average_product_corrected(norms),
             norms,
             *strongest_colors(fit.couplings, gap=gap).transpose(2, 0, 1),
             _dependence(fit, own, weights, gap, L),
+            _by_chance(fit, own, weights, gap, L, seed),
         ]
-        found[5] = fit.converged
+        found[6] = fit.converged
     return found
 
 
@@ -140,6 +143,13 @@ def _dependence(fit: Any, states: States, weights: Array, gap: int | None, n_sit
     if n_sites > SHORT:
         return np.zeros((states.shape[1],) * 2)
     return residual_dependence(fit.couplings, fit.fields, states, weights, gap)
+
+
+def _by_chance(fit: Any, states: States, weights: Array, gap: int | None, n_sites: int, seed: int) -> Array:
+    if n_sites > SHORT:
+        return np.zeros((states.shape[1],) * 2)
+    rng = stream(seed, "signs of products")
+    return dependence_by_chance(fit.couplings, fit.fields, states, weights, gap, rng)
 
 
 def clustered_mean(values: Array, weights: Array, clusters: NDArray[np.int64]) -> Estimate:

@@ -6,7 +6,8 @@ compiled code, and the counts. How many bytes and seconds each takes was measure
 """
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from figures.analyse.needs import Needs, require_affordable
 from figures.analyse.reading.text import CorpusSize, corpus_size
@@ -58,12 +59,20 @@ class _Fit:
 
 def text_needs(options: argparse.Namespace) -> Needs:
     """Return what an analysis with these options needs; DataError where the file cannot be opened."""
-    size = corpus_size(
+    return needs_of(_size(options), options)
+
+
+def _size(options: argparse.Namespace) -> CorpusSize:
+    return corpus_size(
         options.file,
         stop_words=options.stop_words,
         min_documents=options.min_documents,
         max_words=options.max_words,
     )
+
+
+def needs_of(size: CorpusSize, options: argparse.Namespace) -> Needs:
+    """Return what an analysis of a text of this size needs."""
     fit, words = _Fit(size), float(size.words)
     reading = TEXTS * size.n_bytes + (LINE if size.form in ("uci", "matrix market") else 0) * size.entries
     counts = ENTRY * size.entries
@@ -89,4 +98,20 @@ def text_needs(options: argparse.Namespace) -> Needs:
 
 def require_memory_for(options: argparse.Namespace) -> None:
     """Raise a DataError, with the estimate and the remedy, where the analysis needs more memory than there is."""
-    require_affordable(options.file, text_needs(options), "Take fewer documents, or fewer words with --max-words")
+    size = _size(options)
+    require_affordable(options.file, needs_of(size, options), partial(remedy, size, options))
+
+
+def remedy(size: CorpusSize, options: argparse.Namespace, available: float) -> str:
+    """Advise what makes an analysis fit into the bytes there are: a tenth of the documents, or of the words."""
+    part = 0.1
+    counts = {name: getattr(size, name) * part for name in ("documents", "tokens", "entries", "n_bytes")}
+    ways = [
+        *(["fewer documents"] if needs_of(replace(size, **counts), options).memory <= available else []),
+        *(
+            ["fewer words with --max-words"]
+            if needs_of(replace(size, words=max(2, size.words // 10)), options).memory <= available
+            else []
+        ),
+    ]
+    return f"Take {', or '.join(ways) or 'fewer documents and also fewer words with --max-words'}"
