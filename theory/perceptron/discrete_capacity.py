@@ -27,9 +27,11 @@ NEAR = 0.05  # the tangent is followed slightly beyond its zero where that is ne
 MOST_STEPS = 200
 MOST_BRANCHES = 8  # of solutions of different norm, one after another
 AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
+FINER_SCANS = (4, 16)  # times as fine becomes the grid of a scan that misses a solution which is known
+AGREED = 1e-12  # of a norm: excess over the smallest square at which all weights have that square
 LEFT = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
 OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
-LARGEST_FACTOR = 10.0  # of alpha in one step along a branch that is entered in its middle
+FIRST_FACTOR, LARGEST_FACTOR = 1.5, 10.0  # of alpha in one step along a branch that is entered in its middle
 SMALLEST_STEP = 1e-5  # of log(alpha) along such a branch, at which an unsolved point is an error
 ADVICE = "take levels that are less close to each other, or a larger margin"
 TILT = 50.0  # times the distance of two squares of levels: the larger square then has the weight exp(-50)
@@ -102,7 +104,7 @@ def zero_entropy_capacity(
             least = max(least, root - found.entropy / found.slope)
         iterations += path.iterations
         others = [
-            pair for pair in rivals(replace(model, alpha=root), accuracy, 500)
+            pair for pair in _norms_at(replace(model, alpha=root), found, accuracy)
             if pair[0].entropy > LEFT and not (lost and same(pair[1], x))
         ]  # fmt: skip
         begin = (root, max(others, key=lambda pair: pair[0].entropy)[1]) if others else _ahead(model, root, bound, tol)
@@ -120,6 +122,21 @@ def zero_entropy_capacity(
         root, found.overlap, found.norm, found.entropy, found.slope, found.replicon, bound, tuple(passed),
         residual=found.residual, iterations=iterations, converged=True,
     )  # fmt: skip
+
+
+def _norms_at(model: DiscretePerceptron, at_hand: SolutionEntropy, tol: float) -> list[tuple[SolutionEntropy, Array]]:
+    """Return the solutions that a scan of norms finds, on finer grids until it finds the one that is known.
+
+    A scan that misses the solution at hand would miss others as well.
+    """
+    known = np.array([at_hand.norm, at_hand.overlap]) / scale_of(np.asarray(model.levels)) ** 2
+    found = rivals(model, tol, 500)
+    for finer in FINER_SCANS:
+        if any(same(x, known) for _, x in found):
+            break
+        more = rivals(model, tol, 500, finer)
+        found += [pair for pair in more if not any(same(pair[1], x) for _, x in found)]
+    return found
 
 
 def _ahead(model: DiscretePerceptron, root: float, bound: float, tol: float) -> tuple[float, Array] | None:
@@ -142,14 +159,17 @@ class _Path:
     """The points found at ever larger loads, of which the last ones tell where to look for the next.
 
     An unstable point is no reason to stop here: only that at the root is judged. A path that does not begin at load 0
-    begins at `first`, a load and its orders; it may cover many decades of the load, and small orders.
+    begins at `first`, a load and its orders; it may cover many decades of the load, and of the distances of the orders
+    from the smallest square of a level, so that it is followed in the logarithms of all three.
     """
 
     def __init__(self, model: DiscretePerceptron, tol: float, first: tuple[float, Array] | None = None) -> None:
         unit = 1.0 if first is None else float(first[1][0])
         self.model, self.tol, self.rough, self.iterations = model, tol * unit, max(tol, ROUGH) * unit, 0
         self.seen: list[tuple[float, Array]] = [] if first is None else [first]
-        self._place: Callable[[float], float] = float if first is None else math.log
+        self.beyond: list[tuple[float, Array]] = []  # the last point above the capacity of a path that is followed so
+        self._follows, levels = first is not None, np.asarray(model.levels)
+        self._lowest = float(np.min((levels / scale_of(levels)) ** 2))
 
     def at(self, alpha: float, accuracy: float) -> SolutionEntropy:
         """Solve one load to an accuracy of the orders; ConvergenceError where that is not reached."""
@@ -158,20 +178,36 @@ class _Path:
         if not found.converged:
             failed = Solution(alpha, "unverified", found.residual, self.tol, self.iterations)
             raise ConvergenceError(_problem(self.model), failed, ADVICE)
+        pair = (alpha, solution.value)
         if found.entropy > 0:  # ever nearer to the capacity, but from below
-            self.seen = [*(pair for pair in self.seen if pair[0] != alpha), (alpha, solution.value)][-3:]
+            self.seen = [*(one for one in self.seen if one[0] != alpha), pair][-3:]
+        elif self._follows:
+            self.beyond = [pair]
         return found
 
     def _guess(self, alpha: float) -> Array | None:
         """Extrapolate the last orders to another load, or return the last ones where that leaves their range."""
         if not self.seen:
             return None
-        loads, orders = zip(*self.seen, strict=True)
-        at, places = self._place(alpha), [self._place(one) for one in loads]
-        guess: Array = sum(
-            x * math.prod((at - b) / (a - b) for b in places if b != a) for a, x in zip(places, orders, strict=True)
+        loads, orders = zip(*self.seen, *self.beyond, strict=True)
+        at, places = (math.log(alpha), np.log(loads)) if self._follows else (alpha, loads)
+        guess = self._orders(
+            sum(
+                x * math.prod((at - b) / (a - b) for b in places if b != a)
+                for a, x in zip(places, map(self._coordinates, orders), strict=True)
+            )
         )
         return guess if 0 <= guess[1] < guess[0] <= 1 else orders[-1]
+
+    def _coordinates(self, x: Array) -> Array:
+        return np.log([max(x[0] - self._lowest, AGREED * x[0]), x[0] - x[1]]) if self._follows else x
+
+    def _orders(self, y: Array) -> Array:
+        """Return the (Q, q) of these coordinates."""
+        if not self._follows:
+            return y
+        norm = self._lowest + math.exp(min(y[0], 1.0))
+        return np.array([norm, norm - math.exp(min(y[1], 1.0))])
 
 
 def _zero(path: _Path, known: dict[float, float]) -> float:
@@ -212,7 +248,7 @@ def _climb(path: _Path) -> dict[float, float]:
     Solutions of small norm fade slowly: their entropy is nearly a straight line in log(alpha).
     """
     low = path.seen[0][0]
-    found, most = path.at(low, path.rough), math.log(LARGEST_FACTOR)
+    found, most = path.at(low, path.rough), math.log(FIRST_FACTOR)  # a step that fails takes as long as ten others
     for _ in range(MOST_STEPS):
         step = min(OVERSHOOT * found.entropy / max(-low * found.slope, 1e-300), most)
         try:

@@ -181,7 +181,9 @@ def point(
     return _evaluated(model, equations, solution), solution
 
 
-def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[SolutionEntropy, Array]]:
+def rivals(
+    model: DiscretePerceptron, tol: float, max_iter: int, finer: int = 1
+) -> list[tuple[SolutionEntropy, Array]]:
     """Return the solutions near the maxima of the entropy at given norms, each once, with their (Q, q).
 
     Their accuracy is relative to their norm, which may be small. A point whose entropy is above that of the mean number
@@ -189,7 +191,7 @@ def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[S
     """
     found: list[tuple[SolutionEntropy, Array]] = []
     equations = Saddle.of(model)
-    for guesses in likely_maxima(equations):
+    for guesses in likely_maxima(equations, finer):
         for guess in guesses:
             one, solution = point(model, guess, tol * float(guess[0]), max_iter)
             y = solution.value

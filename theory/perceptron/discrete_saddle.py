@@ -12,13 +12,15 @@ from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
-from theory.perceptron.gaussian_average import STEP, gaussian_grid, half_gaussian_grid
+from theory.perceptron.gaussian_average import REACH, STEP, gaussian_grid, half_gaussian_grid
 
 PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
 FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
+BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
+FARTHEST = 30.0  # in z: that place, for a density of 1e-196
 NOTHING = -600.0  # exp of it is nothing beside 1
 
 
@@ -62,7 +64,7 @@ class Saddle:
 
     def conjugates(self, norm: float, overlap: float) -> Conjugates:
         """Return the conjugate orders at (Q, q)."""
-        z, weights = gaussian_grid(self.step)
+        z, weights = self._pattern_grid(overlap)
         variance = norm - overlap
         u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(variance)
         ratio = hazard(u)
@@ -73,9 +75,13 @@ class Saddle:
 
     def log_success(self, norm: float, overlap: float) -> float:
         """Return E log H(u), the change of the entropy with alpha."""
-        z, weights = gaussian_grid(self.step)
+        z, weights = self._pattern_grid(overlap)
         u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(norm - overlap)
         return float(weights @ log_ndtr(-u))
+
+    def _pattern_grid(self, overlap: float) -> tuple[Array, Array]:
+        """Return the grid of the averages over a pattern."""
+        return gaussian_grid(self.step, reach_of_patterns(self.margin, overlap, REACH))
 
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
@@ -185,6 +191,16 @@ class Saddle:
             if found.converged:
                 break
         return found
+
+
+def reach_of_patterns(margin: float, overlap: float, least: float) -> float:
+    """Return how far the grid of z must reach where a pattern is averaged over.
+
+    Weights that nearly agree miss a negative margin together, beyond z = margin/sqrt(q). Where that is far out in the
+    tail of z, what happens there decides, since there may be as many more patterns as it is rare.
+    """
+    missed = -margin / math.sqrt(overlap) if overlap > 0 else 0.0
+    return max(least, float(math.ceil(min(missed, FARTHEST) + BEYOND)))
 
 
 def hazard(u: Array) -> Array:
