@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import entr, log_ndtr, logsumexp, ndtr
+from scipy.special import entr, expit, log_ndtr, logsumexp, ndtr
 
 from theory.core import checks
 from theory.core.arguments import checked
@@ -28,7 +28,7 @@ MOST_STEPS = 200
 MOST_BRANCHES = 8  # of solutions of different norm, one after another
 AHEAD = np.array([1.1, 1.25, 1.5, 2.0, 3.0, 10.0])  # times a root: loads at which nothing may be left
 FINER_SCANS = (4, 16)  # times as fine becomes the grid of a scan that misses a solution which is known
-AGREED = 1e-12  # of a norm: excess over the smallest square at which all weights have that square
+AGREED = 1e-12  # of a norm: excess over the smallest square, below which all weights count as having that square
 LEFT = 1e-9  # entropy of solutions of another norm, in nats per weight, that is more than rounding
 OVERSHOOT = 1.05  # of Newton's steps in log(alpha), so that the last one passes the zero
 FIRST_FACTOR, LARGEST_FACTOR = 1.5, 10.0  # of alpha in one step along a branch that is entered in its middle
@@ -200,14 +200,16 @@ class _Path:
         return guess if 0 <= guess[1] < guess[0] <= 1 else orders[-1]
 
     def _coordinates(self, x: Array) -> Array:
-        return np.log([max(x[0] - self._lowest, AGREED * x[0]), x[0] - x[1]]) if self._follows else x
+        if not self._follows:
+            return x
+        return np.log([max(x[0] - self._lowest, AGREED * x[0]), max(x[1], AGREED**2 * x[0]) / (x[0] - x[1])])
 
     def _orders(self, y: Array) -> Array:
         """Return the (Q, q) of these coordinates."""
         if not self._follows:
             return y
         norm = self._lowest + math.exp(min(y[0], 1.0))
-        return np.array([norm, norm - math.exp(min(y[1], 1.0))])
+        return np.array([norm, norm * expit(y[1])])
 
 
 def _zero(path: _Path, known: dict[float, float]) -> float:
