@@ -134,7 +134,7 @@ def _between(scan: _Scan, k: int) -> _Scan:
 
 
 def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
-    """Return what `likely_maxima` does; where the entropy rises to the end of the norms, the end is searched closely."""
+    """Return what `likely_maxima` does; the end of the norms is searched closely where the entropy rises towards it."""
     problem = scan.problem
     a, q = np.zeros_like(scan.norms), np.zeros_like(scan.norms)
     a, free = _tilted(scan, a, q)

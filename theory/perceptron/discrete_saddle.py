@@ -18,6 +18,7 @@ PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fail
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
+FEWEST_STEPS = 60  # of an iteration from a good guess, before another method is tried
 FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
 BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
 FARTHEST = 30.0  # in z: that place, for a density of 1e-196
@@ -144,16 +145,17 @@ class Saddle:
 
     def solved(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
         """Return (Q, q), verified on a grid twice as fine, and the equations on that grid; nothing is raised here."""
-        equations, found = self._refined(start, tol, max_iter)
-        if found.converged or start is not None:
-            return equations, found
+        direct = self._refined(start, tol, max_iter)
+        if direct[1].converged or start is not None:
+            return direct
         x: Array | None = None
         steps = min(math.ceil(self.alpha / (PATH_STEP * math.log2(len(self.levels)))), LONGEST_PATH)
         for alpha in np.linspace(0, self.alpha, steps + 1)[1:]:
             equations, found = replace(self, alpha=float(alpha))._refined(x, tol, max_iter)
             x = found.value
             if not found.converged:
-                break
+                # Evidence is that of the load that was asked for, and not of the one at which its path ends.
+                return direct if alpha < self.alpha else (equations, found)
         return equations, found
 
     def _refined(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
@@ -168,8 +170,10 @@ class Saddle:
                 residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
                 if residual <= FINER * tol:
                     return finer, Solution(found.value, "converged", residual, FINER * tol, iterations)
-                found = replace(found, residual=residual, status="unverified")
-        return equations, replace(found, tol=FINER * tol, iterations=iterations)
+                found = replace(found, residual=residual, status="unverified", tol=FINER * tol)
+        # Each method has a limit of its own, and is no sign that more steps would help, unless the caller's is lower.
+        gave_up = found.status == "max_iter" and max_iter >= FEWEST_STEPS
+        return equations, replace(found, status="unverified" if gave_up else found.status, iterations=iterations)
 
     def _first(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:
         """Return the first solution of several methods; the last failure where there is none.
@@ -177,7 +181,7 @@ class Saddle:
         Plain iterations, which take long, are left to a start from nowhere on the first grid.
         """
         ways: list[tuple[Literal["anderson", "newton", "plain"], float, int]] = [
-            ("anderson", 0.0, 60),
+            ("anderson", 0.0, FEWEST_STEPS),
             ("newton", 0.0, 15),
         ]
         if start is None:
