@@ -41,7 +41,7 @@ BROKEN = DiscretePerceptron(levels=BINARY, alpha=1.2)
         (perceptron.entropy_curve, {"levels": BINARY, "alphas": [5.0]}, "take an alpha nearer"),
         (perceptron.entropy_curve, {"levels": BINARY, "alphas": [1.2]}, "replica symmetry is broken"),
         (perceptron.zero_entropy_capacity, {"levels": (1.0, 0.1, -0.1), "margin": 0.05}, "take other levels"),
-        (perceptron.zero_entropy_capacity, {"levels": (-1.0, 0.01, 1.0), "margin": -0.3}, "less close to each other"),
+        (perceptron.zero_entropy_capacity, {"levels": (-1.0, 0.01, 1.0), "margin": -0.3}, "take a margin nearer to 0"),
         (perceptron.copy_entropy, {"model": ABOVE, "overlap": 0.8}, "take an alpha nearer"),
         (
             perceptron.copy_entropy,

@@ -11,8 +11,9 @@ import pytest
 from scipy.optimize import brentq, fsolve
 from scipy.special import erfcx, log_ndtr
 
-from theory import ConvergenceError, perceptron
-from theory.models import DiscretePerceptron
+from theory import ConvergenceError, feedforward, perceptron
+from theory.models import DiscretePerceptron, NarrowNetwork
+from theory.numerics import ReplicaSymmetryError
 from theory.perceptron.discrete_entropy import point
 
 
@@ -49,7 +50,7 @@ class Scan:
         return self.weights @ ((up + down) / total), self.weights @ spread, self.weights @ (top + np.log(total))
 
     def entropy(self, share, ratio):
-        """The entropy at the share f, with Q - q solved for near f `ratio`; and the excess of the demanded multiplier."""
+        """The entropy at the share f, with Q - q near f `ratio`; and the excess of the demanded multiplier."""
         norm = self.level**2 + (1 - self.level**2) * share
         linear = self.pattern(norm, share * ratio)[0]
         guess = [math.log(share * ratio), math.log(share / 2) - linear / 2]
@@ -131,3 +132,14 @@ def test_refusals_name_what_was_compared():
         perceptron.solution_entropy(DiscretePerceptron(levels=(-1.0, 1.0), alpha=0.8), max_iter=2)
     with pytest.raises(ConvergenceError, match=r"margin = -0\.09, .* 1e-197 only: take a margin nearer to 0"):
         perceptron.zero_entropy_capacity((-1.0, 0.003, 1.0), -0.09)
+
+
+def test_a_broken_symmetry_is_said_once():
+    cold = NarrowNetwork(alpha=1.5, activation="relu", noise=0.1)
+    for call in (
+        lambda: feedforward.tempered_orders(cold, beta=100.0),
+        lambda: perceptron.solution_entropy(DiscretePerceptron(levels=(-1.0, 1.0), alpha=1.2)),
+    ):
+        with pytest.raises(ReplicaSymmetryError) as failure:
+            call()
+        assert str(failure.value).count("replicon") == 1

@@ -124,7 +124,7 @@ def tempered_orders(
     if check and not found.converged:
         raise ConvergenceError(problem, found, ADVICE)
     if check and not orders.replicon > 0:
-        refuse_unstable(orders, orders.replicon, problem, tol, "lower beta, or take check=False for the unstable state")
+        refuse_unstable(orders, orders.replicon, problem, tol, "lower beta, or take check=False")
     return orders
 
 
