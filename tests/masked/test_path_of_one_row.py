@@ -30,7 +30,12 @@ def test_nothing_is_nan(name, d):
             assert np.isfinite(values).all(), (lams, field)
             assert (values >= 0).all(), (lams, field)
         assert np.isfinite(path.loo_residuals(0)).all()
+        assert np.isfinite(path.residual_pair(0, row)).all()
+        assert np.isfinite(path.predictor(0)).all()
+        assert np.isfinite(path.test_error(0, row)).all()
     together = fit_path(row, LAMS)
+    assert "nan" not in repr(together)
+    assert 0 <= together.best("loo") < len(LAMS)
     for field in FIELDS:
         assert np.isfinite(np.asarray(getattr(together, field), float)).all(), field
     np.testing.assert_allclose(together.loo_residuals(3)[0], row[0], rtol=1e-9, atol=1e-15 * abs(row).max())

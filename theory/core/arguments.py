@@ -74,8 +74,9 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 def _refuse_stranger(function: Callable[..., Any], given: list[Any]) -> None:
     """Raise TypeError where a method was called on its class, with something else in the place of an instance."""
     owner = getattr(function, "__globals__", {}).get(function.__qualname__.rpartition(".")[0])
-    is_method = isinstance(owner, type) and "self" in inspect.signature(function).parameters
-    if is_method and given and not isinstance(given[0], owner):
+    if not isinstance(owner, type) or "self" not in inspect.signature(function).parameters:
+        return
+    if given and not isinstance(given[0], owner):
         what = f"{function.__qualname__} is a method of a {owner.__name__}, and was called on its class with"
         raise TypeError(f"{what} {checks.shown(given[0])}, of type {type(given[0]).__name__}, instead of one") from None
 

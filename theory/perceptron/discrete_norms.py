@@ -129,7 +129,7 @@ def _between(scan: _Scan, k: int) -> _Scan:
     """Return the scan of norms between one of the grid, where the entropy still rises, and the next."""
     squares = scan.problem.levels**2
     low, size = float(squares.min()), float(np.ptp(squares))
-    shares = np.geomspace(*((scan.norms[k : k + 2] - low) / size), ZOOM)
+    shares = np.geomspace((scan.norms[k] - low) / size, (scan.norms[k + 1] - low) / size, ZOOM)
     return replace(scan, norms=low + size * shares, goals=np.asarray(logit(shares)))
 
 
@@ -166,7 +166,7 @@ def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
                 below = np.array([scan.norms[k - 1], q[k - 1]])
                 guesses += [guesses[0] ** (1 - way) * below**way for way in WAYS]
             elif ends and rises[k] and zooms and k + 1 < len(usable):
-                guesses += [one for more in _maxima(_between(scan, k), zooms - 1) for one in more]
+                guesses += [one for more in _maxima(_between(scan, int(k)), zooms - 1) for one in more]
             found.append(guesses)
     return found
 
