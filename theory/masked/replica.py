@@ -63,6 +63,8 @@ def replica(
     A row of scale tau (`row_scales` of the model) has the response tau V and the squared error tau times that of scale
     1, label noise included, since the hidden coordinate belongs to the same row: alpha/(1 + V) becomes
     alpha E[tau/(1 + tau V)], and alpha/(1 + V)^2 in qhat becomes alpha E[tau^2/(1 + tau V)^2].
+    Near a singular Sigma the errors have the digits of the family's own spectrum; a matrix given by its entries leaves
+    small eigenvalues only to rounding of the largest one.
     `coordinate` is one of 0..d-1, or in the limit d -> infinity a class of coordinates, 0 where all are alike.
     `tol` bounds the residual of the equations in (m, q, V), relative to 1 + |x|; unless `check` is False, a point that
     does not reach it within `max_iter` steps raises ConvergenceError.

@@ -67,7 +67,8 @@ def zero_entropy_capacity(
     of another norm are left, these are followed upward to where their entropy vanishes, until none are left: where a
     level is small and the margin negative, that can be at a load many times as large. ConvergenceError where the
     equations were not solved or replica symmetry is unstable (check=False returns an unstable alpha_0); ValueError for
-    a negative margin if 0 is a level, since W = 0 then stores any number of patterns.
+    a negative margin if 0 is a level, since W = 0 then stores any number of patterns, and for one that
+    `first_moment_bound` refuses.
 
     >>> found = zero_entropy_capacity([-1, 1])
     >>> round(found.alpha, 9), round(found.replicon, 4), round(found.first_moment_bound, 9)
@@ -153,7 +154,8 @@ def first_moment_bound(levels: Sequence[float], margin: float = 0.0) -> float:
     solutions has a mean that vanishes for alpha > max_Q s(Q)/(-log H(margin/sqrt(Q))), where s(Q) is the entropy of
     weights with mean square Q. At margin 0 this is log2 L, the number of bits of a weight.
 
-    ValueError for a negative margin if 0 is a level, since there is no bound then.
+    ValueError for a negative margin if 0 is a level, since there is no bound then, and for one below -37 times the
+    smallest level, where the bound exceeds all floating point numbers.
 
     >>> round(first_moment_bound([-1, 0, 1]), 9)
     1.584962501
