@@ -68,6 +68,7 @@ def words(found):
     return " ".join(report(found, "title").split())
 
 
+@pytest.mark.slow
 def test_the_pairs_of_a_chain_are_its_neighbors():
     found = analyse_sequences(chain(), "ABC", l2=3.0, sizes=[300])
     assert found.min_separation == 1
@@ -95,6 +96,7 @@ def test_a_chain_without_its_neighbors_gives_no_finding():
     assert f"Left out of this list are {left} pairs of sites nearer than 4 that score higher" in said
 
 
+@pytest.mark.slow
 def test_independent_columns_give_findings_at_the_stated_rate():
     # One of 20 analyses may; 10 of 24 or more do so in fewer than one of 10^6 runs, where the rate is kept.
     sizes = (4, 5, 6, 8, 12, 16, 30, 40)  # up to 24 sites another number is compared than above

@@ -95,11 +95,12 @@ def test_solves_the_saddle_point_equations_written_out(name, alpha, lam):
 @pytest.mark.parametrize("method", ["plain", "anderson", "newton"])
 @pytest.mark.parametrize("covariance", [AR1(30, 0.6), AR1(INF, 0.6), TwoLevel(30)])
 def test_methods_of_the_core_find_the_same_point(method, covariance):
-    from theory.masked.replica import _admissible, _limit, _minor, _update
+    from theory.masked.regression import limit, minor
+    from theory.masked.replica import _admissible, _update
     from theory.numerics import solve_fixed_point
 
     model = MaskedRidge(covariance, 1.0, 0.05)
-    regression = (_minor if covariance.is_finite else _limit)(model, 0)
+    regression = (minor if covariance.is_finite else limit)(model, 0)
     solution = solve_fixed_point(
         lambda x: _update(regression, x),
         np.array([0.0, regression.explained, 1.0]),

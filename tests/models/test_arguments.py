@@ -300,3 +300,29 @@ def test_a_union_with_a_named_array_like_stays_one_of_its_own(monkeypatch: pytes
 @pytest.mark.parametrize("given", [3, 3.0, np.int64(3), np.array(3)])
 def test_scalars_of_unions_with_text_stay_scalars(given: Any) -> None:
     assert stream(0, given).random() == stream(0, 3).random()
+
+
+class Scale:
+    """A class whose only method needs its instance."""
+
+    factor = 2.0
+
+    @checked
+    def times(self, value: float) -> float:
+        """Return the product."""
+        return self.factor * value
+
+    @checked
+    def misspelled(self, value: float) -> float:
+        """Fail for a reason of its own."""
+        return self.factors * value  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_method_that_is_called_on_its_class_says_so() -> None:
+    with pytest.raises(TypeError, match=r"Scale\.times is a method of a Scale, and was called .* with -1, of type int"):
+        Scale.times(-1, 2.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        Scale.times(-1)  # type: ignore[arg-type, call-arg]
+    with pytest.raises(AttributeError, match="factors"):
+        Scale().misspelled(2.0)
+    assert Scale.times(Scale(), 3) == 6.0

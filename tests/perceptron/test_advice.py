@@ -9,7 +9,7 @@ from simulate.perceptron import sample_stochastic_weights
 from tests.advice import assert_advice_is_possible, test_general_advice_names_no_argument, unknown_arguments, vocabulary
 from theory import feedforward, perceptron
 from theory.models import BinaryNetwork, DiscretePerceptron, NarrowNetwork, StochasticPerceptron
-from theory.perceptron import discrete_capacity
+from theory.perceptron import discrete_path
 
 __all__ = ["test_general_advice_names_no_argument"]
 
@@ -41,7 +41,7 @@ BROKEN = DiscretePerceptron(levels=BINARY, alpha=1.2)
         (perceptron.entropy_curve, {"levels": BINARY, "alphas": [5.0]}, "take an alpha nearer"),
         (perceptron.entropy_curve, {"levels": BINARY, "alphas": [1.2]}, "replica symmetry is broken"),
         (perceptron.zero_entropy_capacity, {"levels": (1.0, 0.1, -0.1), "margin": 0.05}, "take other levels"),
-        (perceptron.zero_entropy_capacity, {"levels": (-1.0, 0.01, 1.0), "margin": -0.3}, "less close to each other"),
+        (perceptron.zero_entropy_capacity, {"levels": (-1.0, 0.01, 1.0), "margin": -0.3}, "take a margin nearer to 0"),
         (perceptron.copy_entropy, {"model": ABOVE, "overlap": 0.8}, "take an alpha nearer"),
         (
             perceptron.copy_entropy,
@@ -87,7 +87,7 @@ def test_advice_can_be_followed(function, keywords, words):
 
 def test_a_search_that_runs_out_of_steps_names_no_option_of_another_function(monkeypatch):
     """The message that first showed the fault advised method='newton', which only the inner solver has."""
-    monkeypatch.setattr(discrete_capacity, "MOST_STEPS", 3)
+    monkeypatch.setattr(discrete_path, "MOST_STEPS", 3)
     assert_advice_is_possible(perceptron.zero_entropy_capacity, {"levels": BINARY}, "max_iter after 3", NAMES)
 
 

@@ -124,9 +124,3 @@ def test_a_small_level_that_the_scan_at_the_root_does_not_show_is_found_at_large
     inside = perceptron.solution_entropy(DiscretePerceptron(levels=levels, alpha=1.5 * first, margin=margin))
     assert inside.entropy > 1e-5
     assert found.alpha < found.first_moment_bound
-
-
-@pytest.mark.parametrize(("levels", "margin"), [((-1.0, 0.01, 1.0), -0.1), ((-1.0, 0.001, 1.0), -0.01)])
-def test_a_capacity_that_cannot_be_followed_is_refused(levels, margin):
-    with pytest.raises(ConvergenceError, match="zero-entropy capacity"):
-        perceptron.zero_entropy_capacity(levels, margin)

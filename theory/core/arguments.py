@@ -62,9 +62,23 @@ def checked(function: Callable[Parameters, Returned]) -> Callable[Parameters, Re
                 given[place] = check(name, given[place])
             elif name in more and name in names:
                 more[name] = check(name, more[name])
-        return function(*given, **more)
+        try:
+            return function(*given, **more)
+        except AttributeError:
+            _refuse_stranger(function, given)
+            raise
 
     return with_checks
+
+
+def _refuse_stranger(function: Callable[..., Any], given: list[Any]) -> None:
+    """Raise TypeError where a method was called on its class, with something else in the place of an instance."""
+    owner = getattr(function, "__globals__", {}).get(function.__qualname__.rpartition(".")[0])
+    if not isinstance(owner, type) or "self" not in inspect.signature(function).parameters:
+        return
+    if given and not isinstance(given[0], owner):
+        what = f"{function.__qualname__} is a method of a {owner.__name__}, and was called on its class with"
+        raise TypeError(f"{what} {checks.shown(given[0])}, of type {type(given[0]).__name__}, instead of one") from None
 
 
 def checked_fields(record: object) -> None:

@@ -124,8 +124,7 @@ def tempered_orders(
     if check and not found.converged:
         raise ConvergenceError(problem, found, ADVICE)
     if check and not orders.replicon > 0:
-        advice = f"the replicon {orders.replicon:.4g} is negative: lower beta, or take check=False"
-        refuse_unstable(orders, orders.replicon, problem, tol, advice)
+        refuse_unstable(orders, orders.replicon, problem, tol, "lower beta, or take check=False")
     return orders
 
 

@@ -1,6 +1,5 @@
 """The replica-symmetric saddle point of one coordinate's masked regression."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +7,12 @@ import numpy as np
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
-from theory.masked.errors import conditional_variances
+from theory.masked.regression import Regression, limit, minor
 from theory.masked.signs import require_non_negative
-from theory.models import MaskedRidge, Spectrum
-from theory.models.conventions import ridge_per_unknown, samples_per_unknown
+from theory.models import MaskedRidge
 from theory.models.row_scales import RowScales
 from theory.numerics import Solution, WithReplicon, solve_fixed_point
 from theory.numerics.extremes import within_range
-from theory.random_matrix import ridge_moments
 from theory.random_matrix.effective_ridge import newton_step
 from theory.random_matrix.row_response import row_response
 
@@ -52,30 +49,6 @@ class ReplicaSolution(WithReplicon, SolverResult):
         require_non_negative(self, "q", "V", "test_error", "train_error", "squared_norm", "effective_ridge")
 
 
-@dataclass(frozen=True, eq=False)
-class _Regression:
-    """The regression of coordinate k on the others, whose covariance is Sigma_x, in the numbers that it depends on."""
-
-    modes: Spectrum
-    explained: float  # rho = a^T Sigma_x a, a the population predictor
-    noise: float  # sigma^2 = 1/(Sigma^-1)_kk
-    alpha: float  # samples per unknown
-    lam: float  # ridge L per unknown, see theory.models.conventions
-    rows: RowScales
-    overlaps: Callable[[float], "_Overlaps"]
-
-
-@dataclass(frozen=True)
-class _Overlaps:
-    """What the population's ridge row w = (Sigma_x + kappa)^-1 Sigma_x a has, in sums of terms of one sign."""
-
-    first: float  # a^T Sigma_x w
-    second: float  # w^T Sigma_x w
-    error: float  # rho + sigma^2 - 2 first + second
-    missed: float  # rho + sigma^2 - first
-    norm: float  # |w|^2
-
-
 @checked
 @within_range
 def replica(
@@ -90,6 +63,8 @@ def replica(
     A row of scale tau (`row_scales` of the model) has the response tau V and the squared error tau times that of scale
     1, label noise included, since the hidden coordinate belongs to the same row: alpha/(1 + V) becomes
     alpha E[tau/(1 + tau V)], and alpha/(1 + V)^2 in qhat becomes alpha E[tau^2/(1 + tau V)^2].
+    Near a singular Sigma the errors have the digits of the family's own spectrum; a matrix given by its entries leaves
+    small eigenvalues only to rounding of the largest one.
     `coordinate` is one of 0..d-1, or in the limit d -> infinity a class of coordinates, 0 where all are alike.
     `tol` bounds the residual of the equations in (m, q, V), relative to 1 + |x|; unless `check` is False, a point that
     does not reach it within `max_iter` steps raises ConvergenceError.
@@ -99,10 +74,10 @@ def replica(
     >>> f"m={saddle.m:.6f} q={saddle.q:.6f} V={saddle.V:.6f}"
     'm=0.649570 q=0.922343 V=0.902074'
     """
-    regression = _minor(model, coordinate) if model.covariance.is_finite else _limit(model, coordinate)
+    regression = minor(model, coordinate) if model.covariance.is_finite else limit(model, coordinate)
     solution = solve_fixed_point(
         lambda x: _update(regression, x),
-        np.array([0.0, regression.explained, regression.modes.mean(regression.modes.eigenvalues) / regression.lam]),
+        np.array([0.0, regression.explained, regression.variance / regression.lam]),
         step=lambda x: _step(regression, x),
         admissible=lambda x: _admissible(regression, x),
         advice="raise max_iter, or take a less extreme alpha or lam",
@@ -114,97 +89,18 @@ def replica(
     return _observables(regression, solution)
 
 
-def _minor(model: MaskedRidge, k: int) -> _Regression:
-    """Describe the regression of coordinate k of a finite Sigma, by the matrix without row and column k."""
-    matrix = model.covariance.matrix
-    d = len(matrix)
-    if not 0 <= k < d or d < 2:
-        raise ValueError(f"coordinate must lie in 0..{d - 1} and d be at least 2, got {k!r} and d = {d}")
-    others = np.delete(np.arange(d), k)
-    s, basis = np.linalg.eigh(matrix[np.ix_(others, others)])
-    resolved = s > 1e-13 * s[-1]
-    s = np.where(resolved, s, 0.0)
-    projected = np.divide(basis.T @ matrix[others, k], np.sqrt(s), out=np.zeros(d - 1), where=resolved)  # sqrt(s) (u.a)
-    signal = projected**2
-    explained = float(signal.sum())
-
-    noise = max(float(matrix[k, k]) - explained, 0.0)
-
-    def overlaps(kappa: float) -> _Overlaps:
-        p, t = s / (s + kappa), kappa / (s + kappa)
-        return _Overlaps(
-            first=float(signal @ p),
-            second=float(signal @ (p * p)),
-            error=noise + float(signal @ (t * t)),
-            missed=noise + float(signal @ t),
-            norm=float(signal @ (p / (s + kappa))),
-        )
-
-    alpha = samples_per_unknown(model.alpha, d)
-    modes = Spectrum(s, np.full(d - 1, 1 / (d - 1)))
-    return _Regression(
-        modes, explained, noise, alpha, ridge_per_unknown(model.lam, model.alpha, d), model.row_scales, overlaps
-    )
-
-
-def _limit(model: MaskedRidge, k: int) -> _Regression:
-    """Describe the regression for d -> infinity, where the matrix without row and column k has Sigma's spectrum.
-
-    Block inversion gives 1/((Sigma + kappa)^-1)_kk = kappa + Sigma_kk - overlap. With c = Sigma_kk and
-    t = kappa (Sigma + kappa)^-1 = 1 - p the overlap is [(Sigma - c)^2 t]_kk/((c + kappa) t_kk), where nothing cancels.
-    Likewise what is missed is kappa p_kk/t_kk, the error kappa [p t]_kk/t_kk^2 and the squared norm
-    [(t - t_kk)^2]_kk/t_kk^2.
-    """
-    spectrum = model.covariance.spectrum
-    if spectrum.heavy and not spectrum.axes:
-        raise ValueError(f"replica needs coordinates of finite variance, got {model.covariance}")
-    classes = len(spectrum.coordinate_weights)
-    if not 0 <= k < classes:
-        raise ValueError(f"coordinate must lie in 0..{classes - 1}, one a class of coordinates at d = inf, got {k!r}")
-    s = spectrum.eigenvalues
-
-    def entry(values: Array) -> float:
-        return float(spectrum.diagonal(values)[k])
-
-    variance = entry(s)
-
-    def overlaps(kappa: float) -> _Overlaps:
-        p, t = s / (s + kappa), kappa / (s + kappa)
-        signal, own = entry((s - variance) ** 2 * t), entry(t)
-        first, second = signal / ((variance + kappa) * own), 0.0
-        if first > 0:  # else an independent coordinate
-            # The second overlap is the first plus kappa times the derivative of the first.
-            growth = entry((s - variance) ** 2 * p * t) / signal - entry(p * t) / own
-            second = first * (variance / (variance + kappa) + growth)
-        return _Overlaps(
-            first=first,
-            second=second,
-            error=entry(p * t) / own * (kappa / own),
-            missed=entry(p) * (kappa / own),
-            norm=entry(((t - own) / own) ** 2),
-        )
-
-    explained = overlaps(1e-30 * float(s[s > 0].min())).first
-    noise = float(conditional_variances(model.covariance)[k])
-    return _Regression(
-        spectrum, explained, noise, model.alpha, ridge_per_unknown(model.lam, model.alpha), model.row_scales, overlaps
-    )
-
-
-def _update(regression: _Regression, x: Array) -> Array:
+def _update(regression: Regression, x: Array) -> Array:
     """Evaluate the saddle-point equations for (m, q, V), with the conjugates eliminated."""
     m, q, V = x
     rows = _Rows.at(regression.rows, V)
     kappa = regression.lam / regression.alpha * rows.stretch
-    p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    of = regression.overlaps(kappa)  # mhat = Vhat, qhat = Vhat^2 spread error/alpha
-    mean = regression.modes.mean
+    at, of = regression.moments(np.array([kappa])), regression.overlaps(kappa)
+    df1, df2 = float(at.df1[0]), float(at.df2[0])  # mhat = Vhat, qhat = Vhat^2 spread error/alpha
     return np.array(
         [
             of.first,
-            (regression.explained + regression.noise - 2 * m + q) * rows.spread * mean(p**2) / regression.alpha
-            + of.second,
-            mean(p) / regression.alpha * rows.stretch,
+            (regression.explained + regression.noise - 2 * m + q) * rows.spread * df2 / regression.alpha + of.second,
+            df1 / regression.alpha * rows.stretch,
         ]
     )
 
@@ -226,13 +122,13 @@ class _Rows:
         return cls(stretch, float((weighted * stretch) @ (kept * stretch)), float(weighted @ share))
 
 
-def _step(regression: _Regression, x: Array) -> Array:
+def _step(regression: Regression, x: Array) -> Array:
     """Return a better point: V by a Newton step on the equation of kappa = L/Vhat; m and q exactly there."""
     alpha, lam, rows = regression.alpha, regression.lam, regression.rows
     kappa = np.array([lam * _Rows.at(rows, x[2]).stretch / alpha])
-    at = ridge_moments(regression.modes, kappa)
+    at = regression.moments(kappa)
     kappa = newton_step(rows, at, np.array([alpha]), np.array([lam / alpha]), kappa)[1]
-    at = ridge_moments(regression.modes, kappa)
+    at = regression.moments(kappa)
     of = regression.overlaps(float(kappa[0]))
     # q solves its linear equation, whose pole is out of reach in these positive terms, also before kappa is close.
     response = row_response(rows, lam / alpha / kappa, at.df1 / alpha)
@@ -241,23 +137,22 @@ def _step(regression: _Regression, x: Array) -> Array:
     return np.array([of.first, q, kappa[0] * at.df1[0] / lam])
 
 
-def _admissible(regression: _Regression, x: Array) -> bool:
+def _admissible(regression: Regression, x: Array) -> bool:
     m, q, V = x
     return bool(V >= 0 and q >= 0 and m**2 <= regression.explained * q * (1 + 1e-9) + 1e-300)
 
 
-def _observables(regression: _Regression, solution: Solution[Array]) -> ReplicaSolution:
+def _observables(regression: Regression, solution: Solution[Array]) -> ReplicaSolution:
     m, q, V = (float(value) for value in solution.value)
     rows = _Rows.at(regression.rows, V)
     Vhat = regression.alpha / rows.stretch
     kappa = regression.lam / regression.alpha * rows.stretch
     # The error is rho + sigma^2 - 2 m + q, which loses its digits where the other coordinates explain nearly all.
-    of, at, alpha = regression.overlaps(kappa), ridge_moments(regression.modes, np.array([kappa])), regression.alpha
+    of, at, alpha = regression.overlaps(kappa), regression.moments(np.array([kappa])), regression.alpha
     response = row_response(regression.rows, np.array([1 / rows.stretch]), at.df1 / alpha)
     error = of.error * float(response.variance_factor(at, np.array([alpha]))[0])
     train = error * rows.train
-    p = regression.modes.eigenvalues / (regression.modes.eigenvalues + kappa)
-    scattered = error * rows.spread / alpha * float(regression.modes.mean(p / (regression.modes.eigenvalues + kappa)))
+    scattered = error * rows.spread / alpha * float(at.spread[0]) / kappa
     return ReplicaSolution(
         m=m,
         q=q,
@@ -270,7 +165,7 @@ def _observables(regression: _Regression, solution: Solution[Array]) -> ReplicaS
         objective=of.missed / rows.stretch,
         squared_norm=of.norm + scattered,
         effective_ridge=kappa,
-        replicon=1 - rows.spread * float(regression.modes.mean(p**2)) / regression.alpha,
+        replicon=1 - rows.spread * float(at.df2[0]) / alpha,
         residual=solution.residual,
         iterations=solution.iterations,
         converged=solution.converged,

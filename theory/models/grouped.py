@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -40,7 +41,7 @@ class Equicorrelated(Covariance):
 
     def _spectrum(self) -> Spectrum:
         r, d = self.correlation, self.size
-        return homogeneous(np.array([1 - r, 1 + (d - 1) * r]), np.array([d - 1, 1]))
+        return homogeneous(np.array([1 - r, _uniform(r, d)]), np.array([d - 1, 1]))
 
     def _limit(self) -> Spectrum:
         return homogeneous(np.array([1 - self.correlation]), np.ones(1))
@@ -82,6 +83,11 @@ class Blocks(Covariance):
 
     def _limit(self) -> Spectrum:
         r, b = self.correlation, self.block_size
-        return homogeneous(np.array([1 - r, 1 + (b - 1) * r]), np.array([b - 1, 1]))
+        return homogeneous(np.array([1 - r, _uniform(r, b)]), np.array([b - 1, 1]))
 
     _spectrum = _limit
+
+
+def _uniform(correlation: float, size: int) -> float:
+    """Return the eigenvalue 1 + (size - 1) r of equal weights, with all digits also where it nearly vanishes."""
+    return float(1 + (size - 1) * Fraction(correlation))

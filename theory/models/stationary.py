@@ -46,7 +46,7 @@ class AR1(Covariance):
 
     def _precision(self) -> tuple[Array, Array]:
         """Compute the diagonal (d,) and the off-diagonal (d - 1,) of the inverse, for d > 1."""
-        r, scale = self.correlation, 1 - self.correlation**2
+        r, scale = self.correlation, (1 - self.correlation) * (1 + self.correlation)  # no digit cancels
         diagonal = np.full(self.size, (1 + r * r) / scale)
         diagonal[[0, -1]] = 1 / scale
         return diagonal, np.full(self.size - 1, -r / scale)

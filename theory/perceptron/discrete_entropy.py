@@ -159,7 +159,8 @@ def dominant(
     found += [pair for pair in rivals(model, tol, max_iter) if not any(same(pair[1], x) for _, x in found)]
     if not found:
         if check:
-            raise ConvergenceError(_problem(model), solution, UNSOLVED)
+            more = "raise max_iter, or " if solution.status == "max_iter" else ""
+            raise ConvergenceError(_problem(model), solution, more + UNSOLVED)
         return first, solution.value
     found.sort(key=lambda pair: -pair[0].entropy)
     best, x = found[0]
@@ -181,7 +182,7 @@ def point(
     return _evaluated(model, equations, solution), solution
 
 
-def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[SolutionEntropy, Array]]:
+def rivals(model: DiscretePerceptron, tol: float, max_iter: int, finer: int = 1) -> list[tuple[SolutionEntropy, Array]]:
     """Return the solutions near the maxima of the entropy at given norms, each once, with their (Q, q).
 
     Their accuracy is relative to their norm, which may be small. A point whose entropy is above that of the mean number
@@ -189,7 +190,7 @@ def rivals(model: DiscretePerceptron, tol: float, max_iter: int) -> list[tuple[S
     """
     found: list[tuple[SolutionEntropy, Array]] = []
     equations = Saddle.of(model)
-    for guesses in likely_maxima(equations):
+    for guesses in likely_maxima(equations, finer):
         for guess in guesses:
             one, solution = point(model, guess, tol * float(guess[0]), max_iter)
             y = solution.value
@@ -211,8 +212,8 @@ def same(x: Array, y: Array) -> bool:
 def refuse_broken(found: Any, problem: str, tol: float, change: str) -> None:
     """Raise the ReplicaSymmetryError of a result whose replicon is not positive; `change` says what to take instead."""
     advice = (
-        f"replica symmetry is broken here (replicon {found.replicon:.4g} < 0), so that the true entropy is another "
-        f"one: take {change}, or check=False for the unstable solution"
+        f"replica symmetry is broken here, so that the true entropy is another one: take {change}, or check=False for "
+        f"the unstable solution"
     )
     refuse_unstable(found, found.replicon, problem, tol, advice)
 

@@ -1,25 +1,27 @@
 """The entropy of solutions of a given length: where its maxima along the length tell of further saddle points."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logit, logsumexp
 
 from theory.core.arrays import Array
-from theory.perceptron.discrete_saddle import Saddle, hazard
+from theory.perceptron.discrete_saddle import Saddle, hazard, reach_of_patterns
 from theory.perceptron.gaussian_average import gaussian_grid, half_gaussian_grid
 
 STEP, REACH = 0.1, 8.0  # of the grid of z: the scan only tells where to start
 PER_DECADE = 3  # norms per decade of their distance to the smallest square of a level
 SMALLEST_EXCESS = 1e-7  # of a norm over the smallest square, in units of the range of squares
 OF_GAP = 1e-2  # ... and over the distance of the two smallest squares
+OF_LOWEST = 1e-3  # ... and over the smallest square itself
 SAME_SQUARE = 1e-14
 ROUNDS, INNER = 100, 40  # of the iterations of the overlaps, and of the multipliers of the norms
 DAMPING = 0.3
 TILTS = np.geomspace(1e-3, 1e16, 191)  # of the law exp(t w^2) of a weight, over the range of squares
 WAYS = (0.5, 0.25, 0.75, 0.375, 0.625, 0.125, 0.875, 1.0)  # from one norm of the grid to the next one below
+ZOOM, ZOOMS = 9, 2  # norms from one of the grid to the next where a maximum lies near the end of all, and how often
 STEADY = 1e-3  # change of an overlap in one round, relative to the norm, after which it is known well enough
 
 
@@ -43,16 +45,17 @@ class _Scan:
     problem: Saddle
     norms: Array
     goals: Array
+    step: float = STEP
 
     def at(self, chosen: NDArray[np.intp]) -> "_Scan":
         """Return the same for some of the norms."""
-        return _Scan(self.problem, self.norms[chosen], self.goals[chosen])
+        return replace(self, norms=self.norms[chosen], goals=self.goals[chosen])
 
     def law(self, a: Array, linear: Array) -> _Law:
         """Return the averages over one weight at the multipliers a of the norm and at qhat = `linear`."""
         w = self.problem.levels
         symmetric = np.array_equal(np.sort(w), np.sort(-w))  # then all averages are even in z
-        z, weights = half_gaussian_grid(STEP, REACH) if symmetric else gaussian_grid(STEP, REACH)
+        z, weights = half_gaussian_grid(self.step, REACH) if symmetric else gaussian_grid(self.step, REACH)
         squares = w**2
         law = np.multiply.outer(w, np.multiply.outer(np.sqrt(linear), z)) + np.multiply.outer(squares, a)[:, :, None]
         top = law.max(axis=0)
@@ -71,7 +74,8 @@ class _Scan:
 
     def output(self, q: Array) -> tuple[Array, Array, Array]:
         """Return a = (Qhat - qhat)/2, qhat and alpha E log H(u), as the patterns demand them at (Q, q)."""
-        z, weights = gaussian_grid(STEP, REACH)
+        reach = reach_of_patterns(self.problem.margin, float(q.min(initial=1.0)), REACH)
+        z, weights = gaussian_grid(self.step, reach)
         variance = (self.norms - q)[:, None]
         u = (self.problem.margin - np.sqrt(q)[:, None] * z) / np.sqrt(variance)
         ratio = hazard(u)
@@ -80,7 +84,7 @@ class _Scan:
         return (square - linear) / 2, linear, self.problem.alpha * log_ndtr(-u) @ weights
 
 
-def likely_maxima(problem: Saddle) -> list[list[Array]]:
+def likely_maxima(problem: Saddle, finer: int = 1) -> list[list[Array]]:
     """Return guesses of (Q, q) near every maximum of the entropy of solutions of norm Q, from small to large norm.
 
     Each maximum has a list of guesses, the first to try first: where it lies between two norms of the grid these are
@@ -90,6 +94,7 @@ def likely_maxima(problem: Saddle) -> list[list[Array]]:
     a = (Qhat - qhat)/2 that the norm needs. At a saddle point the patterns demand the same a; the entropy has a maximum
     there if they demand more of it at smaller norms and less at larger ones. Left out are norms for which the mean
     number of solutions is below one, and points whose entropy is above the logarithm of that mean, which it cannot be.
+    Averages are taken on a grid that is `finer` times as fine as usual, which solutions that nearly agree need.
     """
     squares = problem.levels**2
     low, size = float(squares.min()), float(np.ptp(squares))
@@ -97,7 +102,7 @@ def likely_maxima(problem: Saddle) -> list[list[Array]]:
         return []
     shares = _shares(squares)
     with np.errstate(all="ignore"):  # where there are no solutions nothing is finite
-        return _maxima(_Scan(problem, low + size * shares, np.asarray(logit(shares))))
+        return _maxima(_Scan(problem, low + size * shares, np.asarray(logit(shares)), STEP / finer))
 
 
 def log_mean_number(problem: Saddle, norm: float) -> float:
@@ -114,11 +119,22 @@ def _shares(squares: Array) -> Array:
     """Return places of norms between the smallest and the largest square, with all scales of the squares."""
     gaps = np.diff(np.unique(squares)) / np.ptp(squares)
     lowest = min(SMALLEST_EXCESS, OF_GAP * float(gaps[gaps > SAME_SQUARE].min(initial=1.0)))
+    if squares.min() > SAME_SQUARE:
+        lowest = min(lowest, OF_LOWEST * float(squares.min() / np.ptp(squares)))
     rising = np.geomspace(lowest, 0.5, math.ceil(PER_DECADE * -math.log10(2 * lowest)) + 1)
     return np.concatenate([rising, 1 - rising[::-1][1 : 2 * PER_DECADE]])
 
 
-def _maxima(scan: _Scan) -> list[list[Array]]:
+def _between(scan: _Scan, k: int) -> _Scan:
+    """Return the scan of norms between one of the grid, where the entropy still rises, and the next."""
+    squares = scan.problem.levels**2
+    low, size = float(squares.min()), float(np.ptp(squares))
+    shares = np.geomspace((scan.norms[k] - low) / size, (scan.norms[k + 1] - low) / size, ZOOM)
+    return replace(scan, norms=low + size * shares, goals=np.asarray(logit(shares)))
+
+
+def _maxima(scan: _Scan, zooms: int = ZOOMS) -> list[list[Array]]:
+    """Return what `likely_maxima` does; the end of the norms is searched closely where the entropy rises towards it."""
     problem = scan.problem
     a, q = np.zeros_like(scan.norms), np.zeros_like(scan.norms)
     a, free = _tilted(scan, a, q)
@@ -135,7 +151,7 @@ def _maxima(scan: _Scan) -> list[list[Array]]:
         change = law.overlap - q[open_]
         steady = (np.abs(change) <= STEADY * norms) & (np.abs(law.gap) <= STEADY)
         entropy = -a[open_] * norms - linear * (norms - q[open_]) / 2 + law.log_partition + success
-        resolved = q[open_] < norms - 6 * STEP**2 * q[open_]
+        resolved = q[open_] < norms - 6 * scan.step**2 * q[open_]
         rises[open_] = demanded > a[open_]
         usable[open_] = steady & resolved & (entropy <= bound[open_] + 1e-3)
         q[open_] = np.clip(q[open_] + (1 - DAMPING) * change, 0.0, norms * (1 - 1e-9))
@@ -149,6 +165,8 @@ def _maxima(scan: _Scan) -> list[list[Array]]:
             if not rises[k] and k and usable[k - 1]:
                 below = np.array([scan.norms[k - 1], q[k - 1]])
                 guesses += [guesses[0] ** (1 - way) * below**way for way in WAYS]
+            elif ends and rises[k] and zooms and k + 1 < len(usable):
+                guesses += [one for more in _maxima(_between(scan, int(k)), zooms - 1) for one in more]
             found.append(guesses)
     return found
 

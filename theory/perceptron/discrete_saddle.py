@@ -12,13 +12,16 @@ from theory.core.arrays import Array
 from theory.models import DiscretePerceptron
 from theory.numerics import Solution, solve_fixed_point
 from theory.numerics.steps import relative_gap
-from theory.perceptron.gaussian_average import STEP, gaussian_grid, half_gaussian_grid
+from theory.perceptron.gaussian_average import REACH, STEP, gaussian_grid, half_gaussian_grid
 
 PATH_STEP = 0.03  # step of alpha in units of log2 L, where the first start fails
 LONGEST_PATH = 100
 SMALLEST_NORM = 1e-9
 REFINEMENTS = 3  # the grid becomes at most sixteen times as fine as it is at first
+FEWEST_STEPS = 60  # of an iteration from a good guess, before another method is tried
 FINER = 1000  # times the tolerance is allowed on the finer grid, whose sums round differently
+BEYOND = 4.0  # in z: so much farther than where a negative margin is missed reaches the grid of patterns
+FARTHEST = 30.0  # in z: that place, for a density of 1e-196
 NOTHING = -600.0  # exp of it is nothing beside 1
 
 
@@ -62,7 +65,7 @@ class Saddle:
 
     def conjugates(self, norm: float, overlap: float) -> Conjugates:
         """Return the conjugate orders at (Q, q)."""
-        z, weights = gaussian_grid(self.step)
+        z, weights = self._pattern_grid(overlap)
         variance = norm - overlap
         u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(variance)
         ratio = hazard(u)
@@ -73,9 +76,13 @@ class Saddle:
 
     def log_success(self, norm: float, overlap: float) -> float:
         """Return E log H(u), the change of the entropy with alpha."""
-        z, weights = gaussian_grid(self.step)
+        z, weights = self._pattern_grid(overlap)
         u = (self.margin - math.sqrt(overlap) * z) / math.sqrt(norm - overlap)
         return float(weights @ log_ndtr(-u))
+
+    def _pattern_grid(self, overlap: float) -> tuple[Array, Array]:
+        """Return the grid of the averages over a pattern."""
+        return gaussian_grid(self.step, reach_of_patterns(self.margin, overlap, REACH))
 
     def weight_moments(self, conjugates: Conjugates) -> WeightMoments:
         """Return the averages over one weight at given conjugate orders."""
@@ -138,16 +145,17 @@ class Saddle:
 
     def solved(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
         """Return (Q, q), verified on a grid twice as fine, and the equations on that grid; nothing is raised here."""
-        equations, found = self._refined(start, tol, max_iter)
-        if found.converged or start is not None:
-            return equations, found
+        direct = self._refined(start, tol, max_iter)
+        if direct[1].converged or start is not None:
+            return direct
         x: Array | None = None
         steps = min(math.ceil(self.alpha / (PATH_STEP * math.log2(len(self.levels)))), LONGEST_PATH)
         for alpha in np.linspace(0, self.alpha, steps + 1)[1:]:
             equations, found = replace(self, alpha=float(alpha))._refined(x, tol, max_iter)
             x = found.value
             if not found.converged:
-                break
+                # Evidence is that of the load that was asked for, and not of the one at which its path ends.
+                return direct if alpha < self.alpha else (equations, found)
         return equations, found
 
     def _refined(self, start: Array | None, tol: float, max_iter: int) -> "tuple[Saddle, Solution[Array]]":
@@ -162,8 +170,10 @@ class Saddle:
                 residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
                 if residual <= FINER * tol:
                     return finer, Solution(found.value, "converged", residual, FINER * tol, iterations)
-                found = replace(found, residual=residual, status="unverified")
-        return equations, replace(found, tol=FINER * tol, iterations=iterations)
+                found = replace(found, residual=residual, status="unverified", tol=FINER * tol)
+        # Each method has a limit of its own, and is no sign that more steps would help, unless the caller's is lower.
+        gave_up = found.status == "max_iter" and max_iter >= FEWEST_STEPS
+        return equations, replace(found, status="unverified" if gave_up else found.status, iterations=iterations)
 
     def _first(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:
         """Return the first solution of several methods; the last failure where there is none.
@@ -171,7 +181,7 @@ class Saddle:
         Plain iterations, which take long, are left to a start from nowhere on the first grid.
         """
         ways: list[tuple[Literal["anderson", "newton", "plain"], float, int]] = [
-            ("anderson", 0.0, 60),
+            ("anderson", 0.0, FEWEST_STEPS),
             ("newton", 0.0, 15),
         ]
         if start is None:
@@ -185,6 +195,16 @@ class Saddle:
             if found.converged:
                 break
         return found
+
+
+def reach_of_patterns(margin: float, overlap: float, least: float) -> float:
+    """Return how far the grid of z must reach where a pattern is averaged over.
+
+    Weights that nearly agree miss a negative margin together, beyond z = margin/sqrt(q). Where that is far out in the
+    tail of z, what happens there decides, since there may be as many more patterns as it is rare.
+    """
+    missed = -margin / math.sqrt(overlap) if overlap > 0 else 0.0
+    return max(least, float(math.ceil(min(missed, FARTHEST) + BEYOND)))
 
 
 def hazard(u: Array) -> Array:
