@@ -12,6 +12,7 @@ from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegativeCount
 from theory.core.results import SolverResult
 from theory.models import Potts
 
@@ -71,7 +72,7 @@ def clone(
     n_colors: int,
     order: int,
     *,
-    seed: int,
+    seed: NonNegativeCount,
     triplets: Literal["full", "factored"] = "full",
     n_samples: int | None = None,
     l2: float | None = None,
@@ -111,7 +112,6 @@ def clone(
     (True, True, True)
     """
     data = Sequences.of(states, n_colors, weights)
-    seed = int(checks.dimension(seed, least=0, name="seed"))
     require_order(order, data, triplets)
     effective = 1 / float(np.sum(data.weights**2))
     options: dict[str, Any] = {

@@ -15,6 +15,7 @@ from simulate.nets.stack_kernel import masked_pass
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -123,11 +124,10 @@ class Batch(NamedTuple):
 
     @classmethod
     @checked
-    def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: int) -> "Batch":
+    def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: Count) -> "Batch":
         """Hides one site of each of the sequences `states` (B, L), which count alike."""
-        C = int(checks.dimension(n_colors, name="n_colors"))
-        checks.fits_in_memory(f"n_colors = {C}", float(C) ** 2)
-        if checks.colors("states", states, C).ndim != 2 or not len(states):
+        checks.fits_in_memory(f"n_colors = {n_colors}", float(n_colors) ** 2)
+        if checks.colors("states", states, n_colors).ndim != 2 or not len(states):
             raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")
         if sites.shape != states.shape[:1] or sites.min() < 0 or sites.max() >= states.shape[1]:
             raise ValueError(f"sites must be {len(states)} numbers below {states.shape[1]}, got {checks.shown(sites)}")

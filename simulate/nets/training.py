@@ -17,6 +17,7 @@ from simulate.nets.run import PopulationData, Run, SequenceData
 from simulate.nets.stack_gradient import Weights, require_fit
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, NonNegative, Positive
 from theory.models import FactoredStack
 from theory.models.potts.batches import checked_samples
 
@@ -29,14 +30,14 @@ def train_on_population(
     stack: FactoredStack,
     contexts: MaskedContexts,
     *,
-    n_steps: int,
-    rate: float = 0.1,
+    n_steps: Count,
+    rate: Positive = 0.1,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
     """Trains `stack` by `n_steps` steps along the exact gradient of the masked loss on `contexts`.
 
@@ -56,7 +57,7 @@ def train_on_population(
     True
     """
     require_fit(stack, contexts)
-    run = Run(Weights.of(stack), PopulationData(contexts), _positive_rate(rate), optimizer, orders=orders)
+    run = Run(Weights.of(stack), PopulationData(contexts), rate, optimizer, orders=orders)
     return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
 
 
@@ -66,16 +67,16 @@ def train_on_sequences(
     states: NDArray[np.integer[Any]],
     test_states: NDArray[np.integer[Any]],
     *,
-    n_steps: int,
+    n_steps: Count,
     rng: np.random.Generator,
-    rate: float = 0.1,
-    batch_size: int = 256,
+    rate: Positive = 0.1,
+    batch_size: Count = 256,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
     """Trains `stack` by `n_steps` steps on mini-batches of the sequences `states` (M, L), one hidden site in each.
 
@@ -94,18 +95,11 @@ def train_on_sequences(
     L, C = stack.n_sites, stack.n_colors
     train = checked_samples("states", states, C, L).astype(np.int64)
     test = checked_samples("test_states", test_states, C, L).astype(np.int64)
-    batch = int(checks.dimension(batch_size, name="batch_size"))
-    if batch > len(train):
-        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch}")
-    checks.fits_in_memory(f"a batch of {batch} sequences", 8.0 * stack.n_layers * batch * L * C)
-    run = Run(
-        Weights.of(stack), SequenceData(train, test, C, batch, rng), _positive_rate(rate), optimizer, orders=orders
-    )
+    if batch_size > len(train):
+        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
+    checks.fits_in_memory(f"a batch of {batch_size} sequences", 8.0 * stack.n_layers * batch_size * L * C)
+    run = Run(Weights.of(stack), SequenceData(train, test, C, batch_size, rng), rate, optimizer, orders=orders)
     return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
-
-
-def _positive_rate(rate: float) -> float:
-    return checks.positive("rate", rate)
 
 
 def _trained(
@@ -117,30 +111,29 @@ def _trained(
     save_seconds: float,
 ) -> StackTraining:
     """Make the steps of a run, measure those in `record`, and keep it on disk."""
-    total, wait = int(checks.dimension(n_steps, name="n_steps")), checks.non_negative("save_seconds", save_seconds)
-    if total > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
-    recorded = _recorded(record, total)
+    if n_steps > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps}")
+    recorded = _recorded(record, n_steps)
     file = (
         None
         if checkpoint is None
         else Checkpoint(
-            checkpoint, _header(run, total, recorded), of=f"train_on_{run.settings['data']}", digests=("digest",)
+            checkpoint, _header(run, n_steps, recorded), of=f"train_on_{run.settings['data']}", digests=("digest",)
         )
     )
     saved = file.load() if file else None
     if saved is not None:
         run.restore(saved)
     last = time.monotonic()
-    with progress_bar(progress, total, run.step) as advance:
+    with progress_bar(progress, n_steps, run.step) as advance:
         while True:
             if run.step in recorded:
                 run.measure()
-            if run.step == total:
+            if run.step == n_steps:
                 break
             run.advance()
             advance()
-            if file and time.monotonic() - last >= wait:
+            if file and time.monotonic() - last >= save_seconds:
                 file.save(run.state())
                 last = time.monotonic()
     if file:
