@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.training import recorded_steps
 from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
 from simulate.nets.orders import require_orders
@@ -171,9 +172,7 @@ def _trained(
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> EncoderTraining:
-    if n_steps > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps}")
-    recorded = _recorded(record, n_steps)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
     checks.fits_in_memory("an encoder", 16.0 * problem.settings.n_parameters)
     require_packages()
     run = Run(problem, seed, n_steps, recorded, checkpoint)
@@ -188,11 +187,3 @@ def _trained(
         iterations=n_steps,
         orders=measured[n_losses:].T if problem.orders else None,
     )
-
-
-def _recorded(record: Sequence[int] | None, total: int) -> list[int]:
-    if record is None:
-        return sorted({0, *np.geomspace(1, total, 60).round().astype(int).tolist()})
-    if not record or min(record) < 0 or max(record) > total:
-        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {checks.shown(list(record))}")
-    return sorted(set(record))

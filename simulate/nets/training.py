@@ -1,16 +1,14 @@
 """Training of factored stacks in steps: on the exact population, or on sequences with one masked site each."""
 
-import hashlib
 import os
-import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.checkpoint import Checkpoint
-from simulate.core.progress import progress_bar
+from simulate.core.checkpoint import Checkpoint, digest_of
+from simulate.core.training import carry_out, recorded_steps
 from simulate.nets.history import StackTraining
 from simulate.nets.population import MaskedContexts
 from simulate.nets.run import PopulationData, Run, SequenceData
@@ -111,49 +109,18 @@ def _trained(
     save_seconds: float,
 ) -> StackTraining:
     """Make the steps of a run, measure those in `record`, and keep it on disk."""
-    if n_steps > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps}")
-    recorded = _recorded(record, n_steps)
-    file = (
-        None
-        if checkpoint is None
-        else Checkpoint(
-            checkpoint, _header(run, n_steps, recorded), of=f"train_on_{run.settings['data']}", digests=("digest",)
-        )
-    )
-    saved = file.load() if file else None
-    if saved is not None:
-        run.restore(saved)
-    last = time.monotonic()
-    with progress_bar(progress, n_steps, run.step) as advance:
-        while True:
-            if run.step in recorded:
-                run.measure()
-            if run.step == n_steps:
-                break
-            run.advance()
-            advance()
-            if file and time.monotonic() - last >= save_seconds:
-                file.save(run.state())
-                last = time.monotonic()
-    if file:
-        file.save(run.state())
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    file = None
+    if checkpoint is not None:
+        of = f"train_on_{run.settings['data']}"
+        file = Checkpoint(checkpoint, _header(run, n_steps, recorded), of=of, digests=("digest",))
+    run.recorded = set(recorded)
+    carry_out(run, n_steps, file, save_seconds, progress)
     return run.finished()
 
 
-def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
-    if record is None:
-        return {0, *np.geomspace(1, total, 60).round().astype(int).tolist()}
-    if not record or min(record) < 0 or max(record) > total:
-        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {checks.shown(list(record))}")
-    return set(record)
-
-
-def _header(run: Run, total: int, recorded: set[int]) -> dict[str, Any]:
+def _header(run: Run, n_steps: int, recorded: list[int]) -> dict[str, Any]:
     """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
-    digest = hashlib.sha256()
-    for array in (*run.weights.arrays, *run.data.arrays, np.array(sorted(recorded))):
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(run.data.generator_state.encode())
-    return {"format": FORMAT, "n_steps": total, **run.settings, "digest": digest.hexdigest()[:16]}
+    arrays = (*run.weights.arrays, *run.data.arrays, np.array(recorded))
+    digest = digest_of(arrays, run.data.generator_state)
+    return {"format": FORMAT, "n_steps": n_steps, **run.settings, "digest": digest}
