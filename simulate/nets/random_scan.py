@@ -19,7 +19,7 @@ from simulate.potts.watch import Watch
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.ranges import AtLeast, NonNegativeCount
+from theory.core.ranges import AtLeast, Count, NonNegativeCount
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 
@@ -83,7 +83,7 @@ def clone_of_stack(
     n_samples: int | None = None,
     weights: Any = None,
     n_chains: Annotated[int, AtLeast(2)] = 16,
-    max_sweeps: int = 20_000,
+    max_sweeps: Count = 20_000,
     check: bool = True,
 ) -> Clone:
     """Make a clone of sequences from a stack of attention layers that was trained on them (arXiv:2410.19637).

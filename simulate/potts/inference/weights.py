@@ -15,6 +15,7 @@ from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar, join_forests
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
 
@@ -66,7 +67,7 @@ def sequence_weights(
 
 
 @checked
-def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None) -> Similarity:
+def similarity(states: Any, identity: float = 0.8, *, n_threads: Count = 1, progress: str | None = None) -> Similarity:
     """Compare all pairs of sequences `states` (M, L) and says which resemble each other.
 
     Two sequences resemble each other where at most (1 - identity) L of their sites differ, in exact arithmetic with
@@ -77,7 +78,6 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
     """
     checked = checked_samples("states", states, MOST_COLORS)
     limit = allowed_differences(checked.shape[1], identity)
-    threads = int(checks.dimension(n_threads, name="n_threads"))
     planes, M = _bit_planes(checked), len(checked)
     counts, parents, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
 
@@ -87,7 +87,7 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
         return own, forest
 
     with progress_bar(progress, len(triangle), 0) as advance:
-        for own, forest in in_threads(compare, triangle, threads):
+        for own, forest in in_threads(compare, triangle, n_threads):
             counts += own
             join_forests(parents, forest)
             advance()
