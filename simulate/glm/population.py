@@ -93,7 +93,7 @@ class Population:
             checks.record(f"groups[{i}]", group, Group)
             if group.mean.shape != self.groups[0].mean.shape:
                 raise ValueError(f"groups must have inputs of one size, got means of shape {group.mean.shape} too")
-        n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
+        n_learners = checks.count("n_learners", self.n_learners)
         if max(group.learner for group in self.groups) >= n_learners:
             raise ValueError(f"n_learners must exceed every learner of the groups, got {n_learners}")
         set_checked(

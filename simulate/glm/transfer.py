@@ -11,7 +11,7 @@ from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.fit import LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
 from theory.core.errors import FitError
 from theory.core.ranges import Count, Positive
@@ -34,8 +34,7 @@ class Network:
     readout: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("first_layer", "readout"):
-            object.__setattr__(self, name, checks.real_array(name, getattr(self, name)))
+        checked_fields(self)
         if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
         if self.readout.shape != (len(self.first_layer),):

@@ -123,7 +123,7 @@ def clone(
         "check": check,
     }
     model, kind, fitted, residual = _fitted(states, data.n_colors, order, triplets, options)
-    count = data.n_samples if n_samples is None else int(checks.dimension(n_samples, name="n_samples"))
+    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
     betas: Any = "auto" if tempering else None
     chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
     found = compared(data, chains, order=order, kind=kind, model=model, seed=seed)

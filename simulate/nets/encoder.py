@@ -15,7 +15,7 @@ from simulate.core.training import recorded_steps
 from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
 from simulate.nets.orders import require_orders
-from simulate.nets.population import MaskedContexts, sampled_contexts
+from simulate.nets.population import MaskedContexts, require_fit, sampled_contexts
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
@@ -96,7 +96,7 @@ def train_encoder_on_population(
     a finite loss; CheckpointError where the file is another run's; ValueError for contexts that do not fit the encoder,
     and where orders are asked for but there are more than 2^18 masked contexts, or all logits are equal.
     """
-    _require_fit(settings, contexts)
+    require_fit(settings, contexts)
     if orders:
         require_orders("settings", settings.n_sites, settings.n_colors)
     measured = _contexts(settings, contexts, others)
@@ -141,14 +141,6 @@ def train_encoder_on_sequences(
     return _trained(problem, n_steps, seed, record, progress, checkpoint, save_seconds)
 
 
-def _require_fit(settings: VanillaEncoder, contexts: MaskedContexts, name: str = "contexts") -> None:
-    if (contexts.n_sites, contexts.n_colors) != (settings.n_sites, settings.n_colors):
-        raise ValueError(
-            f"{name} must have {settings.n_sites} sites and {settings.n_colors} colors as settings has, got "
-            f"{contexts.n_sites} and {contexts.n_colors}"
-        )
-
-
 def _contexts(settings: VanillaEncoder, test: MaskedContexts, others: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the contexts of everything that is measured, by name."""
     found = {TEST: test}
@@ -158,7 +150,7 @@ def _contexts(settings: VanillaEncoder, test: MaskedContexts, others: Mapping[st
         if not isinstance(data, MaskedContexts):
             colors = checked_samples(f"others {name}", data, settings.n_colors, settings.n_sites)
             data = sampled_contexts(colors, settings.n_colors)
-        _require_fit(settings, data, f"others {name}")
+        require_fit(settings, data, f"others {name}")
         found[name] = data
     return found
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.integrate import LSODA
 from scipy.optimize import brentq
 
-from simulate.nets.population import MaskedContexts
-from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, require_fit, stack_loss
+from simulate.nets.population import MaskedContexts, require_fit
+from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Count, Positive, Real

@@ -11,7 +11,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.ranges import Count
-from theory.models import Potts
+from theory.models import FactoredStack, Potts, VanillaEncoder
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 
@@ -76,6 +76,16 @@ class MaskedContexts:
     def floor(self) -> float:
         """The mean entropy of the targets in nats, below which no predictions can push the masked loss."""
         return float(-self.weights @ xlogy(self.targets, self.targets).sum(axis=1))
+
+
+def require_fit(network: FactoredStack | VanillaEncoder, contexts: MaskedContexts, name: str = "contexts") -> None:
+    """Raise ValueError for contexts of other sites or colors than the network, a stack or an encoder, has."""
+    if (contexts.n_sites, contexts.n_colors) != (network.n_sites, network.n_colors):
+        given = "stack" if isinstance(network, FactoredStack) else "settings"
+        raise ValueError(
+            f"{name} must have {network.n_sites} sites and {network.n_colors} colors as {given} has, got "
+            f"{contexts.n_sites} and {contexts.n_colors}"
+        )
 
 
 @checked

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.nets.population import MaskedContexts
+from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.stack_kernel import masked_pass
 from theory.core import checks
 from theory.core.arguments import checked
@@ -56,16 +56,6 @@ def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradi
     weights = Weights.of(stack)
     loss, gradient = loss_and_gradient(weights, Batch.of(contexts))
     return StackGradient(loss, np.array(gradient.attentions), np.array(gradient.values), gradient.fields)
-
-
-def require_fit(stack: FactoredStack, contexts: MaskedContexts) -> None:
-    """Refuses, by ValueError, contexts of other sites or colors than those of the stack."""
-    shape = stack.attentions.shape[1], stack.values.shape[1]
-    if (contexts.n_sites, contexts.n_colors) != shape:
-        raise ValueError(
-            f"contexts must have {shape[0]} sites and {shape[1]} colors as stack has, got {contexts.n_sites} and "
-            f"{contexts.n_colors}"
-        )
 
 
 class Weights(NamedTuple):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from simulate.core.checkpoint import Checkpoint, digest_of
 from simulate.core.training import carry_out, recorded_steps
 from simulate.nets.history import StackTraining
-from simulate.nets.population import MaskedContexts
+from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.run import PopulationData, Run, SequenceData
-from simulate.nets.stack_gradient import Weights, require_fit
+from simulate.nets.stack_gradient import Weights
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.ranges import Count, NonNegative, Positive

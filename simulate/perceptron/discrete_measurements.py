@@ -132,7 +132,7 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Esti
         raise ValueError(f"estimates must be of at least {order + 1} sizes for order {order}, got {len(estimates)}")
     sizes, given = [], []
     for size, one in estimates.items():
-        sizes.append(int(checks.dimension(size, name="estimates")))
+        sizes.append(checks.count("estimates", size))
         given.append(checks.record("estimates", one, Estimate))
         if not one.stderr > 0:
             raise ValueError(f"estimates must have positive errors, got {one} at size {size}")

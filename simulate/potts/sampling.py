@@ -135,7 +135,7 @@ def _ladder(
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
     """Chooses enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
-        return int(checks.dimension(n_chains, name="n_chains"))
+        return checks.count("n_chains", n_chains)
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
 
 
@@ -143,8 +143,8 @@ def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int)
     """Return the checked numbers of sweeps and samples that were asked for."""
     plan = Plan(
         n_each=n_each,
-        burn_in=None if burn_in is None else int(checks.dimension(burn_in, least=0, name="burn_in")),
-        thin=None if thin is None else int(checks.dimension(thin, name="thin")),
+        burn_in=None if burn_in is None else checks.count("burn_in", burn_in, least=0),
+        thin=None if thin is None else checks.count("thin", thin),
         max_sweeps=max_sweeps,
     )
     if plan.max_sweeps < plan.least_sweeps:

@@ -92,7 +92,7 @@ class TemperedDynamics:
 
     def run(self, n_sweeps: int) -> None:
         """Advances every replica by `n_sweeps` sweeps of L updates, with exchanges after each sweep."""
-        for _ in range(int(checks.dimension(n_sweeps, least=0, name="n_sweeps"))):
+        for _ in range(checks.count("n_sweeps", n_sweeps, least=0)):
             self._replicas.run(1)
             self._scores = self._replicas.scores()
             self._exchange()

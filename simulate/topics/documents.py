@@ -69,8 +69,8 @@ def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
     if isinstance(length, tuple) and len(length) != 2:
         raise ValueError(f"length must be an integer or (shortest, longest), got {checks.shown(length)}")
     shortest, longest = length if isinstance(length, tuple) else (length, length)
-    shortest = int(checks.dimension(shortest, name="length"))
-    longest = int(checks.dimension(longest, least=shortest, name="length"))
+    shortest = checks.count("length", shortest)
+    longest = checks.count("length", longest, least=shortest)
     if longest > MOST:
         raise ValueError(f"length must be an integer of at most {MOST}, got {longest}")
     return shortest, longest
