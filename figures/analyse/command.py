@@ -13,8 +13,8 @@ from figures.analyse.reading.kinds import DOUBTFUL, kind_of_content
 from figures.analyse.reading.opening import extension
 from figures.analyse.steps import EXTENSIONS
 from figures.analyse.wording import printable
-from figures.core.atomic_write import remove_abandoned
 from figures.core.plain_text import escaped
+from theory.core.atomic_write import remove_abandoned
 
 __all__ = ["kind_of", "main"]
 

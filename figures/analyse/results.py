@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures.analyse.errors import DataError
-from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Experiment
 from figures.core.plain_text import escaped, safe_frame
 from figures.core.rows import Row
+from theory.core.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd

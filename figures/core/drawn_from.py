@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from figures.core.atomic_write import atomic_write
+from theory.core.atomic_write import atomic_write
 
 NAME = "drawn_from.txt"
 HEAD = "# picture: SHA-256 of the picture, of the table and of the declaration that it was drawn from; made with it\n"

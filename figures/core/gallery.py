@@ -4,7 +4,6 @@ import ast
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from figures.core.atomic_write import atomic_write
 from figures.core.discover import GALLERY, find_experiments, load
 from figures.core.drawn_from import digest, note_drawn, read_drawn
 from figures.core.outputs import Outputs
@@ -12,6 +11,7 @@ from figures.core.papers import map_of_papers, render_markdown
 from figures.core.plot import cycle_colors, draw_figure
 from figures.core.small_png import save_small
 from figures.core.table import read_csv
+from theory.core.atomic_write import atomic_write
 from theory.subjects import subjects
 
 LARGEST = 60_000  # bytes of a picture

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from figures.core.atomic_write import atomic_write
 from figures.core.compute import compute_rows
 from figures.core.context import Context
 from figures.core.discover import OUTPUT, load
 from figures.core.sources import SourceTree
 from figures.core.table import read_csv, write_csv
 from simulate.core import discard
+from theory.core.atomic_write import atomic_write
 
 __all__ = ["OUTPUT", "Outputs", "Skipped", "draw", "run"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from figures.core.atomic_write import atomic_write
 from figures.core.experiment import Curve, Experiment, Panel
 from figures.core.ratios import MARKERS, best_points, draw_ratios
 from figures.core.render import plain
 from figures.core.rows import JOINT
 from figures.core.scores import error_bars
+from theory.core.atomic_write import atomic_write
 
 # While it is loaded matplotlib reads a matplotlibrc of the current folder, before any that MATPLOTLIBRC names; a broken
 # one would end the program, or fill the screen with warnings. So it is loaded from a folder that has none.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageColor
 
-from figures.core.atomic_write import atomic_write
+from theory.core.atomic_write import atomic_write
 
 COLORS = (128, 64, 32)
 RESOLUTIONS = (130, 110, 90, 70)  # dots per inch

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from figures.core.atomic_write import atomic_write
 from figures.core.plain_text import safe_frame, written_cell
 from figures.core.rows import COLUMNS, Row
+from theory.core.atomic_write import atomic_write
 
 WORDS = ("panel", "curve", "kind", "group")
 NUMBERS = ("x", "size", "theory", "simulation", "stderr", "replicates", "z")

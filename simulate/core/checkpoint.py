@@ -6,7 +6,6 @@ import os
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import checks
+from theory.core.atomic_write import atomic_write
 from theory.core.errors import MaskedSSLError
 
 Arrays = dict[str, NDArray[Any]]
@@ -76,21 +76,16 @@ class Checkpoint:
         return arrays
 
     def save(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write beside the file first, then moves into its place: a kill leaves the last whole checkpoint."""
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        """Write beside the file first, then move into its place: a kill leaves the last whole checkpoint."""
+        text = json.dumps(self.header)
+        own = {HEADER: np.array(text), DIGEST: np.array(_digest(text, arrays))}
         try:
-            with temporary.open("wb") as file:
-                text = json.dumps(self.header)
-                own = {HEADER: np.array(text), DIGEST: np.array(_digest(text, arrays))}
+            with atomic_write(self.path) as temporary, temporary.open("wb") as file:
                 np.savez(file, **own, **arrays)  # type: ignore[arg-type]  # numpy's stub of allow_pickle
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(self.path)
         except OSError as failed:
             raise CheckpointError(f"checkpoint {self.path} cannot be written ({failed}): name another file") from failed
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     def _require_ours(self, header: Any) -> None:
         stated = header.get("format") if isinstance(header, dict) else header
@@ -103,6 +98,16 @@ class Checkpoint:
                 f"checkpoint {self.path} is of another run: {'; '.join(differences)}. "
                 "Name another file; it was left as it is"
             )
+
+
+def digest_of(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
+    """Return a short digest of arrays, by their type, shape and bytes, and of a text."""
+    state = hashlib.sha256()
+    for array in arrays:
+        state.update(f"{array.dtype.str}{array.shape}".encode())
+        state.update(np.ascontiguousarray(array).tobytes())
+    state.update(text.encode())
+    return state.hexdigest()[:16]
 
 
 def _digest(header: str, arrays: Mapping[str, NDArray[Any]]) -> str:

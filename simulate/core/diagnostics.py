@@ -16,6 +16,7 @@ from scipy.special import gammaincc
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 
 LARGEST = 1e150  # squares of more overflow, and of less than its inverse vanish
@@ -193,7 +194,7 @@ class Diagnosis(Result):
 
 
 @checked
-def diagnose(series: Array, stride: int = 1) -> Diagnosis:
+def diagnose(series: Array, stride: Count = 1) -> Diagnosis:
     """Collect the evidence of one observable that was recorded every `stride` sweeps.
 
     Raises ValueError for a series that is not finite. See `Diagnosis` for what comes back.
@@ -201,7 +202,7 @@ def diagnose(series: Array, stride: int = 1) -> Diagnosis:
     >>> diagnose(np.random.default_rng(0).standard_normal((8, 2000))).converged
     True
     """
-    chains, stride = _checked(series), int(checks.dimension(stride, name="stride"))
+    chains = _checked(series)
     rho = autocorrelations(chains)
     tau, memory = _integrated(rho), _memory(chains, rho)
     r_hat, size = split_r_hat(chains) if chains.shape[1] >= 4 else math.inf, chains.size / (2 * tau)

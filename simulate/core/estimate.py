@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.core import checks
-from theory.core.arguments import checked
-from theory.models.covariance import set_checked
+from theory.core.arguments import checked, checked_fields
+from theory.core.ranges import Count, NonNegative, Real
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,14 @@ class Estimate:
     0.378
     """
 
-    mean: float
-    stderr: float
-    n: int
+    mean: Real
+    stderr: NonNegative
+    n: Count
 
     def __post_init__(self) -> None:
-        n = checks.dimension(self.n, name="n")
-        if n < 2:
-            raise ValueError(f"n must be >= 2 (one replicate has no error bar), got {n}")
-        set_checked(self, mean=checks.real("mean", self.mean), stderr=checks.non_negative("stderr", self.stderr), n=n)
+        checked_fields(self)
+        if self.n < 2:
+            raise ValueError(f"n must be >= 2 (one replicate has no error bar), got {self.n}")
 
     @classmethod
     @checked

@@ -12,6 +12,7 @@ from simulate.core.streams import Name, stream
 from simulate.core.sweep import sweep
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count
 
 TASK_BYTES = 600.0  # of a task with its key and its names, as measured
 Replicate = Callable[[Any, int, np.random.Generator], Any]  # (model, d, rng) -> float or array of floats
@@ -19,7 +20,7 @@ Replicate = Callable[[Any, int, np.random.Generator], Any]  # (model, d, rng) ->
 
 @checked
 def replicate_tasks(
-    replicate: Replicate, model: Any, d: int, n: int, *, seed: int = 0, names: tuple[Name, ...] = ()
+    replicate: Replicate, model: Any, d: Count, n: Count, *, seed: int = 0, names: tuple[Name, ...] = ()
 ) -> Sequence[Task]:
     """Make the tasks of `n` replicates at size `d`, for `sweep`, which may be called with them several times.
 
@@ -29,7 +30,6 @@ def replicate_tasks(
     >>> [task.key for task in replicate_tasks(lambda model, d, rng: rng.random(), None, 50, 2, names=("ridge",))]
     ['ridge/d=50/0', 'ridge/d=50/1']
     """
-    d, n = int(checks.dimension(d)), int(checks.dimension(n, name="n"))
     if seed < 0:
         raise ValueError(f"seed must be an integer >= 0, got {checks.shown(seed)}")
     checks.fits_in_memory(f"a list of n = {n} tasks", TASK_BYTES * n)

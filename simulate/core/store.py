@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.core.arguments import checked
+from theory.core.atomic_write import atomic_write
 
 Value = float | NDArray[np.float64]
 FILE = "results.jsonl"
@@ -46,7 +47,8 @@ def stored(folder: str | os.PathLike[str], digest: str) -> Iterator[dict[str, Va
     header = {"digest": digest}
     if not lines or lines[0] != header:
         lines = []
-        _replace(path, json.dumps(header) + "\n")
+        with atomic_write(path) as temporary:
+            temporary.write_text(json.dumps(header) + "\n", encoding="utf-8")
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
     try:
         _append(descriptor, b"\n", path)  # a killed process may have left half a line, which ends here
@@ -79,13 +81,6 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
     except OSError as error:
         error.filename = str(path)
         raise
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside the file and moves into its place, so that no half-written header is ever there."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def _read_lines(path: Path) -> list[object]:

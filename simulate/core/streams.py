@@ -30,12 +30,6 @@ def stream(seed: int, *names: Name) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(sequence))
 
 
-def require_generator(rng: object) -> None:
-    """Refuses, by ValueError, what is no random generator."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a Generator as from numpy.random.default_rng(seed), got {type(rng).__name__}")
-
-
 def _digest(name: Name) -> int:
     """Return the first 64 bits of the SHA-256 of the name's kind and spelling."""
     return int.from_bytes(hashlib.sha256(_spelling(name).encode()).digest()[:8], "little")

@@ -1,25 +1,26 @@
 """Classification of single samples: by trained networks, by random features, and by a test that knows the spike."""
 
+from typing import Annotated
+
 import numpy as np
 
 from simulate.cumulants.network import ReluNetwork, train_network
 from simulate.cumulants.random_features import fit_random_features
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count
 from theory.models import SpikedCumulant
 
 TEST_SAMPLES = 10_000  # test samples of each class, so that the accuracy of one run has an error below 0.0036
 
 
 @checked
-def labeled_samples(model: SpikedCumulant, spike: Array, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def labeled_samples(model: SpikedCumulant, spike: Array, n: Count, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draws `n` samples of each hypothesis with one `spike` (d,): X (2n, d), and y (2n,), 1 for H1 and -1 for H0."""
-    count = int(checks.dimension(n, name="n"))
-    require_memory("n", 2 * count, model.size)
-    X = np.concatenate([sample_spiked(model, spike, count, rng), sample_null(model, count, rng)])
-    return X, np.repeat([1.0, -1.0], count)
+    require_memory("n", 2 * n, model.size)
+    X = np.concatenate([sample_spiked(model, spike, n, rng), sample_null(model, n, rng)])
+    return X, np.repeat([1.0, -1.0], n)
 
 
 @checked
@@ -48,14 +49,13 @@ def network_accuracy(
 
 @checked
 def random_features_accuracy(
-    model: SpikedCumulant, n: int, rng: np.random.Generator, *, width: int | None = None
+    model: SpikedCumulant, n: Annotated[int, AtLeast(3)], rng: np.random.Generator, *, width: int | None = None
 ) -> float:
     """Measures the test accuracy of `width` random ReLU features (by default 5 d) fitted by ridge: one replicate.
 
     It does so as `network_accuracy` does for a network; the readout is fitted by `fit_random_features`, which needs n
     of at least 3.
     """
-    checks.dimension(n, least=3, name="n")
     u = draw_spike(model, rng)
     m = 5 * model.size if width is None else width
     X, y = labeled_samples(model, u, n, rng)

@@ -1,16 +1,16 @@
 """The likelihood ratio itself, averaged over all sign spikes of a small dimension, and its second moment."""
 
 from functools import reduce
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from simulate.core import Estimate
 from simulate.cumulants.samples import draw_spike, require_memory, require_resolved, sample_null, sample_spiked
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count
 from theory.models import SpikedCumulant
 
 LARGEST_DIMENSION = 16
@@ -19,8 +19,9 @@ CHUNK = 2**21  # numbers that are held at once for a block of data sets
 
 @checked
 def enumerated_norm(
-    model: SpikedCumulant, n: int, repeats: int, rng: np.random.Generator, *, law: Literal["null", "spiked"] = "spiked"
-) -> Estimate:
+    model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
+    law: Literal["null", "spiked"] = "spiked",
+) -> Estimate:  # fmt: skip
     """Measures ||L_n||^2 from `repeats` >= 2 data sets of `n` samples, each with L_n as a sum over all 2^d sign spikes.
 
     The mean of L_n^2 under H0 (`law` "null") equals that of L_n under H1 ("spiked"), whose tail is lighter. L_n is the
@@ -32,7 +33,6 @@ def enumerated_norm(
     >>> print(enumerated_norm(SpikedCumulant(d=4, beta=1.0), 3, 20_000, np.random.default_rng(0)))
     1.00716(63)
     """
-    count, R = int(checks.dimension(n, name="n")), int(checks.dimension(repeats, least=2, name="repeats"))
     if model.prior != "signs":
         raise ValueError(f"model must have the prior 'signs' to be enumerated, got {model.prior!r}")
     require_resolved(model)
@@ -43,12 +43,12 @@ def enumerated_norm(
     spikes = np.asarray((1.0 - 2.0 * bits) / np.sqrt(d), dtype=float)
     if _is_symmetric(model):
         spikes = spikes[: len(spikes) // 2]  # those of the other half are their negatives, and have the same ratios
-    require_memory("n", count, 2.0**d)
-    require_memory("repeats", R, 1)
-    block = max(1, CHUNK // (count * 2**d))
-    values = [_ratios(model, spikes, count, min(block, R - start), rng, law) for start in range(0, R, block)]
+    require_memory("n", n, 2.0**d)
+    require_memory("repeats", repeats, 1)
+    block = max(1, CHUNK // (n * 2**d))
+    values = [_ratios(model, spikes, n, min(block, repeats - start), rng, law) for start in range(0, repeats, block)]
     if not np.isfinite(found := np.concatenate(values)).all():
-        raise ValueError(f"n must be so small that likelihood ratios are floating-point numbers, got {count}")
+        raise ValueError(f"n must be so small that likelihood ratios are floating-point numbers, got {n}")
     return Estimate.of(found)
 
 

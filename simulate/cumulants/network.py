@@ -11,6 +11,7 @@ from simulate.core.optimizers import Adam, Numbers
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 
 MOST_STEPS = 10**8
 
@@ -44,15 +45,14 @@ class ReluNetwork:
 
     @classmethod
     @checked
-    def random(cls, width: int, d: int, rng: np.random.Generator) -> "ReluNetwork":
+    def random(cls, width: Count, d: Count, rng: np.random.Generator) -> "ReluNetwork":
         """Draws an untrained network: W ~ N(0, 1/d), a readout ~ N(0, 1/width^2), and no biases.
 
         With so small a readout the first layer has to move by as much as itself before the output is of order one.
         """
-        m, dim = int(checks.dimension(width, name="width")), int(checks.dimension(d))
-        checks.fits_in_memory(f"a network of {m} units in {dim} dimensions", 3.0 * m * dim)
-        W = rng.standard_normal((m, dim)) / np.sqrt(dim)
-        return cls(W, np.zeros(m), rng.standard_normal(m) / m, 0.0)
+        checks.fits_in_memory(f"a network of {width} units in {d} dimensions", 3.0 * width * d)
+        W = rng.standard_normal((width, d)) / np.sqrt(d)
+        return cls(W, np.zeros(width), rng.standard_normal(width) / width, 0.0)
 
     def output(self, X: ArrayLike) -> Array:
         """Compute f of the rows of X (n, d), (n,)."""
@@ -83,10 +83,10 @@ def train_network(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    n_steps: int,
+    n_steps: Count,
     rng: np.random.Generator,
-    rate: float = 2e-3,
-    batch_size: int = 256,
+    rate: Positive = 2e-3,
+    batch_size: Count = 256,
 ) -> ReluNetwork:
     """Trains all weights by `n_steps` steps of Adam on the mean logistic loss of (X, y), X (n, d), y = +-1 (n,).
 
@@ -104,20 +104,19 @@ def train_network(
     d = network.first_layer.shape[1]
     rows = checked_rows(X, d)
     labels = checked_labels(y, len(rows)).astype(np.float32)
-    steps, batch = int(checks.dimension(n_steps, name="n_steps")), int(checks.dimension(batch_size, name="batch_size"))
-    if steps > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {steps}")
-    checks.fits_in_memory(f"a batch of {batch} samples", 2.0 * batch * (d + len(network.readout)))
-    update, rows = Adam(checks.positive("rate", rate)), _with_ones(rows).astype(np.float32)
+    if n_steps > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps}")
+    checks.fits_in_memory(f"a batch of {batch_size} samples", 2.0 * batch_size * (d + len(network.readout)))
+    update, rows = Adam(rate), _with_ones(rows).astype(np.float32)
     theta = _packed(network).astype(np.float32)
     slope = np.empty_like(theta)
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(steps):
-            chosen = rng.integers(len(rows), size=batch)
+        for _ in range(n_steps):
+            chosen = rng.integers(len(rows), size=batch_size)
             _gradient(theta, rows.take(chosen, axis=0), labels.take(chosen), slope)
             update([theta], [slope])
     if not np.isfinite(theta).all():
-        raise DivergenceError(f"training left the floating-point numbers within {steps} steps of rate {rate:g}")
+        raise DivergenceError(f"training left the floating-point numbers within {n_steps} steps of rate {rate:g}")
     return _unpacked(theta, d)
 
 

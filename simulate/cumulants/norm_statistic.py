@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from simulate.cumulants.samples import draw_spikes, require_memory, spiked_data_
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count
 from theory.core.results import Result
 from theory.models import SpikedCumulant
 
@@ -49,7 +51,9 @@ class NormStatistics(Result):
 
 
 @checked
-def norm_statistics(model: SpikedCumulant, n: int, repeats: int, rng: np.random.Generator) -> NormStatistics:
+def norm_statistics(
+    model: SpikedCumulant, n: Count, repeats: Annotated[int, AtLeast(2)], rng: np.random.Generator
+) -> NormStatistics:
     """Draws `repeats` >= 2 data sets of `n` samples under each hypothesis, and computes the T4 of each.
 
     T4 is `SpikedCumulant.norm_statistic` of the squared norms of the samples; each data set of H1 has a spike of its
@@ -59,14 +63,13 @@ def norm_statistics(model: SpikedCumulant, n: int, repeats: int, rng: np.random.
     >>> bool(measured.spiked.mean() < measured.null.mean())
     True
     """
-    count, R = int(checks.dimension(n, name="n")), int(checks.dimension(repeats, least=2, name="repeats"))
-    require_memory("n", count, model.size)
-    require_memory("repeats", R, 1)
-    block = max(1, CHUNK // (count * model.size))
-    sizes = [min(block, R - start) for start in range(0, R, block)]
-    null = (rng.standard_normal((B, count, model.size)) for B in sizes)
-    spiked = (spiked_data_sets(model, draw_spikes(model, B, rng), count, rng) for B in sizes)
-    return NormStatistics(count, _statistics(model, null), _statistics(model, spiked))
+    require_memory("n", n, model.size)
+    require_memory("repeats", repeats, 1)
+    block = max(1, CHUNK // (n * model.size))
+    sizes = [min(block, repeats - start) for start in range(0, repeats, block)]
+    null = (rng.standard_normal((B, n, model.size)) for B in sizes)
+    spiked = (spiked_data_sets(model, draw_spikes(model, B, rng), n, rng) for B in sizes)
+    return NormStatistics(n, _statistics(model, null), _statistics(model, spiked))
 
 
 def _statistics(model: SpikedCumulant, data_sets: Iterable[Array]) -> Array:

@@ -10,6 +10,7 @@ from simulate.cumulants.network import ReluNetwork, checked_labels, checked_rows
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 
 RIDGES = tuple(10.0 ** np.arange(-4.0, 3.0))
 HELD_OUT = 0.2  # share of the samples that chooses the ridge
@@ -18,7 +19,7 @@ BLOCK = 4096  # rows whose features are held at once
 
 @checked
 def fit_random_features(
-    X: ArrayLike, y: ArrayLike, width: int, rng: np.random.Generator, *, ridges: Sequence[float] = RIDGES
+    X: ArrayLike, y: ArrayLike, width: Count, rng: np.random.Generator, *, ridges: Sequence[float] = RIDGES
 ) -> ReluNetwork:
     """Fits the readout of a network with random first layer, W ~ N(0, 1/d) and b ~ N(0, 1), by ridge regression on y.
 
@@ -34,15 +35,14 @@ def fit_random_features(
     """
     rows = checked_rows(X)
     labels = checked_labels(y, len(rows))
-    m = int(checks.dimension(width, name="width"))
     if len(rows) < 5:
         raise ValueError(f"X must have at least 5 rows, got {len(rows)}")
     if not ridges:
         raise ValueError(f"ridges must be a sequence of positive numbers, got {ridges}")
     sizes = [checks.positive("ridges", ridge) for ridge in ridges]
-    checks.fits_in_memory(f"the second moments of {m} features", 4.0 * m * m + 2.0 * BLOCK * m)
-    drawn = ReluNetwork.random(m, rows.shape[1], rng)
-    bias = rng.standard_normal(m)
+    checks.fits_in_memory(f"the second moments of {width} features", 4.0 * width * width + 2.0 * BLOCK * width)
+    drawn = ReluNetwork.random(width, rows.shape[1], rng)
+    bias = rng.standard_normal(width)
     order = rng.permutation(len(rows))
     cut = max(1, round(HELD_OUT * len(rows)))
     held, kept = (_Moments.of(rows[part], labels[part], drawn.first_layer, bias) for part in np.split(order, [cut]))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.models import SpikedCumulant
 
 LARGEST_BETA = 1e12  # of densities along the spike: the width 1e-6 is still far above rounding
@@ -26,15 +27,14 @@ def draw_spike(model: SpikedCumulant, rng: np.random.Generator) -> Array:
 
 
 @checked
-def sample_null(model: SpikedCumulant, n: int, rng: np.random.Generator) -> Array:
+def sample_null(model: SpikedCumulant, n: Count, rng: np.random.Generator) -> Array:
     """Draws `n` samples under H0, (n, d): standard Gaussian vectors. ValueError where they exceed the memory."""
-    count, d = int(checks.dimension(n, name="n")), model.size
-    require_memory("n", count, d)
-    return rng.standard_normal((count, d))
+    require_memory("n", n, model.size)
+    return rng.standard_normal((n, model.size))
 
 
 @checked
-def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: int, rng: np.random.Generator) -> Array:
+def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: Count, rng: np.random.Generator) -> Array:
     """Draws `n` samples under H1 with the unit vector `spike` u (d,), as x = z + u (y - u.z), (n, d).
 
     z is a standard Gaussian vector and y = sqrt(r) g + sqrt(1 - r) z0. ValueError for a spike of another shape or norm,
@@ -48,9 +48,8 @@ def sample_spiked(model: SpikedCumulant, spike: ArrayLike, n: int, rng: np.rando
     u = checks.finite_array("spike", spike, 1)
     if u.shape != (model.size,) or abs(u @ u - 1) > TOLERANCE:
         raise ValueError(f"spike must be a unit vector of shape ({model.size},), got {checks.shown(spike)}")
-    count = int(checks.dimension(n, name="n"))
-    require_memory("n", count, model.size)
-    return np.asarray(spiked_data_sets(model, u[None], count, rng)[0])
+    require_memory("n", n, model.size)
+    return np.asarray(spiked_data_sets(model, u[None], n, rng)[0])
 
 
 def draw_spikes(model: SpikedCumulant, count: int, rng: np.random.Generator) -> Array:

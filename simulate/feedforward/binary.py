@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from scipy.special import erf
@@ -10,10 +11,13 @@ from scipy.special import erf
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Within
 from theory.core.results import Result
 from theory.models import BinaryNetwork
 
 EPSILON = 1e-4  # size of perturbations relative to the fields: their squares do not matter, rounding neither
+FieldVariance = Annotated[float, Within(1e-100, 1e15, closed=(True, True))]
+Correlation = Annotated[float, Within(-1.0, 1.0, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,9 +53,8 @@ class Layer:
 
     @classmethod
     @checked
-    def random(cls, network: BinaryNetwork, width: int, rng: np.random.Generator) -> "Layer":
+    def random(cls, network: BinaryNetwork, width: Count, rng: np.random.Generator) -> "Layer":
         """Draws signs and biases."""
-        checks.dimension(width, name="width")
         checks.fits_in_memory(f"a layer of {width} neurons", 3.0 * width**2)
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-(width**2) // 8)), np.uint8), count=width**2)
         biases = math.sqrt(network.bias_variance) * rng.standard_normal(width)
@@ -105,12 +108,12 @@ def activation(network: BinaryNetwork, fields: Array) -> Array:
 @checked
 def field_statistics(
     network: BinaryNetwork,
-    width: int,
+    width: Annotated[int, AtLeast(2)],
     n_layers: int,
     rng: np.random.Generator,
     *,
-    variance: float = 1.0,
-    correlation: float = 0.0,
+    variance: FieldVariance = 1.0,
+    correlation: Correlation = 0.0,
 ) -> FieldStatistics:
     """Send two inputs through one network of `width` neurons in each layer, with drawn means of weights and biases.
 
@@ -139,12 +142,12 @@ def field_statistics(
 @checked
 def decay(
     network: BinaryNetwork,
-    width: int,
+    width: Annotated[int, AtLeast(2)],
     n_layers: int,
     rng: np.random.Generator,
     *,
-    variance: float,
-    correlation: float = 1.0,
+    variance: FieldVariance,
+    correlation: Correlation = 1.0,
     burn_in: int = 2,
     n_pairs: int = 4,
 ) -> Decay:
@@ -167,14 +170,13 @@ def decay(
     pairs = int(checks.between("n_pairs", n_pairs, 1, 10_000, closed=(True, True)))
     waiting = int(checks.between("burn_in", burn_in, 0, 10_000, closed=(True, True)))
     checks.fits_in_memory(f"{count} layers of {N} neurons", float(count) * N * (N + 4.0 * pairs))
-    q = checks.between("variance", variance, 1e-100, 1e15, closed=(True, True))
-    fields = _start(N, pairs, q, correlation, rng)
+    fields = _start(N, pairs, variance, correlation, rng)
     for _ in range(waiting):
         fields = _passed(Layer.random(network, N, rng), fields, rng.standard_normal(fields.shape))
     noiseless = network.neurons == "sign" or network.mean_variance == 1
     first, second = fields[:, :pairs], fields[:, pairs:]
     if noiseless:
-        first, towards = second, rng.standard_normal(second.shape) * math.sqrt(q)
+        first, towards = second, rng.standard_normal(second.shape) * math.sqrt(variance)
     else:
         towards = first
     moved = second + EPSILON * (towards - _along(towards, second) * second)
@@ -232,13 +234,11 @@ def _along(vectors: Array, axes: Array) -> Array:
 
 def _start(width: int, pairs: int, variance: float, correlation: float, rng: np.random.Generator) -> Array:
     """Gaussian fields (N, 2 pairs): those of the first inputs of all pairs, then those of the second."""
-    q = checks.between("variance", variance, 1e-100, 1e15, closed=(True, True))
-    c = checks.between("correlation", correlation, -1.0, 1.0, closed=(True, True))
+    c = correlation
     first, fresh = rng.standard_normal((2, width, pairs))
-    return np.asarray(math.sqrt(q) * np.hstack([first, c * first + math.sqrt(1 - c * c) * fresh]))
+    return np.asarray(math.sqrt(variance) * np.hstack([first, c * first + math.sqrt(1 - c * c) * fresh]))
 
 
 def _sizes(width: int, n_layers: int) -> tuple[int, int]:
-    N = int(checks.dimension(width, least=2, name="width"))
-    checks.fits_in_memory(f"a layer of {N} neurons", 3.0 * float(N) ** 2)
-    return N, int(checks.between("n_layers", n_layers, 1, 10_000, closed=(True, True)))
+    checks.fits_in_memory(f"a layer of {width} neurons", 3.0 * float(width) ** 2)
+    return width, int(checks.between("n_layers", n_layers, 1, 10_000, closed=(True, True)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,13 @@ from simulate.core.optimizers import adam_direction
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, OpenShare, Within
 from theory.core.results import Result
 from theory.models.covariance import set_checked
 
 LARGEST = 1e12  # largest size of inputs and weights, so that sums over neurons stay finite in single precision
 Numbers = NDArray[np.floating[Any]]
+WeightVariance = Annotated[float, Within(0.0, LARGEST, closed=(True, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,19 +51,17 @@ class Multilayer:
 
     @classmethod
     @checked
-    def random(cls, sizes: tuple[int, ...], rng: np.random.Generator, variance: float = 1.0) -> "Multilayer":
+    def random(cls, sizes: tuple[Count, ...], rng: np.random.Generator, variance: WeightVariance = 1.0) -> "Multilayer":
         """Draws weights of the given `variance` over the number of inputs of their layer; biases are zero.
 
         `sizes` are the numbers of inputs of all layers, then the single output.
         """
-        counts = [int(checks.dimension(size, name=f"sizes[{k}]")) for k, size in enumerate(sizes)]
-        if len(counts) < 2 or counts[-1] != 1:
+        if len(sizes) < 2 or sizes[-1] != 1:
             raise ValueError(f"sizes must be at least two numbers, of which the last is 1, got {checks.shown(sizes)}")
-        checks.fits_in_memory(f"layers of sizes {sizes}", sum(float(a) * b for a, b in pairwise(counts)))
-        spread = checks.between("variance", variance, 0.0, 1e12, closed=(True, True))
+        checks.fits_in_memory(f"layers of sizes {sizes}", sum(float(a) * b for a, b in pairwise(sizes)))
         layers = []
-        for inputs, outputs in pairwise(counts):
-            W = np.sqrt(spread / inputs) * rng.standard_normal((inputs, outputs))
+        for inputs, outputs in pairwise(sizes):
+            W = np.sqrt(variance / inputs) * rng.standard_normal((inputs, outputs))
             layers.append(np.vstack([W, np.zeros(outputs)]))
         return cls(tuple(layers))
 
@@ -164,8 +164,8 @@ def train_multilayer(
     n_steps: int,
     n_frozen: int = 0,
     batch: int = 128,
-    rate: float = 1e-3,
-    held_out: float = 0.1,
+    rate: Annotated[float, Within(1e-12, 10.0, closed=(True, True))] = 1e-3,
+    held_out: OpenShare = 0.1,
     record_every: int = 50,
     patience: int | None = None,
 ) -> TrainedMultilayer:
@@ -191,10 +191,9 @@ def train_multilayer(
     size = int(checks.between("batch", batch, 1, 1e9, closed=(True, True)))
     every = int(checks.between("record_every", record_every, 1, 1e9, closed=(True, True)))
     patient = steps if patience is None else int(checks.between("patience", patience, 1, 1e9, closed=(True, True)))
-    speed = np.float32(checks.between("rate", rate, 1e-12, 10.0, closed=(True, True)))
-    share = checks.between("held_out", held_out, 0.0, 1.0)
+    speed = np.float32(rate)
     n = len(X)
-    aside = min(max(1, round(share * n)), n - 1)
+    aside = min(max(1, round(held_out * n)), n - 1)
     single = [layer.astype(np.float32) for layer in network.layers]
     # What is frozen is computed once for all samples; where all is, the last layer still reads.
     hidden = min(frozen, len(single) - 1)

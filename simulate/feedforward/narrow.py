@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from simulate.feedforward.narrow_task import Task, activation_and_slope
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Within
 from theory.core.results import SolverResult
 from theory.models import NarrowNetwork
 
@@ -74,18 +75,18 @@ class NarrowSample(SolverResult):
 @checked
 def sample_narrow(
     model: NarrowNetwork,
-    n_inputs: int,
-    n_units: int,
+    n_inputs: Count,
+    n_units: Annotated[int, AtLeast(2)],
     rng: np.random.Generator,
     *,
     start: Literal["teacher", "random"] = "teacher",
     beta: float | None = None,
-    lam: float = 1.0,
+    lam: Annotated[float, Within(1e-12, 1e12)] = 1.0,
     derivative: Callable[[Array], Array] | None = None,
-    n_chains: int = 2,
-    n_samples: int = 120,
-    n_test: int = 2000,
-    r_hat_limit: float = R_HAT_LIMIT,
+    n_chains: Annotated[int, AtLeast(2)] = 2,
+    n_samples: Annotated[int, AtLeast(4)] = 120,
+    n_test: Annotated[int, AtLeast(2)] = 2000,
+    r_hat_limit: Annotated[float, Within(1.0, 1e6)] = R_HAT_LIMIT,
     check: bool = True,
 ) -> NarrowSample:
     """Draws a narrow teacher with its training set, samples students by Hamiltonian Monte Carlo, and measures them.
@@ -113,20 +114,22 @@ def sample_narrow(
     (True, True, True)
     """
     functions = activation_and_slope(model, derivative)
-    N, K, C, n_test = _sizes(n_inputs, n_units, n_chains, n_test)
-    decay, count = checks.between("lam", lam, 1e-12, 1e12), int(checks.dimension(n_samples, least=4, name="n_samples"))
-    if count > MOST_TRAJECTORIES:
-        raise ValueError(f"n_samples must be at most {MOST_TRAJECTORIES}, got {count}")
-    limit = checks.between("r_hat_limit", r_hat_limit, 1.0, 1e6)
+    N, K, C = n_inputs, n_units, n_chains
+    if K % 2:
+        raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
+    if C > MOST_CHAINS:
+        raise ValueError(f"n_chains must be at most {MOST_CHAINS}, got {C}")
+    if n_samples > MOST_TRAJECTORIES:
+        raise ValueError(f"n_samples must be at most {MOST_TRAJECTORIES}, got {n_samples}")
     _require_energy(model, beta)
     size = max(1.0, model.alpha * N * K)
     checks.fits_in_memory(f"a sample of {size:.3g} inputs of {N} numbers", (size + n_test) * (N + 6.0 * C * K))
-    task = Task.draw(model, (N, K, n_test), beta, decay, functions, rng)
-    at_random = rng.standard_normal((N, C, K)) / np.sqrt(decay)
+    task = Task.draw(model, (N, K, n_test), beta, lam, functions, rng)
+    at_random = rng.standard_normal((N, C, K)) / np.sqrt(lam)
     chains = Chains(task, np.repeat(task.teacher[:, None, :], C, axis=1) if start == "teacher" else at_random, rng)
-    chains.burn_in(max(20, int(BURN_IN * count)))
+    chains.burn_in(max(20, int(BURN_IN * n_samples)))
     for doubling in range(DOUBLINGS + 1):
-        found = _recorded(chains, count << doubling, limit, start)
+        found = _recorded(chains, n_samples << doubling, r_hat_limit, start)
         if found.converged:
             return found
     if check:
@@ -135,26 +138,15 @@ def sample_narrow(
 
 
 @checked
-def narrow_risk(model: NarrowNetwork, d: int, rng: np.random.Generator) -> float:
+def narrow_risk(model: NarrowNetwork, d: Annotated[int, AtLeast(2)], rng: np.random.Generator) -> float:
     """Measures the error of the posterior mean of a Bayes-optimal student of `d` hidden units, started at the teacher.
 
     d must be even; there are 5 d^2/3 inputs, rounded, so that 1/K and K/N, in which theory is of leading order, fall
     together. See `sample_narrow`.
     """
-    K = int(checks.dimension(d, least=2))
-    if K % 2 or K > MOST_UNITS:
-        raise ValueError(f"d must be even and at most {MOST_UNITS}, got {K}")
-    return sample_narrow(model, round(5 * K * K / 3), K, rng).mean_risk
-
-
-def _sizes(n_inputs: int, n_units: int, n_chains: int, n_test: int) -> tuple[int, int, int, int]:
-    N, K = int(checks.dimension(n_inputs, name="n_inputs")), int(checks.dimension(n_units, least=2, name="n_units"))
-    if K % 2:
-        raise ValueError(f"n_units must be even, since half of the units have the sign -1, got {K}")
-    C = int(checks.dimension(n_chains, least=2, name="n_chains"))
-    if C > MOST_CHAINS:
-        raise ValueError(f"n_chains must be at most {MOST_CHAINS}, got {C}")
-    return N, K, C, int(checks.dimension(n_test, least=2, name="n_test"))
+    if d % 2 or d > MOST_UNITS:
+        raise ValueError(f"d must be even and at most {MOST_UNITS}, got {d}")
+    return sample_narrow(model, round(5 * d * d / 3), d, rng).mean_risk
 
 
 def _require_energy(model: NarrowNetwork, beta: float | None) -> None:

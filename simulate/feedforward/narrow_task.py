@@ -13,6 +13,7 @@ from simulate.feedforward.narrow_kernels import erf_table, pull_erf, pull_relu
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.models import NarrowNetwork
 from theory.models.feedforward.narrow import activation_values
 
@@ -84,9 +85,9 @@ class Task:
     def draw(
         cls,
         model: NarrowNetwork,
-        sizes: tuple[int, int, int],
+        sizes: tuple[Count, Count, Count],
         beta: float | None,
-        lam: float,
+        lam: Positive,
         functions: tuple[Function, Function],
         rng: np.random.Generator,
     ) -> "Task":
@@ -95,10 +96,9 @@ class Task:
         Each column of the teacher is brought to the norm sqrt(N): otherwise the fluctuations of these norms would
         dominate the scatter of errors from teacher to teacher.
         """
-        N, K, n_test = (int(checks.dimension(size, name=f"sizes[{i}]")) for i, size in enumerate(sizes))
+        N, K, n_test = sizes
         n = max(1, round(model.alpha * N * K))
         checks.fits_in_memory(f"a task of sizes {sizes}", 3.0 * (n + n_test + K) * (N + K))
-        checks.positive("lam", lam)
         if beta is not None:
             checks.positive("beta", beta)
         elif not model.noise:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from simulate.feedforward.binary import Layer, activation
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast
 from theory.core.results import Result
 from theory.models import BinaryNetwork
 
@@ -30,7 +32,7 @@ class StochasticActivations(Result):
 
 @checked
 def stochastic_activations(
-    network: BinaryNetwork, width: int, n_layers: int, n_draws: int, rng: np.random.Generator
+    network: BinaryNetwork, width: Annotated[int, AtLeast(2)], n_layers: int, n_draws: int, rng: np.random.Generator
 ) -> StochasticActivations:
     """Draws all weights of a network `n_draws` times and compares the mean signs of its neurons with the surrogate's.
 
@@ -46,8 +48,7 @@ def stochastic_activations(
     """
     if network.neurons != "sign":
         raise ValueError(f"network must have sign neurons, got {network}")
-    N = int(checks.dimension(width, least=2, name="width"))
-    count = int(checks.between("n_layers", n_layers, 1, 10_000, closed=(True, True)))
+    N, count = width, int(checks.between("n_layers", n_layers, 1, 10_000, closed=(True, True)))
     draws = int(checks.between("n_draws", n_draws, 2, 1e9, closed=(True, True)))
     checks.fits_in_memory(f"{count} layers of {N} neurons", (count + 2.0) * float(N) ** 2)
     layers = [Layer.random(network, N, rng) for _ in range(count)]

@@ -1,6 +1,7 @@
 """Ridge regression on drawn samples, on the nested features of every depth or from the weights of the source."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,13 +9,16 @@ from numpy.typing import ArrayLike
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Within
 from theory.models import NestedFeatures
+
+Overlap = Annotated[float, Within(-1.0, 1.0, closed=(True, True))]
 
 
 @checked
 def frozen_risks(
     features: NestedFeatures,
-    n_samples: int,
+    n_samples: Count,
     lams: ArrayLike,
     rng: np.random.Generator,
     *,
@@ -39,22 +43,21 @@ def frozen_risks(
 
 @checked
 def warm_start_risks(
-    features: NestedFeatures, n_samples: int, overlap: float, lams: ArrayLike, rng: np.random.Generator
+    features: NestedFeatures, n_samples: Count, overlap: Overlap, lams: ArrayLike, rng: np.random.Generator
 ) -> Array:
     """Draws a target, a source and one sample, fine-tunes all weights from the source's, and returns risks, (lams,).
 
     The source's weights have length one and exactly the `overlap` with the target's. Fine-tuning penalizes the distance
     from them with each of the ridges `lams` (positive).
     """
-    rho = checks.between("overlap", overlap, -1.0, 1.0, closed=(True, True))
     ridges = _ridges(lams)
-    if features.d == 1 and abs(rho) < 1:
-        raise ValueError(f"overlap must be 1 or -1 for features of one dimension, got {rho}")
+    if features.d == 1 and abs(overlap) < 1:
+        raise ValueError(f"overlap must be 1 or -1 for features of one dimension, got {overlap}")
     w = _target(features, rng)
     fresh = rng.standard_normal(features.d)
     fresh -= (fresh @ w) * w
     length = np.linalg.norm(fresh) or 1.0
-    source = rho * w + math.sqrt(1 - rho * rho) * fresh / length
+    source = overlap * w + math.sqrt(1 - overlap * overlap) * fresh / length
     X, y = _sample(features, w, n_samples, rng)
     return _risks(X, y - X @ source, w - source, ridges)
 
@@ -70,10 +73,9 @@ def _target(features: NestedFeatures, rng: np.random.Generator) -> Array:
 
 
 def _sample(features: NestedFeatures, w: Array, n_samples: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    n = int(checks.dimension(n_samples, name="n_samples"))
-    checks.fits_in_memory(f"n_samples = {n} of {features.d} features", 2.0 * n * features.d)
-    X = rng.standard_normal((n, features.d))
-    return X, X @ w + math.sqrt(features.noise) * rng.standard_normal(n)
+    checks.fits_in_memory(f"n_samples = {n_samples} of {features.d} features", 2.0 * n_samples * features.d)
+    X = rng.standard_normal((n_samples, features.d))
+    return X, X @ w + math.sqrt(features.noise) * rng.standard_normal(n_samples)
 
 
 def _risks(X: Array, y: Array, w: Array, lams: Array) -> Array:

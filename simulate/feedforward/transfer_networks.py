@@ -10,6 +10,7 @@ from simulate.feedforward.multilayer import Multilayer, Numbers, TrainedMultilay
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models import NetworkTransfer
 
@@ -30,10 +31,9 @@ class Teacher(Result):
         return np.where(self.network.outputs(inputs) > self.threshold, 1.0, -1.0)
 
     @checked
-    def samples(self, n_samples: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    def samples(self, n_samples: Count, rng: np.random.Generator) -> tuple[Array, Array]:
         """Draws `n_samples` inputs N(0, 1), (n_samples, n_inputs), and returns them with their labels."""
-        n = int(checks.dimension(n_samples, name="n_samples"))
-        size = self.network.n_inputs
+        n, size = n_samples, self.network.n_inputs
         checks.fits_in_memory(f"n_samples = {n} of {size} inputs", 4.0 * n * max(size, self.network.layers[0].shape[1]))
         inputs = rng.standard_normal((n, size))
         return inputs, self.labels(inputs)

@@ -11,6 +11,7 @@ from simulate.glm.population import Group, Population
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Sample:
 
 
 @checked
-def draw(source: Population, n: int, rng: Generator) -> Sample:
+def draw(source: Population, n: Count, rng: Generator) -> Sample:
     """Draws n training samples of a population, group after group.
 
     The number of rows of each group is its share of n, rounded. Drawn at random it would move the bias by 1/sqrt(n),
@@ -37,7 +38,6 @@ def draw(source: Population, n: int, rng: Generator) -> Sample:
     >>> sample.X.shape, int(sample.y.sum())
     ((20, 10), -10)
     """
-    n = int(checks.dimension(n, name="n"))
     checks.fits_in_memory("the samples", 2.0 * n * len(source.groups[0].mean))
     counts = apportion(np.array([group.share for group in source.groups]), n)
     parts = [draw_group(group, int(count), rng) for group, count in zip(source.groups, counts, strict=True)]

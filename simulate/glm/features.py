@@ -6,6 +6,7 @@ from numpy.random import Generator
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.models.glm import RandomFeatures
 
 BLOCK = 200  # samples whose features are made at once
@@ -38,8 +39,7 @@ class FeatureTask:
     """
 
     @checked
-    def __init__(self, model: RandomFeatures, d: int, rng: Generator) -> None:
-        d = int(checks.dimension(d))
+    def __init__(self, model: RandomFeatures, d: Count, rng: Generator) -> None:
         checks.fits_in_memory("the random features", 2 * model.features_per_input * d**2)
         p = round(model.features_per_input * d)
         if p < 1:
@@ -47,15 +47,14 @@ class FeatureTask:
         self.model, self.map, self.teacher = model, projection(model.projection, p, d, rng), unit_teacher(d, rng)
 
     @checked
-    def draw(self, n: int, rng: Generator) -> tuple[Array, Array]:
+    def draw(self, n: Count, rng: Generator) -> tuple[Array, Array]:
         """Draws features f(F c) - E f, (n, p), and labels (n,) with their noise."""
-        n = int(checks.dimension(n, name="n"))
         checks.fits_in_memory("the random features", float(n) * (len(self.teacher) + len(self.map)))
         inputs, labels = self._drawn(n, rng)
         return self._features(inputs), labels
 
     @checked
-    def error(self, weights: Array, n: int, rng: Generator) -> float:
+    def error(self, weights: Array, n: Count, rng: Generator) -> float:
         """Estimates the error of the learner h = weights.v/sqrt(p), E (y - h)^2 or P(y h < 0), from n samples.
 
         A control variate reduces the noise. The learner weights.(k1 F c)/sqrt(p) with k1 = E z f(z) is linear in the
@@ -64,7 +63,6 @@ class FeatureTask:
         times a slope that is fitted to the samples, which moves the mean of the estimate by O(1/n) only. An estimate of
         an error near zero may be negative by the noise that is left.
         """
-        n = int(checks.dimension(n, name="n"))
         weights = checks.finite_array("weights", weights, 1)
         if len(weights) != len(self.map):
             raise ValueError(f"weights must have one entry for each of {len(self.map)} features, got {len(weights)}")

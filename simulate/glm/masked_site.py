@@ -12,6 +12,7 @@ from simulate.glm.multiclass import MulticlassFit, fit_multiclass
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Positive
 from theory.core.results import SolverResult
 
 
@@ -33,8 +34,9 @@ class MaskedSiteFit(SolverResult):
 
 @checked
 def fit_masked_site(
-    inputs: ArrayLike, colors: Any, lam: float, *, test_inputs: ArrayLike, conditionals: ArrayLike, bias: bool = False
-) -> MaskedSiteFit:
+    inputs: ArrayLike, colors: Any, lam: Positive, *, test_inputs: ArrayLike, conditionals: ArrayLike,
+    bias: bool = False,
+) -> MaskedSiteFit:  # fmt: skip
     """Fits a site's `colors` (n,) to `inputs` (n, p), the numbers of the other sites, and judges it by its true law.
 
     `test_inputs` are (T, p), and `conditionals` (T, C) are the true P(color | input) of each test input: averages over
@@ -50,8 +52,7 @@ def fit_masked_site(
         raise ValueError(f"conditionals must be (T, C) for the T = {len(test)} rows of test_inputs, got {P.shape}")
     if test.shape[1] != X.shape[1]:
         raise ValueError(f"test_inputs must have {X.shape[1]} columns as inputs, got {test.shape[1]}")
-    s, lam = checks.integer_array("colors", colors), checks.positive("lam", lam)
-    s = checks.colors("colors", s, P.shape[1])
+    s = checks.colors("colors", checks.integer_array("colors", colors), P.shape[1])
     if s.shape != (len(X),):
         raise ValueError(f"colors must have one entry for each of {len(X)} rows of inputs, got shape {s.shape}")
     with np.errstate(over="ignore"):

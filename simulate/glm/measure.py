@@ -20,6 +20,7 @@ from simulate.glm.transfer import transferred
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import SolverResult
 from theory.models.glm import MulticlassMixture, RandomFeatures, RandomLabels, TransferModel
 
@@ -52,7 +53,7 @@ AnyModel = GaussianModel | MulticlassMixture | RandomFeatures | RandomLabels | T
 
 
 @checked
-def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaussian") -> Measured:
+def measure(model: AnyModel, d: Count, rng: Generator, *, inputs: InputLaw = "gaussian") -> Measured:
     """Draws and fits one replicate of any record of theory.models.glm at dimension d.
 
     d is p, except for random features, where it is the number of inputs. Errors of models with Gaussian inputs are
@@ -66,7 +67,6 @@ def measure(model: AnyModel, d: int, rng: Generator, *, inputs: InputLaw = "gaus
     >>> found.test_error < 0.01, found.cluster_errors.shape
     (True, (2,))
     """
-    d = int(checks.dimension(d))
     if inputs != "gaussian" and not isinstance(model, RandomLabels):
         raise ValueError(f"inputs must be 'gaussian' for a {type(model).__name__}, got {inputs!r}")
     try:
@@ -189,7 +189,7 @@ def _(model: TransferModel, d: int, rng: Generator) -> Measured:
 
 
 @checked
-def resampled(features: ArrayLike, targets: ArrayLike, n: int, lam: float, rng: Generator) -> Measured:
+def resampled(features: ArrayLike, targets: ArrayLike, n: Count, lam: float, rng: Generator) -> Measured:
     """Fits ridge regression (square loss) to n rows drawn with replacement from a user's data, and judges it on all.
 
     `features` are (rows, p), and `targets` (rows,) are real. The data are taken as the population, so that
@@ -199,7 +199,6 @@ def resampled(features: ArrayLike, targets: ArrayLike, n: int, lam: float, rng: 
     v, y = checks.finite_array("features", features, 2), checks.finite_array("targets", targets, 1)
     if len(v) != len(y):
         raise ValueError(f"targets must have one entry for each of {len(v)} rows of features, got {len(y)}")
-    n = int(checks.dimension(n, name="n"))
     checks.fits_in_memory("the resampled rows", float(n) * v.shape[1])
     chosen = rng.integers(0, len(v), n)
     fitted = fit(v[chosen], y[chosen], "square", lam)

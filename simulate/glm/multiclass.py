@@ -14,6 +14,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.errors import FitError
+from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 
 ClassLoss = Literal["square", "softmax"]
@@ -46,7 +47,7 @@ class MulticlassFit(SolverResult):
 
 @checked
 def fit_multiclass(
-    X: ArrayLike, classes: NDArray[np.int64], n_classes: int, loss: ClassLoss, lam: float, *, bias: bool = True
+    X: ArrayLike, classes: NDArray[np.int64], n_classes: Count, loss: ClassLoss, lam: Positive, *, bias: bool = True
 ) -> MulticlassFit:
     """Fits K = `n_classes` classes: minimizes sum_i loss(y_i, h_i) + (lam/2) |W|^2 over W and, if asked for, a bias.
 
@@ -60,8 +61,7 @@ def fit_multiclass(
     >>> fit.fields(X).argmax(axis=1).tolist(), fit.converged
     ([0, 1, 2], True)
     """
-    inputs, y, lam = checks.finite_array("X", X, 2), classes, checks.positive("lam", lam)
-    K = int(checks.dimension(n_classes, name="n_classes"))
+    inputs, y, K = checks.finite_array("X", X, 2), classes, n_classes
     if y.shape != (len(inputs),) or y.min() < 0 or y.max() >= K:
         raise ValueError(
             f"classes must be integers from 0 to n_classes - 1 = {K - 1}, one for each of {len(inputs)} rows of X, got "

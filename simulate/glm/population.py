@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 
 from simulate.glm.modes import embed
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegative, NonNegativeCount, Real, Share
 from theory.models.covariance import set_checked
 from theory.models.glm import (
     Cluster,
@@ -34,47 +35,34 @@ class Group:
     Raises ValueError for shapes that do not fit, unknown labels, and labels of a teacher without one.
     """
 
-    share: float
+    share: Share
     covariance: Array = field(repr=False)
     mean: Array = field(repr=False)
     labels: LabelLaw = "sign"
     label: int = 1
     teacher: Array | None = field(default=None, repr=False)
-    offset: float = 0.0
-    unseen: float = 0.0
-    noise: float = 0.0
+    offset: Real = 0.0
+    unseen: NonNegative = 0.0
+    noise: NonNegative = 0.0
     loss_weights: tuple[float, float] = (1.0, 1.0)
-    learner: int = 0
+    learner: NonNegativeCount = 0
 
     def __post_init__(self) -> None:
+        checked_fields(self)
         mean = checks.finite_array("mean", self.mean, 1)
         p = len(mean)
-        covariance = checks.real_array("covariance", self.covariance)
-        covariance = checks.finite_array("covariance", covariance, 1 if covariance.ndim == 1 else 2)
+        covariance = checks.finite_array("covariance", self.covariance, 1 if self.covariance.ndim == 1 else 2)
         if covariance.shape not in ((p,), (p, p)):
             raise ValueError(f"covariance must have shape ({p},) or ({p}, {p}) to fit mean, got {covariance.shape}")
         teacher = None if self.teacher is None else checks.finite_array("teacher", self.teacher, 1)
         if teacher is not None and teacher.shape != (p,):
             raise ValueError(f"teacher must have shape ({p},) to fit mean, got {teacher.shape}")
-        checks.choice("labels", self.labels, get_args(LabelLaw))
         if teacher is None and self.labels in ("linear", "sign"):
             raise ValueError(f"labels={self.labels!r} need a teacher, got None")
-        label = checks.integer("label", self.label)
-        if label not in (-1, 1):
+        if self.label not in (-1, 1):
             raise ValueError(f"label must be -1 or 1, got {checks.shown(self.label)}")
-        set_checked(
-            self,
-            mean=mean,
-            covariance=covariance,
-            teacher=teacher,
-            share=checks.between("share", self.share, 0, 1, closed=(True, True)),
-            offset=checks.real("offset", self.offset),
-            unseen=checks.non_negative("unseen", self.unseen),
-            noise=checks.non_negative("noise", self.noise),
-            label=label,
-            loss_weights=label_weights(self.loss_weights, self.labels),
-            learner=int(checks.dimension(self.learner, least=0, name="learner")),
-        )
+        loss_weights = label_weights(self.loss_weights, self.labels)
+        set_checked(self, mean=mean, covariance=covariance, teacher=teacher, loss_weights=loss_weights)
 
     @checked
     def times_covariance(self, vectors: Array) -> Array:
@@ -105,7 +93,7 @@ class Population:
             checks.record(f"groups[{i}]", group, Group)
             if group.mean.shape != self.groups[0].mean.shape:
                 raise ValueError(f"groups must have inputs of one size, got means of shape {group.mean.shape} too")
-        n_learners = int(checks.dimension(self.n_learners, name="n_learners"))
+        n_learners = checks.count("n_learners", self.n_learners)
         if max(group.learner for group in self.groups) >= n_learners:
             raise ValueError(f"n_learners must exceed every learner of the groups, got {n_learners}")
         set_checked(
@@ -121,7 +109,7 @@ class Population:
 
 
 @checked
-def population(model: GaussianModel, p: int) -> Population:
+def population(model: GaussianModel, p: Count) -> Population:
     """Return the groups of a model of Gaussian inputs at p inputs; ValueError where p does not fit the model.
 
     Signals whose law is given by their Gram matrices are laid out so that these are exact at any p.
@@ -133,9 +121,8 @@ def population(model: GaussianModel, p: int) -> Population:
     >>> [group.share for group in groups], groups[0].mean.shape, round(float(groups[0].mean @ groups[0].mean), 9)
     ([0.25, 0.75], (100,), 1.0)
     """
-    size = int(checks.dimension(p, name="p"))
-    checks.fits_in_memory("the groups of the model", 8.0 * size)
-    return _population(model, size)
+    checks.fits_in_memory("the groups of the model", 8.0 * p)
+    return _population(model, p)
 
 
 def sample_size(alpha: float, d: int, n_inputs: int) -> int:

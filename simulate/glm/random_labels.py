@@ -10,6 +10,7 @@ from simulate.glm.features import projection
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.models import Covariance
 from theory.models.glm import RandomFeatures
 
@@ -18,7 +19,7 @@ MEAN_NORM = 2.0  # |mu| of the two clusters: far enough apart that their union i
 
 
 @checked
-def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: InputLaw = "gaussian") -> Array:
+def random_inputs(covariance: Covariance, n: Count, rng: Generator, inputs: InputLaw = "gaussian") -> Array:
     """Draws n rows (n, p) of a finite covariance Omega.
 
     `inputs` names their law: "gaussian"; "mixture", two clusters at +-mu with |mu| = 2, each with covariance Omega;
@@ -30,7 +31,6 @@ def random_inputs(covariance: Covariance, n: int, rng: Generator, inputs: InputL
     >>> random_inputs(AR1(5, 0.5), 3, np.random.default_rng(0), "rademacher").shape
     (3, 5)
     """
-    n = int(checks.dimension(n, name="n"))
     if covariance.d == np.inf:
         raise ValueError("covariance must have a finite dimension d to be drawn from: use its method resized(d)")
     checks.fits_in_memory("the inputs", 2.0 * n * covariance.size)

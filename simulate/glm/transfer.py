@@ -11,9 +11,10 @@ from simulate.glm.features import controlled_mean, sign_error
 from simulate.glm.fit import LinearFit, checked_inputs, fit
 from simulate.glm.population import sample_size
 from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
 from theory.core.errors import FitError
+from theory.core.ranges import Count, Positive
 from theory.models.glm import HiddenManifold, TransferModel
 
 TEST_SAMPLES = 5000
@@ -33,8 +34,7 @@ class Network:
     readout: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("first_layer", "readout"):
-            object.__setattr__(self, name, checks.real_array(name, getattr(self, name)))
+        checked_fields(self)
         if self.first_layer.ndim != 2 or 0 in self.first_layer.shape:
             raise ValueError(f"first_layer must have shape (hidden units, inputs), got {self.first_layer.shape}")
         if self.readout.shape != (len(self.first_layer),):
@@ -65,18 +65,17 @@ class Network:
 
 
 @checked
-def random_network(n_hidden: int, n_inputs: int, rng: Generator) -> Network:
+def random_network(n_hidden: Count, n_inputs: Count, rng: Generator) -> Network:
     """Draws an untrained network: W with entries N(0, 1/N) and a readout of random signs."""
-    p, N = int(checks.dimension(n_hidden, name="n_hidden")), int(checks.dimension(n_inputs, name="n_inputs"))
+    p, N = n_hidden, n_inputs
     checks.fits_in_memory("the network", float(p) * N)
     W = rng.standard_normal((p, N)) / np.sqrt(N)
     return Network(W, rng.choice((-1.0, 1.0), p))
 
 
 @checked
-def draw_task(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Array]:
+def draw_task(task: HiddenManifold, n: Count, rng: Generator) -> tuple[Array, Array]:
     """Draws n inputs erf(F c) (n, N) of a task and their labels sign(theta.c) (n,)."""
-    n = int(checks.dimension(n, name="n"))
     checks.fits_in_memory("the samples", float(n) * sum(task.input_map.shape))
     return _drawn(task, n, rng)[1:]
 
@@ -88,7 +87,7 @@ def _drawn(task: HiddenManifold, n: int, rng: Generator) -> tuple[Array, Array, 
 
 
 @checked
-def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate: float = 0.2) -> Network:
+def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: Count = 10, rate: Positive = 0.2) -> Network:
     """Trains both layers by gradient descent on the mean logistic loss of (X, y), all samples in every step.
 
     X is (n, N), and y (n,) holds +-1. `rate` multiplies the gradients of `Network.gradient`: for any number of hidden
@@ -96,7 +95,7 @@ def train(network: Network, X: ArrayLike, y: ArrayLike, *, steps: int = 10, rate
     if the loss becomes larger than at the start, because the rate was too large.
     """
     rows, labels = _labeled(network, X, y)
-    steps, rate = _steps(steps), checks.positive("rate", rate)
+    steps = _steps(steps)
     with np.errstate(over="ignore", invalid="ignore"):
         start, slope = network._gradient(rows, labels)
         for _ in range(steps):
@@ -116,7 +115,7 @@ def _labeled(network: Network, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array
 
 
 @checked
-def scratch_error(model: TransferModel, d: int, rng: Generator, steps: int = 200, rate: float = 0.5) -> float:
+def scratch_error(model: TransferModel, d: int, rng: Generator, steps: Count = 200, rate: Positive = 0.5) -> float:
     """Measures the test error of the same network trained from scratch on the target task alone.
 
     It is trained on the n = alpha p samples of the target task from which the transferred features are read out; there
@@ -149,7 +148,7 @@ def transferred(model: TransferModel, d: int, rng: Generator) -> tuple[LinearFit
 
 
 def _steps(steps: int) -> int:
-    if checks.dimension(steps, name="steps") > MOST_STEPS:
+    if steps > MOST_STEPS:
         raise ValueError(f"steps must be an integer of at most {MOST_STEPS}, got {steps}")
     return steps
 

@@ -1,7 +1,7 @@
 """How unlike in scale the rows of a data matrix are: an estimate, and an exact test against Gaussian rows."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -11,7 +11,7 @@ from simulate.masked.fit import MaskedFit, fit
 from simulate.masked.row_sources import as_row_blocks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.checks import dimension, positive
+from theory.core.ranges import AtLeast, Positive
 from theory.core.results import Result
 
 ROTATIONS = 39  # the least p-value is then 1/40
@@ -34,7 +34,9 @@ class RowHeterogeneity(Result):
 
 
 @checked
-def row_heterogeneity(X: Any, lam: float, rng: Generator, rotations: int = ROTATIONS) -> RowHeterogeneity:
+def row_heterogeneity(
+    X: Any, lam: Positive, rng: Generator, rotations: Annotated[int, AtLeast(19)] = ROTATIONS
+) -> RowHeterogeneity:
     """Estimates h = E tau^2 from the leave-one-out residuals of the masked regressions of X (n, d) at the ridge lam.
 
     The scale of a row is the mean of its squared residuals over the coordinates, each in units of its own mean square.
@@ -59,12 +61,11 @@ def row_heterogeneity(X: Any, lam: float, rng: Generator, rotations: int = ROTAT
     data = as_row_blocks("X", X).all_rows()
     if data.shape[0] < 3 or data.shape[1] < 2:
         raise ValueError(f"X must have at least 3 rows and 2 columns, got shape {data.shape}")
-    count = dimension(rotations, least=19, name="rotations")
-    fitted = fit(data, positive("lam", lam))
+    fitted = fit(data, lam)
     scales = row_scales(fitted, data)
     observed = float(np.mean(scales**2))
     basis = _Rotations(data, rng)
-    by_chance = np.array([np.mean(row_scales(fitted, basis.draw()) ** 2) for _ in range(int(count))])
+    by_chance = np.array([np.mean(row_scales(fitted, basis.draw()) ** 2) for _ in range(rotations)])
     noise = float(by_chance.mean())
     value = observed / noise
     influence = (scales**2 - observed) / noise - 2 * value * (scales - 1)  # scales are divided by their own mean

@@ -12,7 +12,7 @@ from simulate.masked.row_blocks import RowBlocks
 from simulate.masked.row_sources import as_row_blocks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.checks import choice, fits_in_memory, integer, shown
+from theory.core.checks import fits_in_memory, integer, shown
 from theory.core.frames import table
 from theory.core.results import Result
 from theory.models import Covariance
@@ -96,6 +96,7 @@ class MaskedPath(Result):
         """Mean of `gcv_error` over the coordinates, (n_lams,)."""
         return np.asarray(self.gcv_error.mean(axis=1))
 
+    @checked
     def best(self, by: Literal["gcv", "loo"] = "gcv") -> int:
         """Return the index in `lams` of the smallest mean error, by GCV or by leaving one row out.
 
@@ -103,7 +104,7 @@ class MaskedPath(Result):
         searched from coarse to fine steps along the ridges in order of size, at two to three times the cost of the path
         itself. The index found is that of the least error of all if the error has one minimum.
         """
-        if choice("by", by, ("gcv", "loo")) == "gcv":
+        if by == "gcv":
             return int(self.mean_gcv_error.argmin())
         from simulate.core import stream  # loads what runs processes, of which a fit has no need
 

@@ -17,6 +17,7 @@ from simulate.masked.moments import Gram, Moments, Sums
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.checks import dimension, fits_in_memory, function, instance, record, shown
+from theory.core.ranges import Count
 
 BLOCK_NUMBERS = 2**20  # of one block: 8 MB, few beside the matrices of a fit and many enough for fast products
 SILENT = 1e-14  # a spread below this share of the largest entry is rounding
@@ -133,13 +134,12 @@ class RowBlocks:
         return self.moments_of_parts(None, 1)[0]
 
     @checked
-    def moments_of_parts(self, part: NDArray[np.integer] | None, count: int) -> list[Moments]:
+    def moments_of_parts(self, part: NDArray[np.integer] | None, count: Count) -> list[Moments]:
         """Measures the moments of `count` disjoint parts of the rows in one pass.
 
         `part` (n,) is the number of each row's part, from 0; rows of other numbers belong to none. ValueError where a
         part has no rows.
         """
-        dimension(count, name="count")
         if part is None and count > 1:
             raise ValueError(f"count must be 1 where part is None, got {count}")
         fits_in_memory(f"the moments of count = {count} parts", float(count) * self.d**2)

@@ -17,7 +17,8 @@ from scipy.linalg import cholesky_banded, solve_banded
 from simulate.masked.row_scales import scaled_rows
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.checks import dimension, fits_in_memory
+from theory.core.checks import fits_in_memory
+from theory.core.ranges import Count
 from theory.models import (
     AR1,
     Blocks,
@@ -42,7 +43,7 @@ STUDENT_DEGREES = 5  # degrees of freedom of Student's law: its fourth moment ex
 @checked
 def sample(
     covariance: Covariance,
-    n: int,
+    n: Count,
     rng: Generator,
     inputs: Inputs = "gaussian",
     row_scales: RowScales = EqualScales(),  # noqa: B008  # a frozen record without fields
@@ -59,7 +60,6 @@ def sample(
     >>> sample(AR1(d=4, correlation=0.7), 1000, stream(0, "docstring")).shape
     (1000, 4)
     """
-    n = int(dimension(n, name="n"))
     if not covariance.is_finite:
         raise ValueError(f"covariance must have a finite d to be sampled, got d = {covariance.d}: use resized(d)")
     fits_in_memory(f"n = {n} rows of {covariance!r}", n * covariance.size)

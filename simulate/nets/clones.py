@@ -12,6 +12,7 @@ from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body import FIELD_SHARE, Kind, supported_kind, three_body
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import NonNegativeCount
 from theory.core.results import SolverResult
 from theory.models import Potts
 
@@ -71,7 +72,7 @@ def clone(
     n_colors: int,
     order: int,
     *,
-    seed: int,
+    seed: NonNegativeCount,
     triplets: Literal["full", "factored"] = "full",
     n_samples: int | None = None,
     l2: float | None = None,
@@ -111,7 +112,6 @@ def clone(
     (True, True, True)
     """
     data = Sequences.of(states, n_colors, weights)
-    seed = int(checks.dimension(seed, least=0, name="seed"))
     require_order(order, data, triplets)
     effective = 1 / float(np.sum(data.weights**2))
     options: dict[str, Any] = {
@@ -123,7 +123,7 @@ def clone(
         "check": check,
     }
     model, kind, fitted, residual = _fitted(states, data.n_colors, order, triplets, options)
-    count = data.n_samples if n_samples is None else int(checks.dimension(n_samples, name="n_samples"))
+    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
     betas: Any = "auto" if tempering else None
     chains = sample(model, count, seed=seed, n_chains=n_chains, betas=betas, max_sweeps=max_sweeps, check=check)
     found = compared(data, chains, order=order, kind=kind, model=model, seed=seed)

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from simulate.core.training import recorded_steps
 from simulate.nets.encoder_run import CHUNK, Problem, Run, logits_of
 from simulate.nets.network import require_packages
 from simulate.nets.orders import require_orders
-from simulate.nets.population import MaskedContexts, sampled_contexts
+from simulate.nets.population import MaskedContexts, require_fit, sampled_contexts
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Count, NonNegative, NonNegativeCount, Positive
 from theory.core.results import Result
 from theory.models import VanillaEncoder
 from theory.models.potts.batches import checked_samples
@@ -71,15 +73,15 @@ def train_encoder_on_population(
     settings: VanillaEncoder,
     contexts: MaskedContexts,
     *,
-    n_steps: int,
-    seed: int,
-    rate: float = 3e-3,
+    n_steps: Count,
+    seed: NonNegativeCount,
+    rate: Positive = 3e-3,
     record: Sequence[int] | None = None,
     others: Mapping[str, Any] | None = None,
     precision: Literal["float32", "float64"] = "float32",
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
     orders: bool = False,
 ) -> EncoderTraining:
     """Trains an encoder by `n_steps` steps of Adam along the exact gradient of the masked loss on all `contexts`.
@@ -94,11 +96,11 @@ def train_encoder_on_population(
     a finite loss; CheckpointError where the file is another run's; ValueError for contexts that do not fit the encoder,
     and where orders are asked for but there are more than 2^18 masked contexts, or all logits are equal.
     """
-    _require_fit(settings, contexts)
+    require_fit(settings, contexts)
     if orders:
         require_orders("settings", settings.n_sites, settings.n_colors)
     measured = _contexts(settings, contexts, others)
-    problem = Problem(settings, _positive(rate), measured, precision, contexts=contexts, orders=orders)
+    problem = Problem(settings, rate, measured, precision, contexts=contexts, orders=orders)
     return _trained(problem, n_steps, seed, record, progress, checkpoint, save_seconds)
 
 
@@ -108,16 +110,16 @@ def train_encoder_on_sequences(
     states: NDArray[np.integer[Any]],
     test_states: NDArray[np.integer[Any]],
     *,
-    n_steps: int,
-    seed: int,
-    rate: float = 3e-3,
-    batch_size: int = 256,
+    n_steps: Count,
+    seed: NonNegativeCount,
+    rate: Positive = 3e-3,
+    batch_size: Count = 256,
     record: Sequence[int] | None = None,
     others: Mapping[str, Any] | None = None,
     precision: Literal["float32", "float64"] = "float32",
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
 ) -> EncoderTraining:
     """Trains an encoder by `n_steps` steps of Adam on mini-batches of the sequences `states` (M, L).
 
@@ -128,26 +130,15 @@ def train_encoder_on_sequences(
     L, C = settings.n_sites, settings.n_colors
     train = checked_samples("states", states, C, L).astype(np.int32)
     test = sampled_contexts(checked_samples("test_states", test_states, C, L), C)
-    batch = int(checks.dimension(batch_size, name="batch_size"))
-    if batch > len(train):
-        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch}")
-    checks.fits_in_memory(f"{CHUNK} batches of {batch} sequences", 2.0 * CHUNK * batch)
-    checks.fits_in_memory(f"a batch of {batch} sequences", 16.0 * settings.n_layers * batch * L * settings.width)
+    if batch_size > len(train):
+        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
+    checks.fits_in_memory(f"{CHUNK} batches of {batch_size} sequences", 2.0 * CHUNK * batch_size)
+    checks.fits_in_memory(
+        f"a batch of {batch_size} sequences", 16.0 * settings.n_layers * batch_size * L * settings.width
+    )
     measured = _contexts(settings, test, others)
-    problem = Problem(settings, _positive(rate), measured, precision, states=train, batch_size=batch)
+    problem = Problem(settings, rate, measured, precision, states=train, batch_size=batch_size)
     return _trained(problem, n_steps, seed, record, progress, checkpoint, save_seconds)
-
-
-def _positive(rate: float) -> float:
-    return checks.positive("rate", rate)
-
-
-def _require_fit(settings: VanillaEncoder, contexts: MaskedContexts, name: str = "contexts") -> None:
-    if (contexts.n_sites, contexts.n_colors) != (settings.n_sites, settings.n_colors):
-        raise ValueError(
-            f"{name} must have {settings.n_sites} sites and {settings.n_colors} colors as settings has, got "
-            f"{contexts.n_sites} and {contexts.n_colors}"
-        )
 
 
 def _contexts(settings: VanillaEncoder, test: MaskedContexts, others: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -159,7 +150,7 @@ def _contexts(settings: VanillaEncoder, test: MaskedContexts, others: Mapping[st
         if not isinstance(data, MaskedContexts):
             colors = checked_samples(f"others {name}", data, settings.n_colors, settings.n_sites)
             data = sampled_contexts(colors, settings.n_colors)
-        _require_fit(settings, data, f"others {name}")
+        require_fit(settings, data, f"others {name}")
         found[name] = data
     return found
 
@@ -173,15 +164,11 @@ def _trained(
     checkpoint: str | os.PathLike[str] | None,
     save_seconds: float,
 ) -> EncoderTraining:
-    total, wait = int(checks.dimension(n_steps, name="n_steps")), checks.non_negative("save_seconds", save_seconds)
-    if total > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
-    first = int(checks.dimension(seed, least=0, name="seed"))
-    recorded = _recorded(record, total)
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
     checks.fits_in_memory("an encoder", 16.0 * problem.settings.n_parameters)
     require_packages()
-    run = Run(problem, first, total, recorded, checkpoint)
-    run.execute(progress, wait)
+    run = Run(problem, seed, n_steps, recorded, checkpoint)
+    run.execute(progress, save_seconds)
     measured, n_losses = np.array(run.measured).T, len(problem.measured)
     return EncoderTraining(
         settings=problem.settings,
@@ -189,14 +176,6 @@ def _trained(
         losses=measured[0],
         other_losses=dict(zip(list(problem.measured)[1:], measured[1:n_losses], strict=True)),
         weights=run.weights(),
-        iterations=total,
+        iterations=n_steps,
         orders=measured[n_losses:].T if problem.orders else None,
     )
-
-
-def _recorded(record: Sequence[int] | None, total: int) -> list[int]:
-    if record is None:
-        return sorted({0, *np.geomspace(1, total, 60).round().astype(int).tolist()})
-    if not record or min(record) < 0 or max(record) > total:
-        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {checks.shown(list(record))}")
-    return sorted(set(record))

@@ -1,9 +1,7 @@
 """A run of the training of an encoder: compiled steps, what is measured along the way, and how it is saved."""
 
-import hashlib
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core import stream
-from simulate.core.checkpoint import Checkpoint
+from simulate.core.checkpoint import Checkpoint, digest_of
 from simulate.core.divergence import DivergenceError
-from simulate.core.progress import progress_bar
+from simulate.core.training import carry_out
 from simulate.nets.encoder_steps import compiled
 from simulate.nets.network import build
 from simulate.nets.orders import orders_of_logits, visible_colors
@@ -73,25 +71,13 @@ class Run:
     def execute(self, progress: str | None, save_seconds: float) -> None:
         """Run to the end; DivergenceError where the loss is no longer finite."""
         with _precision(self.problem.precision):
-            saved = self._file.load() if self._file else None
-            if saved is not None:
-                self._restore(saved)
-            last = time.monotonic()
-            with progress_bar(progress, self.total, self.step) as advance:
-                while True:
-                    if self.step in self.recorded and self.recorded.index(self.step) == len(self.measured):
-                        losses = [self._loss(each) for each in self.problem.measured.values()]
-                        self.measured.append(losses + (self._orders() if self.problem.orders else []))
-                    if self.step == self.total:
-                        break
-                    done = self._advance()
-                    for _ in range(done):
-                        advance()
-                    if self._file and time.monotonic() - last >= save_seconds:
-                        self._file.save(self._state())
-                        last = time.monotonic()
-            if self._file:
-                self._file.save(self._state())
+            carry_out(self, self.total, self._file, save_seconds, progress)
+
+    def measure(self) -> None:
+        """Record the losses at a step that is to be measured, unless that was done before."""
+        if self.step in self.recorded and self.recorded.index(self.step) == len(self.measured):
+            losses = [self._loss(each) for each in self.problem.measured.values()]
+            self.measured.append(losses + (self._orders() if self.problem.orders else []))
 
     def weights(self) -> tuple[NDArray[Any], ...]:
         """Return copies of the arrays of the network, in the order of its tree."""
@@ -110,8 +96,8 @@ class Run:
         contexts, states = self.problem.contexts, self.problem.states
         self._data = (jnp.asarray(states),) if contexts is None else _arrays(contexts)
 
-    def _advance(self) -> int:
-        """Make steps up to the next one that is measured or the end of the chunk, and return how many.
+    def advance(self) -> None:
+        """Make steps up to the next one that is measured or the end of the chunk.
 
         The batches of a whole chunk are drawn at once, so that they do not depend on what is measured.
         """
@@ -131,7 +117,6 @@ class Run:
         )
         self.step += count
         self._require_finite(float(value))
-        return count
 
     def _loss(self, contexts: MaskedContexts) -> float:
         """Return the masked loss on these contexts, added up over blocks in double precision."""
@@ -158,7 +143,8 @@ class Run:
                 f"training diverged by step {self.step}: the loss is {loss}; rate = {self.problem.rate:g} is too large"
             )
 
-    def _state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to be saved."""
         import jax
 
         leaves = jax.tree.leaves((self._parameters, self._memory))
@@ -167,7 +153,8 @@ class Run:
         generator = np.array(self._before if inside else json.dumps(self._rng.bit_generator.state))
         return {"step": np.array(self.step), "measured": np.array(self.measured), "generator": generator, **own}
 
-    def _restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what `state` gave."""
         import jax
         import jax.numpy as jnp
 
@@ -178,10 +165,6 @@ class Run:
         self._rng.bit_generator.state = json.loads(str(saved["generator"]))
 
     def _header(self, seed: int) -> dict[str, Any]:
-        digest = hashlib.sha256()
-        for array in (*self.problem.arrays, np.array(self.recorded)):
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
         return {
             "format": FORMAT,
             "settings": repr(self.problem.settings),
@@ -192,7 +175,7 @@ class Run:
             "batch_size": self.problem.batch_size,
             "precision": self.problem.precision,
             "measured": [*self.problem.measured, *(["orders"] if self.problem.orders else [])],
-            "digest": digest.hexdigest()[:16],
+            "digest": digest_of((*self.problem.arrays, np.array(self.recorded))),
         }
 
 

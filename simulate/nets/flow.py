@@ -1,17 +1,16 @@
 """Gradient flow of a factored stack: the training of infinitely small steps, integrated adaptively."""
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.integrate import LSODA
 from scipy.optimize import brentq
 
-from simulate.nets.population import MaskedContexts
-from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, require_fit, stack_loss
-from theory.core import checks
+from simulate.nets.population import MaskedContexts, require_fit
+from simulate.nets.stack_gradient import Batch, Weights, loss_and_gradient, stack_loss
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive, Real
 from theory.core.results import SolverResult
 from theory.models import FactoredStack
 
@@ -44,9 +43,9 @@ def gradient_flow(
     stack: FactoredStack,
     contexts: MaskedContexts,
     *,
-    stop_loss: float,
-    max_time: float = 1e9,
-    max_evaluations: int = 20_000,
+    stop_loss: Real,
+    max_time: Positive = 1e9,
+    max_evaluations: Count = 20_000,
 ) -> GradientFlow:
     """Follows the gradient flow of the masked loss on `contexts` from `stack` until the loss has fallen to `stop_loss`.
 
@@ -63,12 +62,10 @@ def gradient_flow(
     (True, 0.6)
     """
     require_fit(stack, contexts)
-    target, horizon = checks.real("stop_loss", stop_loss), checks.positive("max_time", max_time)
-    most = int(checks.dimension(max_evaluations, name="max_evaluations"))
-    if not math.isfinite(target) or target < 0:
-        raise ValueError(f"stop_loss must be a finite number of nats >= 0, got {target}")
-    if horizon > LONGEST:
-        raise ValueError(f"max_time must be at most {LONGEST:g}, got {horizon}")
+    if stop_loss < 0:
+        raise ValueError(f"stop_loss must be a finite number of nats >= 0, got {stop_loss}")
+    if max_time > LONGEST:
+        raise ValueError(f"max_time must be at most {LONGEST:g}, got {max_time}")
     start, batch = Weights.of(stack), Batch.of(contexts)
     evaluations = 0
 
@@ -81,15 +78,17 @@ def gradient_flow(
         return stack_loss(start.like(theta), batch)
 
     smallest = TOLERANCE * float(np.sqrt(np.mean(start.flat**2)) or 1.0)
-    solver = LSODA(downhill, 0.0, start.flat, horizon, rtol=TOLERANCE, atol=smallest)
+    solver = LSODA(downhill, 0.0, start.flat, max_time, rtol=TOLERANCE, atol=smallest)
     path = [(0.0, start.flat, loss(start.flat))]
-    while path[-1][2] > target and solver.status == "running" and evaluations < most:
+    while path[-1][2] > stop_loss and solver.status == "running" and evaluations < max_evaluations:
         solver.step()
         path.append((solver.t, solver.y.copy(), loss(solver.y)))
-    reason = _reason(path[-1][2] > target, solver.status, horizon, evaluations)
+    reason = _reason(path[-1][2] > stop_loss, solver.status, max_time, evaluations)
     if not reason and len(path) > 1:
         between = solver.dense_output()
-        crossing = float(brentq(lambda t: loss(between(t)) - target, path[-2][0], path[-1][0], xtol=1e-12, rtol=1e-12))
+        crossing = float(
+            brentq(lambda t: loss(between(t)) - stop_loss, path[-2][0], path[-1][0], xtol=1e-12, rtol=1e-12)
+        )
         path[-1] = (crossing, between(crossing), loss(between(crossing)))
     found = [start.like(theta) for _, theta, _ in path]
     return GradientFlow(
@@ -100,7 +99,7 @@ def gradient_flow(
         value_norms=np.array([np.sum(each.values**2, axis=(1, 2)) for each in found]),
         stack=found[-1].stack,
         reason=reason,
-        residual=max(0.0, path[-1][2] - target),
+        residual=max(0.0, path[-1][2] - stop_loss),
         iterations=evaluations,
         converged=not reason,
     )

@@ -13,6 +13,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import Count, NonNegativeCount
 from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples, normalized_weights
 
@@ -56,12 +57,12 @@ class MarginalReport(Result):
 def marginal_mismatches(
     states: Any,
     others: Any,
-    n_colors: int,
+    n_colors: Count,
     *,
     weights: Any = None,
     effective_size: float | None = None,
-    max_subsets: int = MOST_SUBSETS,
-    seed: int = 0,
+    max_subsets: Count = MOST_SUBSETS,
+    seed: NonNegativeCount = 0,
 ) -> MarginalReport:
     """Compare the marginals of one, two and three sites of `states` (M, L) with those of `others` (M', L).
 
@@ -77,19 +78,17 @@ def marginal_mismatches(
     >>> [each.order for each in report.mismatches], report.mismatches[0].mean < 0.02
     ([1, 2, 3], True)
     """
-    C = int(checks.dimension(n_colors, name="n_colors"))
-    own = checked_samples("states", states, C)
-    other = checked_samples("others", others, C, own.shape[1])
+    own = checked_samples("states", states, n_colors)
+    other = checked_samples("others", others, n_colors, own.shape[1])
     w = normalized_weights(weights, len(own))
     size = float(len(other)) if effective_size is None else checks.positive("effective_size", effective_size)
-    most = int(checks.dimension(max_subsets, name="max_subsets"))
-    checks.fits_in_memory(f"marginals of three sites and {C} colors", 4 * float(C) ** 3)
+    checks.fits_in_memory(f"marginals of three sites and {n_colors} colors", 4 * float(n_colors) ** 3)
     inverse = float(np.sum(w**2)) + 1 / size
-    rng = stream(int(checks.dimension(seed, least=0, name="seed")), "marginals")
+    rng = stream(seed, "marginals")
     orders = [order for order in ORDERS if order <= own.shape[1]]
     own_columns, other_columns = _columns(own), _columns(other)
     return MarginalReport(
-        tuple(_mismatch(own_columns, other_columns, w, C, order, inverse, most, rng) for order in orders)
+        tuple(_mismatch(own_columns, other_columns, w, n_colors, order, inverse, max_subsets, rng) for order in orders)
     )
 
 

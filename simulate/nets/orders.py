@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.models import FactoredStack
 from theory.models.potts.one_hot_contrasts import helmert
 
@@ -13,7 +13,7 @@ MAX_CONTEXTS = 2**18
 
 
 @checked
-def measured_orders(stack: FactoredStack, max_contexts: int = MAX_CONTEXTS) -> Array:
+def measured_orders(stack: FactoredStack, max_contexts: Count = MAX_CONTEXTS) -> Array:
     """Measures which share of the variance of the logits comes from interactions with 0, 1, ..., L - 1 other sites.
 
     The logits of every hidden site, centered over colors, are tabulated at all C^(L-1) contexts and transformed at each
@@ -26,7 +26,7 @@ def measured_orders(stack: FactoredStack, max_contexts: int = MAX_CONTEXTS) -> A
     [0.593432, 0.406568, 0.0, 0.0, 0.0]
     """
     L, C = stack.n_sites, stack.n_colors
-    require_orders("stack", L, C, int(checks.dimension(max_contexts, name="max_contexts")))
+    require_orders("stack", L, C, max_contexts)
     visible = visible_colors(L, C)
     inputs = (np.insert(np.eye(C)[visible], site, 0.0, axis=1) for site in range(L))
     return orders_of_logits("stack", np.stack([stack.logits(each)[:, site] for site, each in enumerate(inputs)]))

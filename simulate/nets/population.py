@@ -10,7 +10,8 @@ from scipy.special import xlogy
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.models import Potts
+from theory.core.ranges import Count
+from theory.models import FactoredStack, Potts, VanillaEncoder
 from theory.models.covariance import set_checked
 from theory.models.potts.batches import checked_samples, normalized_weights
 
@@ -77,8 +78,18 @@ class MaskedContexts:
         return float(-self.weights @ xlogy(self.targets, self.targets).sum(axis=1))
 
 
+def require_fit(network: FactoredStack | VanillaEncoder, contexts: MaskedContexts, name: str = "contexts") -> None:
+    """Raise ValueError for contexts of other sites or colors than the network, a stack or an encoder, has."""
+    if (contexts.n_sites, contexts.n_colors) != (network.n_sites, network.n_colors):
+        given = "stack" if isinstance(network, FactoredStack) else "settings"
+        raise ValueError(
+            f"{name} must have {network.n_sites} sites and {network.n_colors} colors as {given} has, got "
+            f"{contexts.n_sites} and {contexts.n_colors}"
+        )
+
+
 @checked
-def enumerated_contexts(model: Potts, max_states: int = MAX_STATES) -> MaskedContexts:
+def enumerated_contexts(model: Potts, max_states: Count = MAX_STATES) -> MaskedContexts:
     """List all L C^(L-1) masked contexts of a small Potts model, with their exact weights and conditional laws.
 
     A network trained on them follows the gradient of the population: there is no sampling noise. ValueError, before any
@@ -92,11 +103,10 @@ def enumerated_contexts(model: Potts, max_states: int = MAX_STATES) -> MaskedCon
     >>> contexts.targets[0].round(4).tolist()  # e/(e + 1) for the color of the neighbor
     [0.7311, 0.2689]
     """
-    most = int(checks.dimension(max_states, name="max_states"))
     L, C = model.n_sites, model.n_colors
-    if most < C**L:
+    if max_states < C**L:
         raise ValueError(
-            f"model must have at most max_states = {most} states to be enumerated, got {C}^{L}; "
+            f"model must have at most max_states = {max_states} states to be enumerated, got {C}^{L}; "
             "contexts of a larger one come from samples (sampled_contexts)"
         )
     states = np.indices((C,) * L).reshape(L, -1).T
@@ -106,7 +116,7 @@ def enumerated_contexts(model: Potts, max_states: int = MAX_STATES) -> MaskedCon
 
 
 @checked
-def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: int, weights: Array | None = None) -> MaskedContexts:
+def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: Count, weights: Array | None = None) -> MaskedContexts:
     """Count the masked contexts of samples `states` (M, L): each site of each sample is hidden in turn.
 
     Equal contexts become one row, with the observed frequencies of the hidden color as its targets, so that a gradient
@@ -116,10 +126,9 @@ def sampled_contexts(states: NDArray[np.integer[Any]], n_colors: int, weights: A
     >>> sampled_contexts([[0, 0], [0, 1], [1, 1]], 2).targets.round(3).tolist()
     [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.0, 1.0]]
     """
-    C = int(checks.dimension(n_colors, name="n_colors"))
-    checks.fits_in_memory(f"contexts with {C} colors each", 2.0 * states.size * C)
-    samples: NDArray[np.int64] = checked_samples("states", states, C).astype(np.int64)
-    return _contexts(samples, C, normalized_weights(weights, len(samples)))
+    checks.fits_in_memory(f"contexts with {n_colors} colors each", 2.0 * states.size * n_colors)
+    samples: NDArray[np.int64] = checked_samples("states", states, n_colors).astype(np.int64)
+    return _contexts(samples, n_colors, normalized_weights(weights, len(samples)))
 
 
 def _contexts(states: NDArray[np.int64], n_colors: int, probabilities: Array) -> MaskedContexts:

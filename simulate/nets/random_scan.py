@@ -1,6 +1,6 @@
 """Samples from a layered network: its conditional distributions, applied to sites in random order."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from simulate.potts.watch import Watch
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, NonNegativeCount
 from theory.models import FactoredStack, Interaction, ManyBodyPottsModel
 from theory.models.potts.base import one_hot
 
@@ -78,11 +79,11 @@ def clone_of_stack(
     stack: FactoredStack,
     states: Any,
     *,
-    seed: int,
+    seed: NonNegativeCount,
     n_samples: int | None = None,
     weights: Any = None,
-    n_chains: int = 16,
-    max_sweeps: int = 20_000,
+    n_chains: Annotated[int, AtLeast(2)] = 16,
+    max_sweeps: Count = 20_000,
     check: bool = True,
 ) -> Clone:
     """Make a clone of sequences from a stack of attention layers that was trained on them (arXiv:2410.19637).
@@ -106,13 +107,14 @@ def clone_of_stack(
         raise ValueError(f"states must have {stack.n_sites} sites, as the stack, got {data.n_sites}")
     if data.n_sites < 2:
         raise ValueError("states must have at least 2 sites, got 1")
-    count = data.n_samples if n_samples is None else int(checks.dimension(n_samples, name="n_samples"))
-    chains = int(checks.dimension(n_chains, least=2, name="n_chains"))
+    count = data.n_samples if n_samples is None else checks.count("n_samples", n_samples)
     checks.fits_in_memory(f"{count} samples of {data.n_sites} sites", count * data.n_sites / 4)
-    checks.fits_in_memory(f"{chains} chains", 4.0 * chains * data.n_sites * stack.n_colors)
-    rng = stream(int(checks.dimension(seed, least=0, name="seed")), "stack")
-    start = ordered_and_random(chains, data.n_sites, stack.n_colors, rng)
-    found = _sampled(StackChains(stack, start, rng), count, plan_of(-(-count // chains), None, None, max_sweeps), check)
+    checks.fits_in_memory(f"{n_chains} chains", 4.0 * n_chains * data.n_sites * stack.n_colors)
+    rng = stream(seed, "stack")
+    start = ordered_and_random(n_chains, data.n_sites, stack.n_colors, rng)
+    found = _sampled(
+        StackChains(stack, start, rng), count, plan_of(-(-count // n_chains), None, None, max_sweeps), check
+    )
     return compared(data, found, order=stack.max_order, kind="stack", model=None, seed=seed)
 
 

@@ -1,7 +1,7 @@
 """A training run of a stack: its data, its optimizer, what is measured, and all that the next step depends on."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -115,6 +115,7 @@ class Run:
 
     def __init__(self, weights: Weights, data: Data, rate: float, optimizer: Optimizer, *, orders: bool) -> None:
         self.weights, self.data, self.step = weights, data, 0
+        self.recorded: Collection[int] = ()  # the steps that are measured
         self.settings = {"rate": rate, "optimizer": optimizer, "orders": orders, **data.settings}
         self._rate, self._orders = rate, orders
         self._start = [array.copy() for array in weights.arrays]
@@ -137,9 +138,9 @@ class Run:
             self._squares += [_squared(change) for change in steps[:2]]
 
     def measure(self) -> None:
-        """Record the present weights, unless that was done at this step."""
+        """Record the present weights at a step that is to be measured, unless that was done before."""
         kept = self._measured
-        if self.step in kept["steps"][-1:]:
+        if self.step not in self.recorded or self.step in kept["steps"][-1:]:
             return
         with np.errstate(over="ignore", invalid="ignore"):
             loss = self.data.test_loss(self.weights)

@@ -1,7 +1,7 @@
 """The first thing that one layer of factored attention sees in samples: the top pair of their rearranged covariance."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from scipy.linalg import svd
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast
 from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import contrasts, helmert
@@ -61,7 +62,9 @@ class SpectralEstimate(Result):
 
 
 @checked
-def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whitened: bool = False) -> SpectralEstimate:
+def spectral_estimate(
+    states: NDArray[np.integer[Any]], n_colors: Annotated[int, AtLeast(2)], *, whitened: bool = False
+) -> SpectralEstimate:
     """Compute the top singular pair of the rearranged covariance of samples `states` (M, L), without any training.
 
     The matrix has a row for each pair of sites i < j, and a column for each of the orthonormal symmetric matrices B of
@@ -85,9 +88,8 @@ def spectral_estimate(states: NDArray[np.integer[Any]], n_colors: int, *, whiten
     >>> estimate.attention_overlap(couplings) > 0.98, estimate.values_overlap(np.eye(3)) > 0.98
     (True, True)
     """
-    C = int(checks.dimension(n_colors, least=2, name="n_colors"))
-    samples = checked_samples("states", states, C)
-    M, L = samples.shape
+    samples = checked_samples("states", states, n_colors)
+    (M, L), C = samples.shape, n_colors
     if M < 2 or L < 2:
         raise ValueError(f"states must be at least two samples of at least two sites, got shape {samples.shape}")
     checks.fits_in_memory(

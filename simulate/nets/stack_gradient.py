@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.nets.population import MaskedContexts
+from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.stack_kernel import masked_pass
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models import FactoredStack
 from theory.models.potts.batches import States
@@ -55,16 +56,6 @@ def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradi
     weights = Weights.of(stack)
     loss, gradient = loss_and_gradient(weights, Batch.of(contexts))
     return StackGradient(loss, np.array(gradient.attentions), np.array(gradient.values), gradient.fields)
-
-
-def require_fit(stack: FactoredStack, contexts: MaskedContexts) -> None:
-    """Refuses, by ValueError, contexts of other sites or colors than those of the stack."""
-    shape = stack.attentions.shape[1], stack.values.shape[1]
-    if (contexts.n_sites, contexts.n_colors) != shape:
-        raise ValueError(
-            f"contexts must have {shape[0]} sites and {shape[1]} colors as stack has, got {contexts.n_sites} and "
-            f"{contexts.n_colors}"
-        )
 
 
 class Weights(NamedTuple):
@@ -123,11 +114,10 @@ class Batch(NamedTuple):
 
     @classmethod
     @checked
-    def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: int) -> "Batch":
+    def of_sequences(cls, states: States, sites: NDArray[np.int64], n_colors: Count) -> "Batch":
         """Hides one site of each of the sequences `states` (B, L), which count alike."""
-        C = int(checks.dimension(n_colors, name="n_colors"))
-        checks.fits_in_memory(f"n_colors = {C}", float(C) ** 2)
-        if checks.colors("states", states, C).ndim != 2 or not len(states):
+        checks.fits_in_memory(f"n_colors = {n_colors}", float(n_colors) ** 2)
+        if checks.colors("states", states, n_colors).ndim != 2 or not len(states):
             raise ValueError(f"states must have shape (sequences, sites), got {states.shape}")
         if sites.shape != states.shape[:1] or sites.min() < 0 or sites.max() >= states.shape[1]:
             raise ValueError(f"sites must be {len(states)} numbers below {states.shape[1]}, got {checks.shown(sites)}")

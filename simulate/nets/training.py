@@ -1,22 +1,21 @@
 """Training of factored stacks in steps: on the exact population, or on sequences with one masked site each."""
 
-import hashlib
 import os
-import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulate.core.checkpoint import Checkpoint
-from simulate.core.progress import progress_bar
+from simulate.core.checkpoint import Checkpoint, digest_of
+from simulate.core.training import carry_out, recorded_steps
 from simulate.nets.history import StackTraining
-from simulate.nets.population import MaskedContexts
+from simulate.nets.population import MaskedContexts, require_fit
 from simulate.nets.run import PopulationData, Run, SequenceData
-from simulate.nets.stack_gradient import Weights, require_fit
+from simulate.nets.stack_gradient import Weights
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, NonNegative, Positive
 from theory.models import FactoredStack
 from theory.models.potts.batches import checked_samples
 
@@ -29,14 +28,14 @@ def train_on_population(
     stack: FactoredStack,
     contexts: MaskedContexts,
     *,
-    n_steps: int,
-    rate: float = 0.1,
+    n_steps: Count,
+    rate: Positive = 0.1,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
     """Trains `stack` by `n_steps` steps along the exact gradient of the masked loss on `contexts`.
 
@@ -56,7 +55,7 @@ def train_on_population(
     True
     """
     require_fit(stack, contexts)
-    run = Run(Weights.of(stack), PopulationData(contexts), _positive_rate(rate), optimizer, orders=orders)
+    run = Run(Weights.of(stack), PopulationData(contexts), rate, optimizer, orders=orders)
     return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
 
 
@@ -66,16 +65,16 @@ def train_on_sequences(
     states: NDArray[np.integer[Any]],
     test_states: NDArray[np.integer[Any]],
     *,
-    n_steps: int,
+    n_steps: Count,
     rng: np.random.Generator,
-    rate: float = 0.1,
-    batch_size: int = 256,
+    rate: Positive = 0.1,
+    batch_size: Count = 256,
     optimizer: Literal["gradient_descent", "adam"] = "gradient_descent",
     record: Sequence[int] | None = None,
     orders: bool = False,
     progress: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    save_seconds: float = 30.0,
+    save_seconds: NonNegative = 30.0,
 ) -> StackTraining:
     """Trains `stack` by `n_steps` steps on mini-batches of the sequences `states` (M, L), one hidden site in each.
 
@@ -94,18 +93,11 @@ def train_on_sequences(
     L, C = stack.n_sites, stack.n_colors
     train = checked_samples("states", states, C, L).astype(np.int64)
     test = checked_samples("test_states", test_states, C, L).astype(np.int64)
-    batch = int(checks.dimension(batch_size, name="batch_size"))
-    if batch > len(train):
-        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch}")
-    checks.fits_in_memory(f"a batch of {batch} sequences", 8.0 * stack.n_layers * batch * L * C)
-    run = Run(
-        Weights.of(stack), SequenceData(train, test, C, batch, rng), _positive_rate(rate), optimizer, orders=orders
-    )
+    if batch_size > len(train):
+        raise ValueError(f"batch_size must be at most the number of sequences, {len(train)}, got {batch_size}")
+    checks.fits_in_memory(f"a batch of {batch_size} sequences", 8.0 * stack.n_layers * batch_size * L * C)
+    run = Run(Weights.of(stack), SequenceData(train, test, C, batch_size, rng), rate, optimizer, orders=orders)
     return _trained(run, n_steps, record, progress, checkpoint, save_seconds)
-
-
-def _positive_rate(rate: float) -> float:
-    return checks.positive("rate", rate)
 
 
 def _trained(
@@ -117,50 +109,18 @@ def _trained(
     save_seconds: float,
 ) -> StackTraining:
     """Make the steps of a run, measure those in `record`, and keep it on disk."""
-    total, wait = int(checks.dimension(n_steps, name="n_steps")), checks.non_negative("save_seconds", save_seconds)
-    if total > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
-    recorded = _recorded(record, total)
-    file = (
-        None
-        if checkpoint is None
-        else Checkpoint(
-            checkpoint, _header(run, total, recorded), of=f"train_on_{run.settings['data']}", digests=("digest",)
-        )
-    )
-    saved = file.load() if file else None
-    if saved is not None:
-        run.restore(saved)
-    last = time.monotonic()
-    with progress_bar(progress, total, run.step) as advance:
-        while True:
-            if run.step in recorded:
-                run.measure()
-            if run.step == total:
-                break
-            run.advance()
-            advance()
-            if file and time.monotonic() - last >= wait:
-                file.save(run.state())
-                last = time.monotonic()
-    if file:
-        file.save(run.state())
+    recorded = recorded_steps(record, n_steps, MOST_STEPS)
+    file = None
+    if checkpoint is not None:
+        of = f"train_on_{run.settings['data']}"
+        file = Checkpoint(checkpoint, _header(run, n_steps, recorded), of=of, digests=("digest",))
+    run.recorded = set(recorded)
+    carry_out(run, n_steps, file, save_seconds, progress)
     return run.finished()
 
 
-def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
-    if record is None:
-        return {0, *np.geomspace(1, total, 60).round().astype(int).tolist()}
-    if not record or min(record) < 0 or max(record) > total:
-        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {checks.shown(list(record))}")
-    return set(record)
-
-
-def _header(run: Run, total: int, recorded: set[int]) -> dict[str, Any]:
+def _header(run: Run, n_steps: int, recorded: list[int]) -> dict[str, Any]:
     """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
-    digest = hashlib.sha256()
-    for array in (*run.weights.arrays, *run.data.arrays, np.array(sorted(recorded))):
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(run.data.generator_state.encode())
-    return {"format": FORMAT, "n_steps": total, **run.settings, "digest": digest.hexdigest()[:16]}
+    arrays = (*run.weights.arrays, *run.data.arrays, np.array(recorded))
+    digest = digest_of(arrays, run.data.generator_state)
+    return {"format": FORMAT, "n_steps": n_steps, **run.settings, "digest": digest}

@@ -17,6 +17,7 @@ from simulate.perceptron.discrete_kernels import count_after_each
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, NonNegativeCount
 from theory.models import DiscretePerceptron
 
 INSTANCES = 15  # of which a replicate is the median
@@ -25,7 +26,7 @@ MORE = 16  # patterns are drawn that many at a time until no solution is left
 
 @checked
 def solution_entropy(
-    model: DiscretePerceptron, d: int, rng: np.random.Generator, *, instances: int = INSTANCES
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
 ) -> float:
     """Measures the entropy of solutions log Z/N of N = `d` weights: the median over random instances, enumerated.
 
@@ -38,14 +39,14 @@ def solution_entropy(
     0.289
     """
     N, P = _sizes(model, d)
-    counts = _counts_of(model, N, P, rng, _count("instances", instances))
+    counts = _counts_of(model, N, P, rng, _bounded(instances))
     return _median([log_count(int(one[-1])) for one in counts]) / N
 
 
 @checked
 def entropy_profile(
-    levels: Sequence[float], counts: Sequence[int], d: int, rng: np.random.Generator, *, margin: float = 0.0,
-    instances: int = INSTANCES,
+    levels: Sequence[float], counts: Sequence[NonNegativeCount], d: Count, rng: np.random.Generator, *,
+    margin: float = 0.0, instances: Count = INSTANCES,
 ) -> Array:  # fmt: skip
     """Measures `solution_entropy` at several numbers of patterns `counts` on the same instances, (len(counts),).
 
@@ -54,21 +55,19 @@ def entropy_profile(
     >>> entropy_profile([-1, 1], [0, 3], 6, np.random.default_rng(0)).round(3)
     array([0.693, 0.324])
     """
-    sizes = [int(checks.dimension(one, least=0, name=f"counts[{k}]")) for k, one in enumerate(counts)]
-    if not sizes:
+    if not counts:
         raise ValueError("counts must have at least one entry, got none")
     problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
-    N = int(checks.dimension(d))
-    require_enumerable("d", problem.n_levels, N)
-    most = max(1, *sizes)
-    checks.fits_in_memory(f"{most} patterns", float(most) * N)
-    found = np.array([one[sizes] for one in _counts_of(problem, N, most, rng, _count("instances", instances))])
-    return np.array([_median([log_count(one) for one in column]) / N for column in found.T.tolist()])
+    require_enumerable("d", problem.n_levels, d)
+    most = max(1, *counts)
+    checks.fits_in_memory(f"{most} patterns", float(most) * d)
+    found = np.array([one[list(counts)] for one in _counts_of(problem, d, most, rng, _bounded(instances))])
+    return np.array([_median([log_count(one) for one in column]) / d for column in found.T.tolist()])
 
 
 @checked
 def zero_entropy_capacity(
-    levels: Sequence[float], d: int, rng: np.random.Generator, *, margin: float = 0.0, instances: int = 1
+    levels: Sequence[float], d: Count, rng: np.random.Generator, *, margin: float = 0.0, instances: Count = 1
 ) -> float:
     """Measures how many Gaussian patterns per weight N = `d` weights can store, enumerated: the mean over `instances`.
 
@@ -80,16 +79,17 @@ def zero_entropy_capacity(
     0.6
     """
     problem = DiscretePerceptron(levels=levels, alpha=1.0, margin=margin)
-    N = int(checks.dimension(d))
-    require_enumerable("d", problem.n_levels, N)
+    require_enumerable("d", problem.n_levels, d)
     if problem.margin < 0 and 0 in problem.levels:
         raise ValueError(f"margin must not be negative where 0 is one of the levels, got {margin:g}")
-    stored = [_stored(problem, N, rng) for _ in range(_count("instances", instances))]
-    return float(np.mean(stored)) / N
+    stored = [_stored(problem, d, rng) for _ in range(_bounded(instances))]
+    return float(np.mean(stored)) / d
 
 
 @checked
-def pair_entropies(model: DiscretePerceptron, d: int, rng: np.random.Generator, *, instances: int = INSTANCES) -> Array:
+def pair_entropies(
+    model: DiscretePerceptron, d: Count, rng: np.random.Generator, *, instances: Count = INSTANCES
+) -> Array:
     """Measures the entropy per copy of pairs of solutions that differ in k = 0, ..., N of N = `d` weights, (N + 1,).
 
     Entry k is (log n_k - log C(N, k))/(2 N) + h(k/N)/2, where n_k is the number of ordered pairs at distance k, of
@@ -106,7 +106,7 @@ def pair_entropies(model: DiscretePerceptron, d: int, rng: np.random.Generator, 
         raise ValueError(f"model must have two levels for the distances of pairs, got {model.n_levels}")
     found = np.array([
         enumerate_solutions(model, rng.standard_normal((P, N))).pair_counts()
-        for _ in range(_count("instances", instances))
+        for _ in range(_bounded(instances))
     ])  # fmt: skip
     logs = np.array([_median([log_count(one) for one in column]) for column in found.T.tolist()])
     share = np.arange(N + 1) / N
@@ -116,7 +116,7 @@ def pair_entropies(model: DiscretePerceptron, d: int, rng: np.random.Generator, 
 
 
 @checked
-def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: int = 2) -> Estimate:
+def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: Count = 2) -> Estimate:
     """Extrapolate independent estimates at several sizes N to N -> infinity by a polynomial of degree `order` in 1/N.
 
     `estimates` maps sizes to `Estimate`s. The polynomial is that of least weighted squares, and the error of the limit
@@ -126,21 +126,20 @@ def extrapolate_sizes(estimates: Mapping[Any, Any], *, order: int = 2) -> Estima
     >>> print(extrapolate_sizes({10: Estimate(1.2, 0.01, 50), 20: Estimate(1.1, 0.01, 50)}, order=1))
     1.000(22)
     """
-    degree = int(checks.dimension(order, name="order"))
-    if degree > 10:
+    if order > 10:
         raise ValueError(f"order must be at most 10, got {order}")
-    if len(estimates) <= degree:
-        raise ValueError(f"estimates must be of at least {degree + 1} sizes for order {degree}, got {len(estimates)}")
+    if len(estimates) <= order:
+        raise ValueError(f"estimates must be of at least {order + 1} sizes for order {order}, got {len(estimates)}")
     sizes, given = [], []
     for size, one in estimates.items():
-        sizes.append(int(checks.dimension(size, name="estimates")))
+        sizes.append(checks.count("estimates", size))
         given.append(checks.record("estimates", one, Estimate))
         if not one.stderr > 0:
             raise ValueError(f"estimates must have positive errors, got {one} at size {size}")
     if len(set(sizes)) < len(sizes):
         raise ValueError(f"estimates must be of different sizes, got {sizes}")
     errors = np.array([one.stderr for one in given])
-    design = np.vander(1 / np.array(sizes, float), degree + 1, increasing=True) / errors[:, None]
+    design = np.vander(1 / np.array(sizes, float), order + 1, increasing=True) / errors[:, None]
     inverse = np.linalg.pinv(design)
     limit = float(inverse[0] @ (np.array([one.mean for one in given]) / errors))
     return Estimate(limit, float(np.linalg.norm(inverse[0])), min(one.n for one in given))
@@ -172,7 +171,7 @@ def _stored(model: DiscretePerceptron, N: int, rng: np.random.Generator) -> int:
 
 def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
     """Return the numbers N of weights and P of patterns."""
-    N = int(checks.dimension(d))
+    N = d
     require_enumerable("d", model.n_levels, N)
     P = round(model.alpha * N)
     if P < 1:
@@ -183,11 +182,10 @@ def _sizes(model: DiscretePerceptron, d: int) -> tuple[int, int]:
     return N, P
 
 
-def _count(name: str, value: int) -> int:
-    count = int(checks.dimension(value, name=name))
-    if count > 100_000:
-        raise ValueError(f"{name} must be at most 100000, got {count}")
-    return count
+def _bounded(instances: int) -> int:
+    if instances > 100_000:
+        raise ValueError(f"instances must be at most 100000, got {instances}")
+    return instances
 
 
 def _median(values: list[float]) -> float:

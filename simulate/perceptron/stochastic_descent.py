@@ -1,19 +1,21 @@
 """Gradient descent on the means of stochastic binary weights, until their signs classify all patterns."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
 from simulate.core.optimizers import adam_direction
 from simulate.perceptron.stochastic_gibbs import number_of_patterns
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, Positive, Within
 from theory.core.results import SolverResult
 
 START = 0.1  # standard deviation of theta
 EVERY = 10  # epochs between tests of the signs
+LearningRate = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,8 +37,9 @@ class StochasticDescent(SolverResult):
 
 @checked
 def descend_stochastic_weights(
-    alpha: float, n_weights: int, rng: np.random.Generator, *, learning_rate: float = 0.02, max_epochs: int = 3000
-) -> StochasticDescent:
+    alpha: Positive, n_weights: Annotated[int, AtLeast(2)], rng: np.random.Generator, *,
+    learning_rate: LearningRate = 0.02, max_epochs: Count = 3000,
+) -> StochasticDescent:  # fmt: skip
     """Trains N = `n_weights` means on round(alpha N) patterns of random signs, until their signs solve the problem.
 
     The loss is - sum log Phi(h/s) with h = xi.m/sqrt(N), where s^2 is the mean of 1 - m_i^2, so that the norm is free
@@ -51,18 +54,14 @@ def descend_stochastic_weights(
     >>> descent.solved, descent.errors
     (True, 0)
     """
-    checks.positive("alpha", alpha)
-    N = int(checks.dimension(n_weights, least=2, name="n_weights"))
-    rate = checks.between("learning_rate", learning_rate, 0.0, 1.0, closed=(False, True))
-    epochs = int(checks.dimension(max_epochs, name="max_epochs"))
-    P = number_of_patterns(alpha, N)
+    N, P = n_weights, number_of_patterns(alpha, n_weights)
     xi = rng.choice([-1.0, 1.0], (P, N))
     theta = START * rng.standard_normal(N)
     moments = np.zeros(N), np.zeros(N)
-    for epoch in range(1, epochs + 1):
+    for epoch in range(1, max_epochs + 1):
         m = np.tanh(theta)
-        theta -= rate * adam_direction(_gradient(xi, m) * (1 - m * m), *moments, epoch)
-        if epoch % EVERY == 0 or epoch == epochs:
+        theta -= learning_rate * adam_direction(_gradient(xi, m) * (1 - m * m), *moments, epoch)
+        if epoch % EVERY == 0 or epoch == max_epochs:
             errors = int(np.sum(xi @ np.sign(theta) <= 0))
             if errors == 0:
                 break

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from simulate.perceptron.stochastic_kernel import LOG_PHI, run
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, NonNegativeCount, Within
 from theory.core.results import SolverResult
 from theory.models import StochasticPerceptron
 
@@ -49,13 +51,13 @@ class StochasticWeightSample(SolverResult):
 @checked
 def sample_stochastic_weights(
     model: StochasticPerceptron,
-    n_weights: int,
+    n_weights: Annotated[int, AtLeast(2)],
     rng: np.random.Generator,
     *,
-    n_chains: int = 2,
-    n_sweeps: int = 1000,
-    r_hat_limit: float = 1.05,
-    max_doublings: int = 4,
+    n_chains: Annotated[int, AtLeast(2)] = 2,
+    n_sweeps: Annotated[int, AtLeast(8 * EVERY)] = 1000,
+    r_hat_limit: Annotated[float, Within(1.0)] = 1.05,
+    max_doublings: NonNegativeCount = 4,
     check: bool = True,
 ) -> StochasticWeightSample:
     """Draws round(alpha N) Gaussian patterns and samples the Gibbs measure of N = `n_weights` means on them.
@@ -75,20 +77,15 @@ def sample_stochastic_weights(
     >>> sample.converged, bool(abs(sample.overlap - sample.self_overlap) < 0.01)
     (True, True)
     """
-    N = int(checks.dimension(n_weights, least=2, name="n_weights"))
-    chains = int(checks.dimension(n_chains, least=2, name="n_chains"))
-    sweeps = int(checks.dimension(n_sweeps, least=8 * EVERY, name="n_sweeps"))
-    doublings = int(checks.dimension(max_doublings, least=0, name="max_doublings"))
-    limit = checks.between("r_hat_limit", r_hat_limit, 1.0)
+    N, chains, sweeps = n_weights, n_chains, n_sweeps
     P = number_of_patterns(model.alpha, N)
-    doublings = min(doublings, 60)
     checks.fits_in_memory(
         f"{chains} chains of {N} means and {sweeps} sweeps", 2.0 * N * P + 2.0 * chains * (N + 2.0) * sweeps / EVERY
     )
     patterns = rng.standard_normal((N, P))
     means = np.sqrt(model.squared_norm) * rng.choice([-1.0, 1.0], (chains, N))
     angles, anneal, width, total = np.full(chains, 1.0), sweeps, math.sqrt(1 - model.squared_norm), sweeps
-    for doubling in range(doublings + 1):
+    for doubling in range(min(max_doublings, 60) + 1):
         recorded = _Records(chains, sweeps * 2**doubling // EVERY, N)
         for c in range(chains):
             arrays = (recorded.losses[c], recorded.errors[c], recorded.states[c])
@@ -100,14 +97,14 @@ def sample_stochastic_weights(
         acceptance = float(recorded.acceptances.mean())
         overlap, own = recorded.overlaps()
         remembered = (own - overlap) / model.squared_norm
-        mixed = evidence.r_hat < limit and remembered < MEMORY and acceptance >= LEAST_ACCEPTANCE
+        mixed = evidence.r_hat < r_hat_limit and remembered < MEMORY and acceptance >= LEAST_ACCEPTANCE
         if mixed:
             break
     made = EVERY * recorded.losses.shape[1]
     if check and not mixed:
         reason = (
-            f"R-hat of the loss must be below {limit:g}, what a chain remembers of its first half, {remembered:.2g}, "
-            f"below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {LEAST_ACCEPTANCE:g}"
+            f"R-hat of the loss must be below {r_hat_limit:g}, what a chain remembers of its first half, "
+            f"{remembered:.2g}, below {MEMORY:g}, and the acceptance, {acceptance:.2g}, at least {LEAST_ACCEPTANCE:g}"
         )
         raise MixingError(reason, {"loss": evidence}, made, ADVICE)
     return StochasticWeightSample(

@@ -1,7 +1,7 @@
 """Runs one layer of factored attention as a network: masked input, logits, loss, and back-propagation."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,12 @@ from scipy.special import log_softmax
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Within
 from theory.models.potts.base import one_hot
 from theory.models.potts.batches import States, blocks, checked_samples
 
-LARGEST_SCALE = 1e150  # of weights that are drawn, whose products must not overflow
+# Products of weights that are drawn must not overflow.
+Scale = Annotated[float, Within(0.0, 1e150, closed=(False, True))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +45,14 @@ class AttentionLayer:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def random(cls, n_sites: int, n_colors: int, scale: float, rng: np.random.Generator) -> Self:
+    @checked
+    def random(cls, n_sites: Count, n_colors: Count, scale: Scale, rng: np.random.Generator) -> Self:
         """Draws a layer without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
-        L, C = int(checks.dimension(n_sites, name="n_sites")), int(checks.dimension(n_colors, name="n_colors"))
+        L, C = n_sites, n_colors
         checks.fits_in_memory(f"a layer of {L} sites and {C} colors", 3 * (float(L) ** 2 + float(C) ** 2))
-        checks.instance("rng", rng, np.random.Generator, "a Generator as from numpy.random.default_rng(seed)")
-        size = checks.between("scale", scale, 0, LARGEST_SCALE, closed=(False, True))
-        A = size / np.sqrt(L) * rng.standard_normal((L, L))
+        A = scale / np.sqrt(L) * rng.standard_normal((L, L))
         np.fill_diagonal(A, 0.0)
-        return cls(A, size / np.sqrt(C) * rng.standard_normal((C, C)))
+        return cls(A, scale / np.sqrt(C) * rng.standard_normal((C, C)))
 
     @property
     def n_sites(self) -> int:
@@ -72,17 +73,16 @@ class AttentionLayer:
 
 
 @checked
-def masked_inputs(states: Any, n_colors: int, site: int) -> Array:
+def masked_inputs(states: Any, n_colors: Count, site: int) -> Array:
     """Return the one-hot input (M, L, C) of states (M, L) with `site` masked.
 
     The row of the masked site is the zero vector; there is no extra color for it. ValueError for a site that is not
     there.
     """
-    C = int(checks.dimension(n_colors, name="n_colors"))
-    colors = checked_samples("states", states, C, least=0)
+    colors = checked_samples("states", states, n_colors, least=0)
     checks.between("site", site, -colors.shape[1], colors.shape[1], closed=(True, False))
-    checks.fits_in_memory(f"one-hot inputs of {C} colors", float(C) * (colors.size + C))
-    inputs = one_hot(colors, C)
+    checks.fits_in_memory(f"one-hot inputs of {n_colors} colors", float(n_colors) * (colors.size + n_colors))
+    inputs = one_hot(colors, n_colors)
     inputs[:, site] = 0.0
     return inputs
 

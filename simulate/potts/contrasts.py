@@ -1,7 +1,7 @@
 """Fits masked ridge regression to contrasts of Potts data, every site from the others by one factorization."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -10,6 +10,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, NonNegative
 from theory.core.results import Result
 from theory.models.potts.batches import checked_samples
 from theory.models.potts.one_hot_contrasts import ContrastPopulation, contrasts
@@ -66,7 +67,7 @@ class ContrastFit(Result):
 
 
 @checked
-def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> ContrastFit:
+def fit_contrasts(states: Any, n_colors: Annotated[int, AtLeast(2)], lam: NonNegative, mean: Any = None) -> ContrastFit:
     """Fits masked ridge regression to the contrasts of sequences `states` (n, L), all masked sites at once.
 
     `mean` (L (C-1),) is subtracted from the contrasts; None takes the mean of the data. With R = (X'X/n + lam)^-1 and
@@ -74,7 +75,6 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     lam R R)_ii R_ii^-1. `lam` = 0 gives least squares, of minimum norm where it is not unique: there R is the projector
     on the null space of X, or each site is solved by itself where that space is too small.
     """
-    n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
     colors = checked_samples("states", states, n_colors)
     if colors.shape[1] < 2:
         raise ValueError(f"states must have at least 2 sites, got shape {colors.shape}")
@@ -82,20 +82,19 @@ def fit_contrasts(states: Any, n_colors: int, lam: float, mean: Any = None) -> C
     center = x.mean(axis=0) if mean is None else checks.finite_array("mean", mean, 1)
     if center.shape != (x.shape[1],):
         raise ValueError(f"mean must have shape ({x.shape[1]},), sites (n_colors - 1), got {center.shape}")
-    return _fit(x - center, np.asarray(center), n_colors, checks.non_negative("lam", lam))
+    return _fit(x - center, np.asarray(center), n_colors, lam)
 
 
 @checked
-def fit_gaussian(population: ContrastPopulation, n: int, lam: float, rng: Generator) -> ContrastFit:
+def fit_gaussian(population: ContrastPopulation, n: Count, lam: NonNegative, rng: Generator) -> ContrastFit:
     """Fits the regression of `fit_contrasts` to n Gaussian rows with the covariance of a population.
 
     The rows are drawn by `rng` around the population's mean, which is subtracted.
     """
-    rows = int(checks.dimension(n, name="n"))
-    checks.fits_in_memory(f"{rows} rows of {len(population.mean)} contrasts", 3 * float(rows) * len(population.mean))
+    checks.fits_in_memory(f"{n} rows of {len(population.mean)} contrasts", 3 * float(n) * len(population.mean))
     root = population.covariance.eigenvectors * np.sqrt(population.covariance.eigenvalues)
-    x = rng.standard_normal((rows, len(root))) @ root.T
-    return _fit(x, population.mean, population.n_colors, checks.non_negative("lam", lam))
+    x = rng.standard_normal((n, len(root))) @ root.T
+    return _fit(x, population.mean, population.n_colors, lam)
 
 
 def _fit(x: Array, mean: Array, n_colors: int, lam: float) -> ContrastFit:

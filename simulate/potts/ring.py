@@ -1,11 +1,14 @@
 """Draws exact samples of the Potts model on a ring, site by site with transfer matrices."""
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, NonNegative
 from theory.models.potts.factored import symmetric
 
 LARGEST = 1e300  # largest size of a logarithm of weights
@@ -13,8 +16,9 @@ LARGEST = 1e300  # largest size of a logarithm of weights
 
 @checked
 def sample_ring(
-    n_sites: int, color_couplings: Array, beta: float, n_samples: int, rng: np.random.Generator
-) -> NDArray[np.int16]:
+    n_sites: Annotated[int, AtLeast(3)], color_couplings: Array, beta: NonNegative, n_samples: Count,
+    rng: np.random.Generator,
+) -> NDArray[np.int16]:  # fmt: skip
     """Draws independent states (n_samples, L) of a closed ring of L sites, from exactly its law.
 
     The law is P(s) = exp(beta sum_i U[s_i, s_{i+1}])/Z, with U = `color_couplings` (C, C) symmetric and s_{L+1} = s_1.
@@ -26,12 +30,10 @@ def sample_ring(
     >>> sample_ring(6, np.eye(3), beta=1.0, n_samples=4, rng=np.random.default_rng(0)).shape
     (4, 6)
     """
-    L = int(checks.dimension(n_sites, least=3, name="n_sites"))
-    M = int(checks.dimension(n_samples, name="n_samples"))
     U = symmetric("color_couplings", color_couplings)
-    C = len(U)
+    L, M, C = n_sites, n_samples, len(U)
     checks.fits_in_memory(f"{M} samples of {L} sites of {C} colors", M * (L / 4 + 3.0 * C) + 2.0 * L * C * C + C**3)
-    if checks.non_negative("beta", beta) > LARGEST / L / max(1.0, float(abs(U).max())):
+    if beta > LARGEST / L / max(1.0, float(abs(U).max())):
         raise ValueError(f"beta must be so small that beta * color_couplings is below {LARGEST / L:g}, got {beta:g}")
     logs = beta * U
     back = _log_powers(logs - logs.max(), L)

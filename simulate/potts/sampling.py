@@ -22,6 +22,7 @@ from simulate.potts.watch import Watch
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.models import Potts
 
 Path = str | os.PathLike[str]
@@ -35,7 +36,7 @@ ADVICE = "raise max_sweeps, or use parallel tempering (betas='auto')"
 @checked
 def sample(
     model: Potts,
-    n_samples: int,
+    n_samples: Count,
     *,
     seed: int,
     method: Literal["auto", "heat_bath", "metropolis", "colored"] = "auto",
@@ -45,7 +46,7 @@ def sample(
     betas: Array | Literal["auto"] | None = None,
     start: NDArray[np.integer[Any]] | None = None,
     n_threads: int = 1,
-    max_sweeps: int = 300_000,
+    max_sweeps: Count = 300_000,
     progress: bool = False,
     checkpoint: Path | None = None,
     check: bool = True,
@@ -98,14 +99,13 @@ def sample(
     >>> chains.states.shape, chains.converged
     ((100, 16), True)
     """
-    count = int(checks.dimension(n_samples, name="n_samples"))
-    checks.fits_in_memory(f"{count} samples of {model.n_sites} sites", count * model.n_sites / 4)
+    checks.fits_in_memory(f"{n_samples} samples of {model.n_sites} sites", n_samples * model.n_sites / 4)
     if model.n_colors == 1:
-        return _only_state(model, count)
+        return _only_state(model, n_samples)
     rng, moves = stream(seed, "sample"), "heat_bath" if method == "auto" else method
     ladder = _ladder(model, betas, seed, moves, n_threads)
-    chains = _number_of_chains(n_chains, count, ladder)
-    plan = plan_of(-(-count // chains), burn_in, thin, max_sweeps)
+    chains = _number_of_chains(n_chains, n_samples, ladder)
+    plan = plan_of(-(-n_samples // chains), burn_in, thin, max_sweeps)
     first = _starts(model, start, chains, rng, seed)
     reason = ONE_START if _is_one_start(start, first) else TOO_FEW if start is None and chains < FEWEST else ""
     if check and reason:
@@ -119,7 +119,7 @@ def sample(
     with sweep_bar(progress) as bar:
         run = Run(dynamics, Watch(dynamics, observables, model.n_colors), plan, bar, kept)
         run.execute(check)
-    return chains_of(run, observables, count, check, reason)
+    return chains_of(run, observables, n_samples, check, reason)
 
 
 def _ladder(
@@ -135,7 +135,7 @@ def _ladder(
 def _number_of_chains(n_chains: int | None, n_samples: int, ladder: Array | None) -> int:
     """Chooses enough chains for R-hat, and so few that burning them in costs no more than the samples."""
     if n_chains is not None:
-        return int(checks.dimension(n_chains, name="n_chains"))
+        return checks.count("n_chains", n_chains)
     return int(np.clip(n_samples // 512, 8, 128 if ladder is None else 16))
 
 
@@ -143,9 +143,9 @@ def plan_of(n_each: int, burn_in: int | None, thin: int | None, max_sweeps: int)
     """Return the checked numbers of sweeps and samples that were asked for."""
     plan = Plan(
         n_each=n_each,
-        burn_in=None if burn_in is None else int(checks.dimension(burn_in, least=0, name="burn_in")),
-        thin=None if thin is None else int(checks.dimension(thin, name="thin")),
-        max_sweeps=int(checks.dimension(max_sweeps, name="max_sweeps")),
+        burn_in=None if burn_in is None else checks.count("burn_in", burn_in, least=0),
+        thin=None if thin is None else checks.count("thin", thin),
+        max_sweeps=max_sweeps,
     )
     if plan.max_sweeps < plan.least_sweeps:
         raise ValueError(

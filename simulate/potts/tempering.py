@@ -15,6 +15,7 @@ from simulate.potts.dynamics import Method, make_dynamics
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count
 from theory.core.results import SolverResult
 from theory.models import Potts
 
@@ -41,7 +42,7 @@ class TemperedDynamics:
     def __init__(
         self,
         model: Potts,
-        n_chains: int,
+        n_chains: Count,
         rng: np.random.Generator,
         *,
         betas: Array,
@@ -50,7 +51,6 @@ class TemperedDynamics:
         n_threads: int = 1,
     ) -> None:
         self.betas = checked_ladder(betas, model.beta)
-        n_chains = int(checks.dimension(n_chains, name="n_chains"))
         checks.fits_in_memory(
             f"{n_chains} ladders of {model.n_sites} sites", 3.0 * n_chains * len(self.betas) * (model.n_sites + 1)
         )
@@ -92,7 +92,7 @@ class TemperedDynamics:
 
     def run(self, n_sweeps: int) -> None:
         """Advances every replica by `n_sweeps` sweeps of L updates, with exchanges after each sweep."""
-        for _ in range(int(checks.dimension(n_sweeps, least=0, name="n_sweeps"))):
+        for _ in range(checks.count("n_sweeps", n_sweeps, least=0)):
             self._replicas.run(1)
             self._scores = self._replicas.scores()
             self._exchange()
@@ -163,8 +163,8 @@ def temper_ladder(
     hottest: float = 0.0,
     seed: int = 0,
     n_chains: int = 16,
-    n_sweeps: int = 300,
-    rounds: int = 6,
+    n_sweeps: Count = 300,
+    rounds: Count = 6,
     method: Method = "heat_bath",
     n_threads: int = 1,
 ) -> Ladder:
@@ -177,13 +177,12 @@ def temper_ladder(
     Raises ValueError for bad arguments, and where more than 100 temperatures would be needed.
     """
     low = checks.between("hottest", hottest, 0.0, model.beta, closed=(True, False))
-    trials, length = int(checks.dimension(rounds, name="rounds")), int(checks.dimension(n_sweeps, name="n_sweeps"))
-    if length > MOST_SWEEPS:
-        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {length}")
+    if n_sweeps > MOST_SWEEPS:
+        raise ValueError(f"n_sweeps must be at most {MOST_SWEEPS}, got {n_sweeps}")
     betas, rng = np.linspace(low, model.beta, 6), stream(seed, "ladder")
-    for trial in range(1, trials + 1):
+    for trial in range(1, rounds + 1):
         dynamics = TemperedDynamics(model, n_chains, rng, betas=betas, method=method, n_threads=n_threads)
-        scores, rates = _trial(dynamics, length)
+        scores, rates = _trial(dynamics, n_sweeps)
         reason, tried = _out_of_range(rates), betas
         if not reason or trial == MOST_TRIALS:
             break

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulate.core.optimizers import SGD, Adam
+from simulate.core.training import recorded_steps
 from simulate.potts.attention import AttentionLayer, back_propagated
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Positive
 from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
 
@@ -42,11 +44,11 @@ def train(
     states: Any,
     test_states: Any,
     *,
-    n_steps: int,
+    n_steps: Count,
     rng: np.random.Generator,
     record: Sequence[int] | None = None,
-    batch_size: int = 256,
-    learning_rate: float = 0.01,
+    batch_size: Count = 256,
+    learning_rate: Positive = 0.01,
     optimizer: Literal["adam", "sgd"] = "adam",
     masks: Literal["every", "random"] = "every",
     fields: bool = True,
@@ -62,26 +64,22 @@ def train(
     """
     train_states = checked_samples("states", states, layer.n_colors, layer.n_sites)
     test = checked_samples("test_states", test_states, layer.n_colors, layer.n_sites)
-    total = int(checks.dimension(n_steps, name="n_steps"))
-    batch = int(checks.dimension(batch_size, name="batch_size"))
-    if total > MOST_STEPS:
-        raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {total}")
-    checks.fits_in_memory(f"a batch of {batch} sequences", 3.0 * batch * layer.n_sites * layer.n_colors)
-    update = OPTIMIZERS[optimizer](checks.positive("learning_rate", learning_rate))
+    wanted = set(recorded_steps(record, n_steps, MOST_STEPS))
+    checks.fits_in_memory(f"a batch of {batch_size} sequences", 3.0 * batch_size * layer.n_sites * layer.n_colors)
+    update = OPTIMIZERS[optimizer](learning_rate)
     gradient = _every_site if masks == "every" else _random_site
-    peak, wanted = update.learning_rate, _recorded(record, total)
     parameters = [np.array(each) for each in (layer.attention, layer.values, layer.fields)]
     objective, losses = _objective(test), []
-    for step in range(total + 1):
+    for step in range(n_steps + 1):
         if step in wanted:
             losses.append(objective(*parameters)[0] / layer.n_sites)
-        if step == total:
+        if step == n_steps:
             break
-        update.learning_rate = peak * 0.5 * (1 + np.cos(np.pi * step / total))
-        gradients = gradient(parameters, train_states[rng.integers(len(train_states), size=batch)], rng)
+        update.learning_rate = learning_rate * 0.5 * (1 + np.cos(np.pi * step / n_steps))
+        gradients = gradient(parameters, train_states[rng.integers(len(train_states), size=batch_size)], rng)
         kept = 3 if fields else 2
         update(parameters[:kept], gradients[:kept])
-    return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses), iterations=total)
+    return Training(AttentionLayer(*parameters), np.array(sorted(wanted)), np.array(losses), iterations=n_steps)
 
 
 def _every_site(parameters: Sequence[Array], states: States, _rng: np.random.Generator) -> Gradients:
@@ -99,11 +97,3 @@ def _random_site(parameters: Sequence[Array], states: States, rng: np.random.Gen
 
 def _objective(states: States) -> FactoredObjective:
     return FactoredObjective(np.ascontiguousarray(states, dtype=np.int32), np.full(len(states), 1 / len(states)))
-
-
-def _recorded(record: Sequence[int] | None, total: int) -> set[int]:
-    if record is None:
-        return {0, *np.geomspace(1, total, 60).round().astype(int).tolist()}
-    if not record or min(record) < 0 or max(record) > total:
-        raise ValueError(f"record must name steps from 0 to n_steps = {total}, got {list(record)}")
-    return set(record)

@@ -1,7 +1,7 @@
 """Compares attention between positions that show words of the same topic and of different topics."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from simulate.topics.counts import occurrences, word_counts
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Within
 
 SUMS_TO_ONE = 1e-5
+Reference = Annotated[float, Within(1e-100, 1e100)]
 
 
 @checked
@@ -22,7 +24,7 @@ def attention_contrast(
     membership: Flags,
     rng: np.random.Generator,
     *,
-    reference: float = 1.0,
+    reference: Reference = 1.0,
     permutations: int = 200,
 ) -> TopicContrast:
     """Measures the contrast of A_ij length/reference over ordered pairs of positions that show different kept words.
@@ -33,7 +35,7 @@ def attention_contrast(
     of `topic_membership`. Raises ValueError for word numbers that are none, for attention of another shape or sum, and
     where no two kept words share a topic, or all do.
     """
-    member, reference = checked_membership(membership), checks.between("reference", reference, 1e-100, 1e100)
+    member = checked_membership(membership)
     sums, times, place = _nothing_yet(member)
     for number, document in enumerate(_iterated(documents)):
         words = _word_numbers(document, len(place) - 1, number)
@@ -55,7 +57,7 @@ def count_attention_contrast(
     membership: Flags,
     rng: np.random.Generator,
     *,
-    reference: float = 1.0,
+    reference: Reference = 1.0,
     permutations: int = 200,
 ) -> TopicContrast:
     """Measures the contrast of `attention_contrast` for a model without positions, on counts (documents, words).
@@ -64,7 +66,7 @@ def count_attention_contrast(
     what one position with the key's word gets from a query. Times the counts of the keys, each column sums to 1. The
     other arguments and the errors are those of `attention_contrast`.
     """
-    member, reference = checked_membership(membership), checks.between("reference", reference, 1e-100, 1e100)
+    member = checked_membership(membership)
     sums, times, place = _nothing_yet(member)
     counts = word_counts(documents)
     if counts.shape[1] != member.shape[1]:

@@ -6,7 +6,7 @@ Both see the same co-occurrences, so a large z says that the contrast is no chan
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from simulate.core import Estimate
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import AtLeast, Count, OpenShare, Real
 from theory.core.results import Result
 
 Flags = NDArray[np.bool_]
@@ -57,7 +58,7 @@ class TopicContrast(Result):
 
 @checked
 def topic_membership(
-    topic_words: ArrayLike, threshold: float, *, overlap: bool = False, excluded: Flags | None = None
+    topic_words: ArrayLike, threshold: OpenShare, *, overlap: bool = False, excluded: Flags | None = None
 ) -> Flags:
     """Return (K, words), whether a word characterizes a topic, from probabilities `topic_words` (K, words).
 
@@ -66,7 +67,6 @@ def topic_membership(
     ValueError for a threshold outside (0, 1), and where nothing is kept.
     """
     phi = np.array(checks.finite_array("topic_words", topic_words, 2))
-    threshold = checks.between("threshold", threshold, 0, 1)
     n_words = phi.shape[1]
     allowed = np.ones(n_words, dtype=bool) if excluded is None else ~checks.bool_array("excluded", excluded)
     if allowed.shape != (n_words,):
@@ -98,7 +98,7 @@ def topic_contrast(
     rng: np.random.Generator,
     *,
     weights: ArrayLike | None = None,
-    permutations: int = 200,
+    permutations: Annotated[int, AtLeast(2)] = 200,
 ) -> TopicContrast:
     """Measures the contrast of `values` (words, words), such as a value matrix, over pairs of distinct kept words.
 
@@ -118,10 +118,9 @@ def topic_contrast(
         np.fill_diagonal(array, 0.0)
     kept = member[:, words].astype(np.int64)
     together = kept.T @ kept > 0
-    count = int(checks.dimension(permutations, least=2, name="permutations"))
-    if count > MOST_PERMUTATIONS:
-        raise ValueError(f"permutations must be an integer of at most {MOST_PERMUTATIONS}, got {count}")
-    return _contrast(sums, times, together, rng, count)
+    if permutations > MOST_PERMUTATIONS:
+        raise ValueError(f"permutations must be an integer of at most {MOST_PERMUTATIONS}, got {permutations}")
+    return _contrast(sums, times, together, rng, permutations)
 
 
 @checked
@@ -151,18 +150,17 @@ def embedding_contrast(
 
 
 @checked
-def random_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> Array:
+def random_embedding(n_words: Count, dimension: Count, rng: np.random.Generator) -> Array:
     """Draws a negative control (words, dimension): independent normal vectors, which know of no topics."""
-    n, d = checks.dimension(n_words, name="n_words"), checks.dimension(dimension, name="dimension")
-    checks.fits_in_memory("a random embedding", n * d)
-    return rng.standard_normal((int(n), int(d)))
+    checks.fits_in_memory("a random embedding", n_words * dimension)
+    return rng.standard_normal((n_words, dimension))
 
 
 @checked
-def planted_values(membership: Flags, same: float, different: float) -> Array:
+def planted_values(membership: Flags, same: Real, different: Real) -> Array:
     """Return a positive control (words, words): `same` for two words that share a topic, `different` for others."""
     kept = checked_membership(membership).astype(np.int64)
-    return np.where(kept.T @ kept > 0, checks.real("same", same), checks.real("different", different))
+    return np.where(kept.T @ kept > 0, same, different)
 
 
 def _contrast(sums: Array, times: Array, together: Flags, rng: np.random.Generator, permutations: int) -> TopicContrast:

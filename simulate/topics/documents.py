@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from simulate.topics.counts import MOST, TopicDocuments
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count
 from theory.models.topics import TopicModel
 
 MOST_ENTRIES = 2**31  # most entries of the counts: more would not fit into memory
@@ -15,7 +16,7 @@ CONCENTRATIONS = (1e-100, 1e100)  # outside of these limits sums of the draws ov
 @checked
 def sample_topic_documents(
     model: TopicModel,
-    n_documents: int,
+    n_documents: Count,
     rng: np.random.Generator,
     *,
     length: int | tuple[int, int] = 100,
@@ -48,7 +49,7 @@ def draw_documents(
 
     Those are a part of the time of few documents. Numbers that are out of range are refused here.
     """
-    n = int(checks.dimension(n_documents, name="n_documents"))
+    n = n_documents
     if n * model.n_words > MOST_ENTRIES:
         raise ValueError(f"n_documents times the words must be at most {MOST_ENTRIES}, got {n} times {model.n_words}")
     ends = length_range(length)
@@ -68,8 +69,8 @@ def length_range(length: int | tuple[int, int]) -> tuple[int, int]:
     if isinstance(length, tuple) and len(length) != 2:
         raise ValueError(f"length must be an integer or (shortest, longest), got {checks.shown(length)}")
     shortest, longest = length if isinstance(length, tuple) else (length, length)
-    shortest = int(checks.dimension(shortest, name="length"))
-    longest = int(checks.dimension(longest, least=shortest, name="length"))
+    shortest = checks.count("length", shortest)
+    longest = checks.count("length", longest, least=shortest)
     if longest > MOST:
         raise ValueError(f"length must be an integer of at most {MOST}, got {longest}")
     return shortest, longest

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from simulate.topics.masking import MaskedDocuments
-from theory.core import checks
-from theory.core.arguments import checked
+from theory.core.arguments import checked, checked_fields
 from theory.core.arrays import Array
 
 Loss = Literal["squared", "squared_mean", "cross_entropy"]
@@ -37,8 +36,7 @@ class Layer:
     bias: Array
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, checks.real_array(each.name, getattr(self, each.name)))
+        checked_fields(self)
         if self.key.ndim != 2 or 0 in self.key.shape:
             raise ValueError(f"key must have shape (attention dimensions, tokens), got {self.key.shape}")
         D = self.n_tokens
@@ -85,19 +83,16 @@ class Batch:
     targets: Array
 
     def __post_init__(self) -> None:
-        for name in ("keys", "targets"):
-            array = checks.real_array(name, getattr(self, name))
+        checked_fields(self)
+        for name, array in (("keys", self.keys), ("targets", self.targets)):
             if array.ndim != 2:
                 raise ValueError(f"{name} must have two axes, got shape {array.shape}")
-            object.__setattr__(self, name, array)
         n, D = self.targets.shape
         if self.keys.shape[1] != D:
             raise ValueError(f"keys must have {D} columns (tokens) as targets, got {self.keys.shape[1]}")
-        for name, count in (("document", len(self.keys)), ("shown", D)):
-            index = checks.integer_array(name, getattr(self, name))
+        for name, index, count in (("document", self.document, len(self.keys)), ("shown", self.shown, D)):
             if index.shape != (n,) or (n and (index.min() < 0 or index.max() >= count)):
                 raise ValueError(f"{name} must be {n} indices from 0 to {count - 1}, got shape {index.shape}")
-            object.__setattr__(self, name, index)
         if (self.shown[1:] < self.shown[:-1]).any():
             raise ValueError("shown must be sorted")
 

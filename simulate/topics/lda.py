@@ -1,7 +1,7 @@
 """Finds the topics of a corpus without labels, by latent Dirichlet allocation and collapsed Gibbs sampling."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from simulate.topics.kernels.lda import lda_sweeps
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Count, Within
 from theory.core.results import SolverResult
 
 CHUNK_ENTRIES = 2_000_000  # largest number of probabilities in memory at a time
-PRIORS = (1e-100, 1e100)  # outside of these limits weights and log Gamma overflow or vanish
+# Outside of these limits weights and log Gamma overflow or vanish.
+Prior = Annotated[float, Within(1e-100, 1e100, closed=(True, True))]
 MOST_SWEEPS = 10**9  # over all chains
 # By default: one chain often stops with two topics mixed, and seldom do the best two of four mix the same ones.
 CHAINS = 4
@@ -63,14 +65,14 @@ class LdaFit(SolverResult):
 @checked
 def gibbs_lda(
     documents: Any,
-    n_topics: int,
+    n_topics: Count,
     rng: np.random.Generator,
     *,
-    sweeps: int = 300,
-    document_prior: float = 0.1,
-    word_prior: float = 0.01,
-    chains: int = CHAINS,
-    record_every: int = 10,
+    sweeps: Count = 300,
+    document_prior: Prior = 0.1,
+    word_prior: Prior = 0.01,
+    chains: Count = CHAINS,
+    record_every: Count = 10,
     progress: str | None = None,
 ) -> LdaFit:
     """Find `n_topics` topics in counts (documents, words), dense or sparse, by collapsed Gibbs sampling.
@@ -88,21 +90,16 @@ def gibbs_lda(
     [0, 3]
     """
     counts = word_counts(documents)
-    n_topics = int(checks.dimension(n_topics, name="n_topics"))
     if counts.shape[0] < n_topics:
         raise ValueError(f"n_topics must be at most the number of documents, {counts.shape[0]}, got {n_topics}")
-    sweeps, chains = int(checks.dimension(sweeps, name="sweeps")), int(checks.dimension(chains, name="chains"))
     if sweeps * chains > MOST_SWEEPS:
         raise ValueError(f"sweeps times chains must be at most {MOST_SWEEPS}, got {sweeps} times {chains}")
-    step = int(checks.dimension(record_every, name="record_every"))
-    document_prior = checks.between("document_prior", document_prior, *PRIORS, closed=(True, True))
-    word_prior = checks.between("word_prior", word_prior, *PRIORS, closed=(True, True))
     # Counts of topics are integers of half a number's size. Of every chain the topics are kept as probabilities, and
     # the proportions of the present one and of the best.
     documents_of, words_of = (float(size) * n_topics for size in counts.shape)
     needed = 2 * float(counts.sum()) + (min(chains, 2) + 0.5) * documents_of + (chains + 0.5) * words_of
     checks.fits_in_memory("the topics of all tokens in documents", needed)
-    recorded = np.array([*range(step, sweeps, step), sweeps])
+    recorded = np.array([*range(record_every, sweeps, record_every), sweeps])
     log_joint, perplexity = np.empty((chains, len(recorded))), np.empty(chains)
     topics: list[Array] = []
     with progress_bar(progress, chains * len(recorded), 0) as advance:

@@ -111,11 +111,16 @@ class Run:
         """The layer with its present weights."""
         return Layer(*self.weights)
 
-    def advance(self) -> None:
-        """Make one step, recorded first where it is due; DivergenceError where the loss is no longer finite."""
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with its reason
-            if self.step % self.training.record_every == 0:
+    def measure(self) -> None:
+        """Record the present layer where that is due, unless that was done before."""
+        due = self.step % self.training.record_every == 0 or self.step == self.training.steps
+        if due and not (self.history and self.history[-1].step == self.step):
+            with np.errstate(over="ignore", invalid="ignore"):
                 self.history.append(self._record())
+
+    def advance(self) -> None:
+        """Make one step; DivergenceError where the loss is no longer finite."""
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with its reason
             value, gradient = gradient_of(self.weights, self._batch(), self.training.loss)
             if not np.isfinite(value):
                 raise DivergenceError(
@@ -124,13 +129,6 @@ class Run:
             self.step += 1
             moved = self.optimizer.advanced(self.weights._asdict(), gradient._asdict(), self.step)
             self.weights = Weights(**moved)
-
-    def finished(self) -> TrainingRun:
-        """Return the result, its last record included."""
-        if not self.history or self.history[-1].step < self.step:
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.history.append(self._record())
-        return TrainingRun(self.layer, tuple(self.history))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to be saved."""

@@ -1,16 +1,16 @@
 """Describes how a single layer is trained."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from simulate.topics.documents import length_range
 from simulate.topics.layer import Keys, Loss
 from theory.core import checks
-from theory.models.covariance import set_checked
+from theory.core.arguments import checked_fields
+from theory.core.ranges import Count, NonNegative, Positive
 
 OptimizerName = Literal["adam", "sgd"]
 DocumentSource = Literal["sampled", "population"]
-LITERALS = {"loss": Loss, "optimizer": OptimizerName, "documents": DocumentSource, "keys": Keys}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,36 +27,24 @@ class Training:
     names and for numbers outside their range.
     """
 
-    steps: int
-    rate: float
+    steps: Count
+    rate: Positive
     loss: Loss = "squared"
     optimizer: OptimizerName = "adam"
     documents: DocumentSource = "sampled"
     keys: Keys = "all"
-    init_noise: float = 1e-4
-    batch_size: int = 40
+    init_noise: NonNegative = 1e-4
+    batch_size: Count = 40
     length: int | tuple[int, int] = (100, 150)
     concentration: float | None = None
     attention_dimension: int | None = None
-    record_every: int = 100
-    evaluated: int = 500
+    record_every: Count = 100
+    evaluated: Count = 500
 
     def __post_init__(self) -> None:
-        # Plain numbers are kept also where numpy's were given: the header of a checkpoint is JSON.
-        counts = {
-            name: checks.dimension(getattr(self, name), name=name)
-            for name in ("steps", "batch_size", "record_every", "evaluated")
-        }
+        checked_fields(self)  # keeps plain numbers where numpy's were given: the header of a checkpoint is JSON
+        length_range(self.length)
         if self.attention_dimension is not None:
-            counts["attention_dimension"] = checks.dimension(self.attention_dimension, name="attention_dimension")
-        shortest, longest = length_range(self.length)
-        concentration = self.concentration
-        set_checked(
-            self,
-            **counts,
-            rate=checks.positive("rate", self.rate),
-            init_noise=checks.non_negative("init_noise", self.init_noise),
-            length=(shortest, longest) if isinstance(self.length, tuple) else shortest,
-            concentration=None if concentration is None else checks.positive("concentration", concentration),
-            **{name: checks.choice(name, getattr(self, name), get_args(allowed)) for name, allowed in LITERALS.items()},
-        )
+            checks.count("attention_dimension", self.attention_dimension)
+        if self.concentration is not None:
+            checks.positive("concentration", self.concentration)

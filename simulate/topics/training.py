@@ -2,14 +2,13 @@
 
 import hashlib
 import os
-import time
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from simulate.core.checkpoint import Checkpoint
-from simulate.core.progress import progress_bar
+from simulate.core.training import carry_out
 from simulate.topics.run import Run, TrainingRun, generator_state
 from simulate.topics.settings import Training
 from theory.core.arguments import checked
@@ -38,22 +37,9 @@ def train_single_layer(
     file = None
     if checkpoint is not None:
         file = Checkpoint(checkpoint, _header(model, masking, training, rng), of="train_single_layer")
-    saved = file.load() if file else None
     run = Run(model, masking, training, rng)
-    if saved is not None:
-        run.restore(saved)
-    last = time.monotonic()
-    with progress_bar(progress, training.steps, run.step) as advance:
-        while run.step < training.steps:
-            run.advance()
-            advance()
-            if file and time.monotonic() - last >= save_seconds:
-                file.save(run.state())
-                last = time.monotonic()
-    result = run.finished()
-    if file:
-        file.save(run.state())
-    return result
+    carry_out(run, training.steps, file, save_seconds, progress)
+    return TrainingRun(run.layer, tuple(run.history))
 
 
 def _header(model: TopicModel, masking: Masking, training: Training, rng: np.random.Generator) -> dict[str, Any]:

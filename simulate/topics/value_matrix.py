@@ -1,7 +1,7 @@
 """Fits the value matrix of uniform attention by least squares, to sampled documents or to a corpus."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy import linalg, sparse
@@ -11,10 +11,12 @@ from simulate.topics.masking import MaskedDocuments, mask_counts
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Within
 from theory.core.results import Result
 from theory.models.topics import Masking
 
 Bias = Literal["free", "none", "decayed"]
+Ridge = Annotated[float, Within(0.0, 1e100, closed=(True, True))]
 BLOCK_ENTRIES = 4_000_000  # most entries of dense visible counts in memory at a time
 SPARSE_BELOW = 0.05  # below this share of filled entries sparse products are faster
 RANK_TOLERANCE = 1e-11  # least size of squared singular values, relative to the largest
@@ -65,10 +67,9 @@ class NormalEquations:
         self.targets += asked.sum(axis=0)
         self.n_selected += masked.n_selected
 
-    def solve(self, *, bias: Bias = "free", ridge: float = 0.0) -> ValueMatrixFit:
+    @checked
+    def solve(self, *, bias: Bias = "free", ridge: Ridge = 0.0) -> ValueMatrixFit:
         """Return the minimizer of the mean loss + ridge |W|^2 ("decayed": + ridge |b|^2), at 0 that of least norm."""
-        ridge = checks.between("ridge", ridge, 0.0, 1e100, closed=(True, True))
-        checks.choice("bias", bias, ("free", "none", "decayed"))
         if self.n_selected == 0:
             raise ValueError(
                 "no position was selected: more documents, longer ones or a masking with a larger `selected` are needed"

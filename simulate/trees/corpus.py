@@ -2,7 +2,6 @@
 
 import gzip
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -12,6 +11,8 @@ import numpy as np
 from simulate.trees.sieve import read_text
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.atomic_write import atomic_write
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models.trees import NumberText, RootedTree
 from theory.models.trees.tree import tree_named
@@ -33,7 +34,9 @@ class WrittenCorpus(Result):
 
 
 @checked
-def write_corpus(numbers: NumberText, path: str | os.PathLike[str], *, words_per_document: int = 100) -> WrittenCorpus:
+def write_corpus(
+    numbers: NumberText, path: str | os.PathLike[str], *, words_per_document: Count = 100
+) -> WrittenCorpus:
     """Write the words of a text to a .txt or .txt.gz file, a document of `words_per_document` words on each line.
 
     A document is a stretch of numbers that follow each other. Words are spelled in letters, o for an opening and c for
@@ -53,26 +56,16 @@ def write_corpus(numbers: NumberText, path: str | os.PathLike[str], *, words_per
     oc oc oocc oc
     ococ oc oocc oocc
     """
-    file = Path(path)
-    size = int(checks.dimension(words_per_document, name="words_per_document"))
+    file, size = Path(path), words_per_document
     if not file.name.lower().endswith(SUFFIXES) or file.name.lower() in SUFFIXES:
         raise ValueError(f"path must be that of a .txt or .txt.gz file, got {checks.shown(str(path))}")
     if not file.parent.is_dir() or file.is_dir():
         raise ValueError(f"path must be that of a file in a folder that is there, got {checks.shown(str(path))}")
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    step = min(size, numbers.n_words) * max(1, PIECE // size)
-    try:
-        with _opened(temporary, packed=file.name.lower().endswith(".gz")) as stream:
-            for first in range(numbers.first, numbers.last + 1, step):
-                part = NumberText(min(first + step - 1, numbers.last), first)
-                stream.write(_lines(part, size))
-        temporary.replace(file)
-    except OSError as failed:
-        failed.filename = str(file)
-        raise
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    step, packed = min(size, numbers.n_words) * max(1, PIECE // size), file.name.lower().endswith(".gz")
+    with atomic_write(file) as temporary, _opened(temporary, packed=packed) as stream:
+        for first in range(numbers.first, numbers.last + 1, step):
+            part = NumberText(min(first + step - 1, numbers.last), first)
+            stream.write(_lines(part, size))
     return WrittenCorpus(file, -(-numbers.n_words // size), numbers.n_words, size)
 
 

@@ -16,6 +16,7 @@ from simulate.trees.tables import Integers, KeyCounts, KeyTable
 from simulate.trees.word_counts import WordCounts
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count
 from theory.core.results import Result
 from theory.models.trees import NumberText
 from theory.models.trees.factors import primes_up_to
@@ -28,7 +29,7 @@ WIDEST = 2**16  # words that a number of 16 bits can tell apart
 
 
 @checked
-def count_words(numbers: NumberText, *, n_threads: int = 1, segment: int = SEGMENT) -> WordCounts:
+def count_words(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEGMENT) -> WordCounts:
     """Count the words of a text, which is sieved in pieces of `segment` numbers that are forgotten once counted.
 
     The memory is a few megabytes for each of `n_threads` threads, however long the text is. Neither the threads nor
@@ -77,7 +78,7 @@ class TreeText(Result):
 
 
 @checked
-def read_text(numbers: NumberText, *, n_threads: int = 1, segment: int = SEGMENT) -> TreeText:
+def read_text(numbers: NumberText, *, n_threads: Count = 1, segment: Count = SEGMENT) -> TreeText:
     """Read a text into memory, two bytes a word: once to learn its vocabulary and once to write down its words.
 
     Neither `n_threads` nor `segment` change the result. ValueError, with both sizes, where the text does not fit into
@@ -116,10 +117,9 @@ def _code(word: str) -> int:
 
 
 def _settings(n_threads: int, segment: int) -> tuple[int, int]:
-    threads = int(checks.dimension(n_threads, name="n_threads"))
-    if threads > MOST_THREADS:
-        raise ValueError(f"n_threads must be at most {MOST_THREADS}, got {checks.shown(n_threads)}")
-    return threads, min(int(checks.dimension(segment, name="segment")), CHUNK)
+    if n_threads > MOST_THREADS:
+        raise ValueError(f"n_threads must be at most {MOST_THREADS}, got {n_threads}")
+    return n_threads, min(segment, CHUNK)
 
 
 def _require_memory(numbers: NumberText) -> None:

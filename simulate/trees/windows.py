@@ -5,6 +5,7 @@ import numpy as np
 from simulate.trees.sieve import count_words
 from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count
 from theory.models.trees import NumberText
 from theory.models.trees.tree import tree_named
 
@@ -13,16 +14,15 @@ LARGEST = 10**12  # numbers of this size are sieved by the primes up to a millio
 
 
 @checked
-def random_window(d: int, rng: np.random.Generator) -> NumberText:
+def random_window(d: Count, rng: np.random.Generator) -> NumberText:
     """Draws a text of d numbers that follow each other, from a random place between 2 and 10^12.
 
     ValueError for d < 1 or above 10^9, whose sieve would take some ten seconds.
     """
-    size = int(checks.dimension(d))
-    if size > LONGEST:
+    if d > LONGEST:
         raise ValueError(f"d must be at most 10^9, got {checks.shown(d)}")
-    first = int(rng.integers(2, LARGEST + 3 - size))
-    return NumberText(first + size - 1, first)
+    first = int(rng.integers(2, LARGEST + 3 - d))
+    return NumberText(first + d - 1, first)
 
 
 @checked

@@ -13,10 +13,10 @@ import pytest
 
 from figures.analyse.command import main
 from figures.core import row
-from figures.core.atomic_write import HOST, atomic_write, remove_abandoned
 from figures.core.plain_text import escaped, safe_cell, safe_frame, written_cell
 from figures.core.table import read_csv, write_csv
 from simulate.core import stream
+from theory.core.atomic_write import HOST, atomic_write, remove_abandoned
 
 RED = "\x1b[31m"
 
@@ -134,7 +134,7 @@ def test_a_process_that_is_told_to_end_leaves_nothing_half_written(tmp_path, num
     script = (
         "import signal, sys, time; from pathlib import Path; import figures.__main__ as program\n"
         "signal.signal(signal.SIGTERM, program._terminate)\n"
-        "from figures.core.atomic_write import atomic_write\n"
+        "from theory.core.atomic_write import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as file:\n"
         "    file.write_text('half')\n"
         "    time.sleep(60)\n"

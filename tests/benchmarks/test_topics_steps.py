@@ -60,7 +60,7 @@ def test_steps_at_many_tokens(jobs, size):
 def test_growth_of_the_training_step(jobs):
     def make(tokens):
         run = run_of(round(tokens**0.5))
-        run.advance()  # the first step evaluates the layer too
+        run.advance()
         return run.advance
 
     title = "growth of the time of a training step with the number of different tokens"

@@ -153,7 +153,7 @@ def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     whole, path = train(), tmp_path / "run.npz"
     from simulate.nets.encoder_run import Run
 
-    advance, calls = Run._advance, []
+    advance, calls = Run.advance, []
 
     def cut(self):
         if len(calls) == 2:
@@ -161,10 +161,10 @@ def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         calls.append(self.step)
         return advance(self)
 
-    monkeypatch.setattr(Run, "_advance", cut)
+    monkeypatch.setattr(Run, "advance", cut)
     with pytest.raises(KeyboardInterrupt):
         train(checkpoint=path, save_seconds=0.0)
-    monkeypatch.setattr(Run, "_advance", advance)
+    monkeypatch.setattr(Run, "advance", advance)
     resumed = train(checkpoint=path)
     np.testing.assert_array_equal(resumed.losses, whole.losses)
     for own, other in zip(resumed.weights, whole.weights, strict=True):

@@ -64,9 +64,8 @@ def test_a_step_asks_for_no_logits_of_all_tokens(monkeypatch):
     loss_and_gradient(random_layer(), sampled_batch(), "squared")
     training = Training(steps=10**6, rate=0.003, record_every=10**6, evaluated=3, length=(30, 40))
     run = Run(MODEL, Masking(), training, stream(0, "run"))
-    run.step = 1  # the first step is recorded, with the attention of all tokens
-    run.advance()
-    assert run.step == 2
+    run.advance()  # what is recorded, the attention of all tokens, is no part of a step
+    assert run.step == 1
 
 
 def test_a_batch_without_queries_has_no_gradient():

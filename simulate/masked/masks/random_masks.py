@@ -1,6 +1,7 @@
 """Fits ridge regressions of each coordinate on randomly masked inputs, one coordinate at a time."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -12,10 +13,14 @@ from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.checks import between, finite_array, positive
+from theory.core.checks import finite_array
+from theory.core.ranges import Positive, Within
 from theory.core.results import Result
 from theory.models import Covariance, RandomMasks
 from theory.models.masks import LEAST_RATE
+
+MaskRate = Annotated[float, Within(0.0, 1.0, closed=(True, False))]
+SomeMaskRate = Annotated[float, Within(LEAST_RATE, 1.0, closed=(True, False))]  # at which there are pairs to fit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +36,7 @@ class MaskedInputsFit(Result):
 
 
 @checked
-def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) -> MaskedInputsFit:
+def fit_masks(X: Array, masks: NDArray[np.bool_], lam: Positive, mask_rate: SomeMaskRate) -> MaskedInputsFit:
     """Regresses each coordinate of X (n, d) on the inputs of exactly those pairs of a sample and a mask that hide it.
 
     `masks` (R, n, d) is True where a coordinate is hidden. With N = n R mask_rate, the expected number of pairs, row k
@@ -39,8 +44,7 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) 
     regressions, each by its own normal equations. ValueError for data as in `fit`, for masks of another shape, and
     unless lam > 0 and 0 < mask_rate < 1.
     """
-    X, lam = data_matrix("X", X), positive("lam", lam)
-    mask_rate = between("mask_rate", mask_rate, LEAST_RATE, 1, closed=(True, False))
+    X = data_matrix("X", X)
     if masks.ndim != 3 or masks.shape[0] == 0 or masks.shape[1:] != X.shape:
         raise ValueError(f"masks must have the shape {X.shape} of X for each mask, got {masks.shape}")
     (copies, n, d), pairs = masks.shape, masks.shape[0] * masks.shape[1] * mask_rate
@@ -59,7 +63,7 @@ def fit_masks(X: Array, masks: NDArray[np.bool_], lam: float, mask_rate: float) 
 
 
 @checked
-def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFit:
+def fit_expected_masks(X: Array, lam: Positive, mask_rate: MaskRate) -> MaskedInputsFit:
     """Minimizes the objective of `fit_masks` averaged over all masks of each sample, its expectation written out.
 
     E z z' = (1-p)^2 x x' + p (1-p) diag x^2 and E x_k z = (1-p) x_k x over the visible: d systems of d - 1 unknowns,
@@ -67,8 +71,7 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
     and column k, and the right side B_jk / (1-p); by Schur's complement its solution is -Q_kj / (Q_kk (1-p)).
     ValueError for data as in `fit`, and unless lam > 0 and 0 <= mask_rate < 1.
     """
-    X, lam = data_matrix("X", X), positive("lam", lam)
-    p = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
+    X, p = data_matrix("X", X), mask_rate
     C = X.T @ X / len(X)
     power = np.diagonal(C)
     inverse = np.linalg.inv((1 - p) ** 2 * C + np.diag(p * (1 - p) * power + lam))
@@ -79,13 +82,12 @@ def fit_expected_masks(X: Array, lam: float, mask_rate: float) -> MaskedInputsFi
 
 
 @checked
-def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: float) -> Array:
+def masked_test_error(predictor: Array, covariance: Covariance, mask_rate: MaskRate) -> Array:
     """Compute exactly the error (d,) of a predictor (d, d) on new samples and masks that hide the coordinate itself.
 
     ValueError for a predictor of another size than the covariance, and unless 0 <= mask_rate < 1.
     """
     predictor = finite_array("predictor", predictor, 2)
-    mask_rate = between("mask_rate", mask_rate, 0, 1, closed=(True, False))
     if predictor.shape != (covariance.size, covariance.size):
         raise ValueError(f"predictor must have shape {(covariance.size, covariance.size)}, got {predictor.shape}")
     Sigma, p = covariance.matrix, mask_rate

@@ -10,18 +10,19 @@ from simulate.masked.draw import draw
 from simulate.masked.sampler import Inputs
 from theory.core.arguments import checked
 from theory.core.arrays import Array
-from theory.core.checks import finite_array, positive, shown
+from theory.core.checks import finite_array, shown
+from theory.core.ranges import Positive
 from theory.models import SpanMask, SpanWindows
 
 
 @checked
-def fit_span(C: Array, lam: float, span: NDArray[np.intp]) -> tuple[Array, Array]:
+def fit_span(C: Array, lam: Positive, span: NDArray[np.intp]) -> tuple[Array, Array]:
     """Fits the predictor (b, d - b) of the span from the other coordinates in order, and its train errors (b,).
 
     C = X'X/n (d, d) holds all that the regression argmin (1/n) |X_B - X_out a'|^2 + lam |a|^2 needs of the data.
     ValueError unless C is square, lam > 0, and `span` holds some but not all of 0..d-1, each once.
     """
-    C, lam = finite_array("C", C, 2), positive("lam", lam)
+    C = finite_array("C", C, 2)
     if C.shape[0] != C.shape[1]:
         raise ValueError(f"C must be a square matrix, got shape {C.shape}")
     if (

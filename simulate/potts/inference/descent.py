@@ -3,14 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulate.potts.inference.minimize import Function, Minimum, Scale, Vector, minimize
-from theory.core import checks
 from theory.core.arrays import Array
+from theory.core.ranges import Within
 from theory.models.potts import centered
 
 # Added to frequencies before their logarithms are taken, since a color may never occur: then its probability P at the
@@ -18,6 +18,8 @@ from theory.models.potts import centered
 PSEUDOCOUNT, LEAST_PSEUDOCOUNT, LARGEST_PSEUDOCOUNT = 20.0, 1e-12, 1e-3  # the first in units of field_l2
 SINGLE = 1e-4  # relative gradient norm down to which single precision is used
 LEAST = 1e-3  # share of a color's variance that its predictions keep as a scale, however certain they become
+PENALTY = Within(0.0, 1e30, closed=(True, False))  # beyond it gradients would overflow in single precision
+Penalty = Annotated[float, PENALTY]
 FIRST_STEP = 0.1  # share of the first step that the curvatures of single couplings allow: many of them act together
 
 
@@ -87,11 +89,6 @@ def descend(objective: Callable[[Any], Function], start: Vector, scale: Scale, o
         iterations=coarse.iterations + fine.iterations,
         evaluations=coarse.evaluations + fine.evaluations,
     )
-
-
-def penalty(name: str, value: Any) -> float:
-    """Return a checked strength of a penalty; above 1e30 gradients would overflow in single precision."""
-    return checks.between(name, value, 0.0, 1e30, closed=(True, False))
 
 
 def independent_fields(frequencies: Array, field_l2: float) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import penalty
+from simulate.potts.inference.descent import PENALTY
 from simulate.potts.inference.factored_fit import FactoredFit
 from simulate.potts.inference.factored_kernel import FactoredObjective
 from simulate.potts.inference.factored_start import Start, balanced, factored_start
@@ -16,6 +16,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.errors import FitError
+from theory.core.ranges import Count, NonNegativeCount, Positive
 from theory.models.potts import centered
 
 __all__ = ["FactoredFit", "factored_attention"]
@@ -38,10 +39,10 @@ def factored_attention(
     weights: Any = None,
     start: Any = "kronecker",
     restarts: int = 0,
-    seed: int = 0,
-    max_iter: int = 2000,
-    tol: float = 1e-5,
-    n_threads: int = 1,
+    seed: NonNegativeCount = 0,
+    max_iter: Count = 2000,
+    tol: Positive = 1e-5,
+    n_threads: Count = 1,
     check: bool = True,
 ) -> FactoredFit:
     """Fits one layer of factored attention, with couplings A_ij V_ab, to sequences (arXiv:2304.07235).
@@ -70,12 +71,11 @@ def factored_attention(
     if data.n_sites < 2:
         raise ValueError(f"states must have at least 2 sites to predict one from another, got {data.n_sites}")
     penalties = _penalty("l2", l2, data), _penalty("field_l2", field_l2, data)
-    problem = _Problem(data, fields, *penalties, int(checks.dimension(n_threads, name="n_threads")))
-    limits = int(checks.dimension(max_iter, name="max_iter")), checks.positive("tol", tol)
-    rng = np.random.default_rng(int(checks.dimension(seed, least=0, name="seed")))
+    problem = _Problem(data, fields, *penalties, n_threads)
+    rng = np.random.default_rng(seed)
     n_random = checks.between("restarts", restarts, 0, MOST_RESTARTS, closed=(True, True))
     kinds = [start] + ["random"] * int(n_random)
-    found = [_minimized(problem, factored_start(kind, states, data, rng), *limits) for kind in kinds]
+    found = [_minimized(problem, factored_start(kind, states, data, rng), max_iter, tol) for kind in kinds]
     best = min(found, key=lambda fit: fit.objective)
     fit = replace(best, restarts=tuple(each.objective for each in found))
     if problem.l2 == 0 and fit.converged:
@@ -237,7 +237,7 @@ def _runs_away(A: Array, V: Array) -> bool:
 
 def _penalty(name: str, given: float | None, data: Sequences) -> float:
     """Return the checked penalty `given`, or by default a share of what one sample weighs."""
-    return PRIOR * float(np.sum(data.weights**2)) if given is None else penalty(name, given)
+    return PRIOR * float(np.sum(data.weights**2)) if given is None else PENALTY.check(name, given)
 
 
 def _reason(runs_away: bool, converged: bool, exhausted: bool, message: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simulate.potts.inference.asymmetric import fit as asymmetric_fit
-from simulate.potts.inference.descent import Options, penalty
+from simulate.potts.inference.descent import Options, Penalty
 from simulate.potts.inference.memory import refuse_too_large
 from simulate.potts.inference.pair_fit import PairFit
 from simulate.potts.inference.sequences import Sequences
@@ -20,9 +20,9 @@ from simulate.potts.inference.support import (
     still_growing,
 )
 from simulate.potts.inference.symmetric import fit as symmetric_fit
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.errors import FitError
+from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 from theory.models import DensePottsModel
 
@@ -58,14 +58,14 @@ def pseudo_likelihood(
     states: Any,
     n_colors: int,
     *,
-    l2: float = 0.01,
-    field_l2: float = 1e-4,
+    l2: Penalty = 0.01,
+    field_l2: Penalty = 1e-4,
     weights: Any = None,
     symmetric: bool = True,
     gauge: Literal["zero_sum", "none"] = "zero_sum",
-    tol: float = 1e-4,
-    max_iter: int = 1000,
-    n_threads: int = 1,
+    tol: Positive = 1e-4,
+    max_iter: Count = 1000,
+    n_threads: Count = 1,
     memory_limit: float | None = None,
     check: bool = True,
 ) -> PseudoLikelihoodFit:
@@ -94,13 +94,7 @@ def pseudo_likelihood(
     (True, True)
     """
     data = Sequences.of(states, n_colors, weights)
-    options = Options(
-        penalty("l2", l2),
-        penalty("field_l2", field_l2),
-        checks.positive("tol", tol),
-        int(checks.dimension(max_iter, name="max_iter")),
-        int(checks.dimension(n_threads, name="n_threads")),
-    )
+    options = Options(l2, field_l2, tol, max_iter, n_threads)
     if gauge == "none" and not symmetric:
         raise ValueError('gauge must be "zero_sum" with symmetric=False: only there may the two blocks be averaged')
     refuse_too_large(data, symmetric, memory_limit, options.n_threads, options.tol)

@@ -11,6 +11,7 @@ from simulate.potts.inference.sequences import Sequences
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
+from theory.core.ranges import Share
 from theory.core.results import Result
 from theory.models import DensePottsModel
 from theory.models.potts import zero_sum
@@ -28,7 +29,7 @@ class MeanFieldFit(Result, PairFit):
 
 
 @checked
-def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> MeanFieldFit:
+def mean_field(states: Any, n_colors: int, pseudocount: Share = 0.5, weights: Any = None) -> MeanFieldFit:
     """Estimates couplings and fields of a Potts model from sequences by naive mean-field theory (arXiv:1110.5223).
 
     The couplings are J = -(covariance of the first C - 1 colors)^-1 of the sequences `states` (M, L), counted by
@@ -38,16 +39,15 @@ def mean_field(states: Any, n_colors: int, pseudocount: float = 0.5, weights: An
     pseudocount = 0; MemoryError, with the size, where the matrix does not fit.
     """
     data = Sequences.of(states, n_colors, weights)
-    mixed = checks.between("pseudocount", pseudocount, 0, 1, closed=(True, True))
     L, C = data.n_sites, data.n_colors
     checks.fits_in_memory(f"mean field of {L} sites and {C} colors", ARRAYS * float(L * C) ** 2)
-    f = (1 - mixed) * data.frequencies() + mixed / C
-    inverse = _inverse(_covariance(data, f, mixed))
+    f = (1 - pseudocount) * data.frequencies() + pseudocount / C
+    inverse = _inverse(_covariance(data, f, pseudocount))
     couplings = np.zeros((L, L, C, C))
     couplings[:, :, :-1, :-1] = -inverse.reshape(L, C - 1, L, C - 1).transpose(0, 2, 1, 3)
     couplings[range(L), range(L)] = 0
     fields = np.log(f) - np.tensordot(couplings, f, axes=((1, 3), (0, 1)))
-    return MeanFieldFit(zero_sum(DensePottsModel(couplings, fields)), mixed, data.n_samples)
+    return MeanFieldFit(zero_sum(DensePottsModel(couplings, fields)), pseudocount, data.n_samples)
 
 
 def _covariance(data: Sequences, f: Array, mixed: float) -> Array:

@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from simulate.potts.inference.sequences import Sequences
-from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.frames import table
+from theory.core.ranges import NonNegative
 from theory.core.results import Result
 from theory.models import Potts, PottsModel
 from theory.models.potts import centered
@@ -86,19 +86,18 @@ def masked_loss(model: Potts, states: Any, weights: Any = None) -> MaskedLoss:
 
 
 @checked
-def site_independent(states: Any, n_colors: int, pseudocount: float = 0.5, weights: Any = None) -> PottsModel:
+def site_independent(states: Any, n_colors: int, pseudocount: NonNegative = 0.5, weights: Any = None) -> PottsModel:
     """Fits a model of independent sites to sequences `states` (M, L): the baseline without couplings.
 
     The probabilities are P_i(a) = (M f_i(a) + pseudocount)/(M + C pseudocount), with frequencies f counted by `weights`
     (M,). ValueError for a pseudocount of zero if that would leave a color without probability.
     """
     data = Sequences.of(states, n_colors, weights)
-    extra = checks.non_negative("pseudocount", pseudocount)
     f = data.frequencies()
-    if extra == 0 and f.min() == 0:
+    if pseudocount == 0 and f.min() == 0:
         i, a = np.argwhere(f == 0)[0]
         raise ValueError(f"pseudocount = 0 leaves color {a} no probability at site {i}: it never occurs there")
     L, C = f.shape
-    fields = np.log(data.n_samples * f + extra)
+    fields = np.log(data.n_samples * f + pseudocount)
     none = sparse.csr_array((L, L))
     return PottsModel(none, np.zeros((C, C)), centered(fields))

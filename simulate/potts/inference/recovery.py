@@ -72,7 +72,6 @@ def matched_scale(A: Any, V: Any, model: PottsModel, *, fields: bool = True) -> 
 
 def _learned(A: Any, V: Any, model: PottsModel) -> tuple[Array, Array]:
     site, color = checks.finite_array("A", A, 2), checks.finite_array("V", V, 2)
-    checks.record("model", model, PottsModel)
     for name, each, size in (("A", site, model.n_sites), ("V", color, model.n_colors)):
         if each.shape != (size, size):
             raise ValueError(f"{name} must have shape ({size}, {size}) as in the model, got {each.shape}")

@@ -25,7 +25,7 @@ class Sequences:
     @classmethod
     def of(cls, states: Any, n_colors: Any, weights: Any = None) -> "Sequences":
         """Check states (M, L) and weights (M,), equal where None; ValueError for anything else, and for M = 0."""
-        n_colors = int(checks.dimension(n_colors, least=2, name="n_colors"))
+        n_colors = checks.count("n_colors", n_colors, least=2)
         checked = checked_samples("states", states, n_colors)
         what = f"frequencies of {checked.shape[1]} sites and {n_colors} colors"
         checks.fits_in_memory(what, 3 * float(n_colors) * checked.shape[1])

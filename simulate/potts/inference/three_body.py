@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from simulate.potts.inference.descent import independent_fields, penalty
+from simulate.potts.inference.descent import PENALTY, independent_fields
 from simulate.potts.inference.pair_blocks import pack, unpack
 from simulate.potts.inference.sequences import Sequences
 from simulate.potts.inference.three_body_kernel import add_triplets, gather_triplets
@@ -16,6 +16,7 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.errors import FitError
+from theory.core.ranges import Count, Positive
 from theory.core.results import SolverResult
 from theory.models import GroupInteraction, Interaction, ManyBodyPottsModel
 from theory.models.potts.batches import blocks
@@ -57,8 +58,8 @@ def three_body(
     l2: float | None = None,
     field_l2: float | None = None,
     weights: Any = None,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
+    tol: Positive = 1e-4,
+    max_iter: Count = 1000,
     check: bool = True,
 ) -> ThreeBodyFit:
     """Fits an energy with interactions of one, two and three sites to sequences, by maximum pseudo-likelihood.
@@ -88,19 +89,18 @@ def three_body(
     data = Sequences.of(states, n_colors, weights)
     effective = 1 / float(np.sum(data.weights**2))
     chosen = supported_kind(data.n_sites, data.n_colors, effective, kind)
-    l2 = 1 / effective if l2 is None else penalty("l2", l2)
+    l2 = 1 / effective if l2 is None else PENALTY.check("l2", l2)
     if l2 == 0:
         raise ValueError("l2 must be positive, got 0: colors that never occur together would have no finite couplings")
-    field_l2 = FIELD_SHARE / effective if field_l2 is None else penalty("field_l2", field_l2)
-    limits = checks.positive("tol", tol), int(checks.dimension(max_iter, name="max_iter"))
+    field_l2 = FIELD_SHARE / effective if field_l2 is None else PENALTY.check("field_l2", field_l2)
     tensors = comb(data.n_sites, 3) if chosen == "full" else 1
     numbers = float(tensors) * data.n_colors**3 + (float(data.n_sites) * data.n_colors) ** 2
     checks.fits_in_memory(f"couplings of {data.n_sites} sites and {data.n_colors} colors", 8 * numbers)
     problem = _Problem(data, chosen, l2, field_l2)
-    fit = _minimized(problem, _start(problem), *limits)
+    fit = _minimized(problem, _start(problem), tol, max_iter)
     if check and not fit.converged:
         raise FitError(
-            f"three_body did not reach tol = {limits[0]:g}: {fit.reason} after {fit.iterations} iterations, relative "
+            f"three_body did not reach tol = {tol:g}: {fit.reason} after {fit.iterations} iterations, relative "
             f"gradient norm {fit.residual:.2g}; raise max_iter, l2 or tol, or take it with check=False",
             fit,
         )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from simulate.core.progress import progress_bar
 from simulate.core.threads import in_threads
 from simulate.potts.inference.similarity_kernels import count_similar, join_forests
-from theory.core import checks
 from theory.core.arguments import checked
+from theory.core.ranges import Count, Within
 from theory.core.results import Result
 from theory.models.potts.batches import States, checked_samples
 
+Identity = Annotated[float, Within(0.0, 1.0, closed=(False, True))]
 WORD = 64  # sites whose bits share a machine word
 MOST_COLORS = 1 << 15  # so that a color fits into 15 bit planes
 MOST_BLOCKS = 32  # blocks of equal work: enough to show progress, and more than there are threads
@@ -66,7 +67,9 @@ def sequence_weights(
 
 
 @checked
-def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progress: str | None = None) -> Similarity:
+def similarity(
+    states: Any, identity: Identity = 0.8, *, n_threads: Count = 1, progress: str | None = None
+) -> Similarity:
     """Compare all pairs of sequences `states` (M, L) and says which resemble each other.
 
     Two sequences resemble each other where at most (1 - identity) L of their sites differ, in exact arithmetic with
@@ -77,7 +80,6 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
     """
     checked = checked_samples("states", states, MOST_COLORS)
     limit = allowed_differences(checked.shape[1], identity)
-    threads = int(checks.dimension(n_threads, name="n_threads"))
     planes, M = _bit_planes(checked), len(checked)
     counts, parents, triangle = np.ones(M, np.int64), np.arange(M), list(_triangle(M))
 
@@ -87,7 +89,7 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
         return own, forest
 
     with progress_bar(progress, len(triangle), 0) as advance:
-        for own, forest in in_threads(compare, triangle, threads):
+        for own, forest in in_threads(compare, triangle, n_threads):
             counts += own
             join_forests(parents, forest)
             advance()
@@ -97,8 +99,7 @@ def similarity(states: Any, identity: float = 0.8, *, n_threads: int = 1, progre
 
 def allowed_differences(n_sites: int, identity: float) -> int:
     """Return how many sites of two sequences that resemble each other may differ: floor((1 - identity) n_sites)."""
-    share = checks.between("identity", identity, 0.0, 1.0, closed=(False, True))
-    return int((1 - Fraction(str(share))) * n_sites)
+    return int((1 - Fraction(str(identity))) * n_sites)
 
 
 def comparison_seconds(states: Any, *, n_threads: int = 1) -> float:

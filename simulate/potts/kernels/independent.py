@@ -36,11 +36,11 @@ class IndependentChains(ABC):
         start: Any,
         n_threads: int,
     ) -> None:
-        self.n_chains = int(checks.dimension(n_chains, name="n_chains"))
+        self.n_chains = checks.count("n_chains", n_chains)
         self.n_sites, self.n_colors, self.metropolis = model.n_sites, model.n_colors, metropolis
         if self.n_colors > MOST_COLORS:
             raise ValueError(f"n_colors must be at most {MOST_COLORS}, got {self.n_colors}")
-        self.n_threads = int(checks.dimension(n_threads, name="n_threads"))
+        self.n_threads = checks.count("n_threads", n_threads)
         checks.fits_in_memory(
             f"{self.n_chains} chains of {self.n_sites} sites", 3.0 * self.n_chains * (self.n_sites + 1)
         )
@@ -74,7 +74,7 @@ class IndependentChains(ABC):
 
     def run(self, n_sweeps: int) -> None:
         """Advances every chain by `n_sweeps` sweeps of L updates."""
-        count = int(checks.dimension(n_sweeps, least=0, name="n_sweeps"))
+        count = checks.count("n_sweeps", n_sweeps, least=0)
         self._run(count)
         self._sweeps += count
 
@@ -96,7 +96,7 @@ class IndependentChains(ABC):
         states, betas = self._checked_start(snapshot["states"]), _checked_betas(snapshot["betas"], self.n_chains)
         keys = np.array(checks.integer_array("snapshot['keys']", snapshot["keys"]), np.uint64)
         accepted = np.array(checks.integer_array("snapshot['accepted']", snapshot["accepted"]), np.int64)
-        sweeps = int(checks.dimension(snapshot["sweeps"], least=0, name="snapshot['sweeps']"))
+        sweeps = checks.count("snapshot['sweeps']", snapshot["sweeps"], least=0)
         if keys.shape != self._keys.shape or accepted.shape != self._accepted.shape:
             raise ValueError(f"snapshot must be of {self.n_chains} chains, got keys of shape {keys.shape}")
         self._states, self.betas, self._keys, self._accepted = states, betas, keys, accepted

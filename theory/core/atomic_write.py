@@ -17,8 +17,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary file beside `path` that takes its place at the end; after an error an earlier file stays.
 
     Its name holds the process, so that two writers do not meet, and keeps the suffix, which says the format. An OSError
-    names `path`, also where the system does not say which file it was: a full disk. A process that is killed outright
-    leaves its temporary file, which `remove_abandoned` finds.
+    names `path`, not the temporary file, also where the system does not say which file it was: a full disk. A process
+    that is killed outright leaves its temporary file, which `remove_abandoned` finds.
     """
     temporary = path.with_name(f".{path.stem}.{HOST}-{os.getpid()}{path.suffix}")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        if error.errno is not None and error.filename is None:
+        if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)
         raise
     finally:
