@@ -1,7 +1,8 @@
 """The masked loss of a stack of factored attention and its gradient, by back-propagation written out by hand.
 
 A stack maps one-hot inputs X_0 (L, C), the row of the hidden site zero, through Y_l = A_l X_{l-1} V_l^T and X_l = Y_l^2
-(elementwise, l < N) to the logits Y_N + h of the hidden site (arXiv:2410.19637, Fig. 2).
+(elementwise, l < N) to the logits Y_N + h of the hidden site; the stacks of arXiv:2410.19637 have skip connections
+besides.
 """
 
 from dataclasses import dataclass, field

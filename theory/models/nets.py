@@ -17,12 +17,13 @@ LARGEST = 1e150  # bound for logits, so that their squares and products with wei
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactoredStack:
-    """A network of N layers of factored attention with squares between them (arXiv:2410.19637, Fig. 2a).
+    """A network of N layers of factored attention with squares between them, and no skip connections.
 
     The input X_0 (L, C) holds the one-hot colors of L sites, and zeros at the masked site. Layer l computes
     Y_l = A_l X_(l-1) V_l^T, and passes on X_l = Y_l^2 (entrywise) if it is not the last; the logits of the masked site
     i are row i of Y_N, plus the field h_i. The attention A_l is free, its diagonal included: nothing leaks, since the
-    row of the masked site is zero.
+    row of the masked site is zero. The stacks of arXiv:2410.19637, section 2, add every X_(l-1) to the square; their
+    logits are not homogeneous in the weights, and they train in another way.
 
     `attentions` (N, L, L) holds the A_l, `values` (N, C, C) the V_l, with a row for each color that is put out and a
     column for each that is read, and `fields` (L, C) the h_i; None is a network without fields. The arrays are copied
