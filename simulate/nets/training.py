@@ -162,5 +162,5 @@ def _header(run: Run, total: int, recorded: set[int]) -> dict[str, Any]:
     for array in (*run.weights.arrays, *run.data.arrays, np.array(sorted(recorded))):
         digest.update(f"{array.dtype.str}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(run.data.generator_state.encode())
+    digest.update(run.data.generator_state.encode() + (b"skip" if run.weights.skip else b""))
     return {"format": FORMAT, "n_steps": total, **run.settings, "digest": digest.hexdigest()[:16]}
