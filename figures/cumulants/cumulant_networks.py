@@ -72,6 +72,8 @@ EXPERIMENT = Experiment(
     "the network rises above 1/2, that of guessing, between one and four d^2 samples, where the degree-4 term of the "
     "low-degree norm is of order one; that of random features of this width stays at 1/2 at all these sizes.",
     papers={
-        "arXiv:2312.14922": "Networks notice the direction at n of order d^2 and random features do not, as published.",
+        "arXiv:2312.14922, Fig. 3": "It agrees that networks notice the direction at n of order d^2 and random "
+        "features do not. Here networks are trained by Adam and features are 20 d with the best ridge; published are "
+        "descent, 5 d and a ridge of 0.1.",
     },
 )

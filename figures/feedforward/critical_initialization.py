@@ -133,7 +133,9 @@ EXPERIMENT = Experiment(
     f"{SMALL} neurons whose weights are all drawn {DRAWS} times, with bias variance 0.1. The regression of the mean "
     "sign of each neuron on the output of the surrogate has slope one in every layer.",
     papers={
-        "arXiv:1902.00177": "The figure has the depth scales of two surrogates, of which only the one with continuous "
-        "neurons becomes critical, as published; the scaling of the fields is our own.",
+        "arXiv:1902.00177, Figs. 1 and 4": "The paper gives the deterministic surrogate a line of critical "
+        "initializations for phi with slope 1 at zero, such as tanh, and the sampled surrogate with binary neurons "
+        "none. Here the deterministic one has the probit phi, which is never critical, and the sampled one has "
+        "continuous neurons.",
     },
 )

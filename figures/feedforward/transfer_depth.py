@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
     "the target's. At rho = 0.9 this is better than the best frozen depth at every n; at rho = 0.7 freezing is better "
     "at intermediate n.",
     papers={
-        "arXiv:2303.01429": "The published question is asked of a model that can be solved: it is best to freeze many "
-        "layers with few samples and none with many.",
+        "arXiv:2303.01429": "The published text was not readable. Its question is asked of a model that can be solved: "
+        "it is best to freeze many layers with few samples and none with many.",
     },
 )

@@ -136,7 +136,8 @@ EXPERIMENT = Experiment(
     "of the source task from different starts, and between the source network and one that was trained from scratch on "
     "the largest sample of the target task.",
     papers={
-        "arXiv:2303.01429 (networks)": "The published protocol is applied to teachers of our own: the best depth "
-        "changes as expected if the other layers are drawn anew, and is 0 if they start from the source network.",
+        "arXiv:2303.01429 (networks)": "The published text was not readable; teachers, sizes and protocol are our own. "
+        "The best depth changes as expected if the other layers are drawn anew, and is 0 if they start from the "
+        "source network.",
     },
 )

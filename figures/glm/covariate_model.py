@@ -58,8 +58,9 @@ CLASSIFIERS = {rf"{loss}, $\lambda = {lam}$": partial(covariate, loss=loss) for 
 EXPERIMENT = Experiment(
     title=f"Teacher on {TEACHER} sign features, student on {STUDENT} erf features of {LATENT} latent variables",
     papers={
-        "arXiv:2102.08127": "Learning curves of a teacher and a student with different features, as published; the "
-        "features are our own.",
+        "arXiv:2102.08127, example 1 of the code": "Learning curves of a teacher and a student with different features "
+        "of one Gaussian input, as in the authors' example; it has 1000 inputs, 1000 and 2000 features, here there "
+        "are 80, 100 and 120.",
     },
     panels=[
         Panel(

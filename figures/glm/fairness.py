@@ -49,8 +49,8 @@ def both(name: str, model: object, color: int) -> dict[str, Curve]:
 EXPERIMENT = Experiment(
     title=r"Two groups with different teachers, logistic loss, $\alpha = 2$, $\lambda = 0.1$",
     papers={
-        "arXiv:2205.15935": "It agrees that the smaller group is served worse and that weights and coupled "
-        "classifiers help; settings are our own.",
+        "arXiv:2205.15935": "The published text was not readable; settings are our own. The smaller group is served "
+        "worse, and weights and coupled classifiers help.",
     },
     panels=[
         Panel(

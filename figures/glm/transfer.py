@@ -139,8 +139,8 @@ def errors(sizes: Sizes) -> list[Panel]:
 EXPERIMENT = Experiment(
     title=rf"Transfer of erf features between hidden manifolds, $p = {FULL.hidden}$, logistic loss, $\lambda = {LAM}$",
     papers={
-        "arXiv:2106.05418": "It agrees that transferred features help if the tasks are correlated enough; networks "
-        "and tasks are our own.",
+        "arXiv:2106.05418": "The published settings were not readable; networks and tasks are our own. Transferred "
+        "features help if the tasks are correlated enough.",
     },
     panels=panels(FULL),
     theory=frozen,

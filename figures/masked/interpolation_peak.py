@@ -28,8 +28,8 @@ def curves(covariance: Covariance) -> dict[str, Callable[[float], MaskedRidge]]:
 EXPERIMENT = Experiment(
     title="Masked ridge regression",
     papers={
-        "arXiv:2601.23208 (errors)": "The lines are explicit errors for large n and d, as the abstract states "
-        "them; the covariances and sizes are our own.",
+        "arXiv:2601.23208 (errors)": "The lines are explicit errors for large n and d, which the abstract announces. "
+        "The body of the paper was not readable; the covariances and sizes are our own.",
     },
     panels=[Panel(title=name, curves=curves(covariance)) for name, covariance in COVARIANCES.items()],
     theory=test_error,

@@ -33,8 +33,8 @@ def curves(method: SpikeMethod, lam: float | None) -> dict[str, Curve | Callable
 EXPERIMENT = Experiment(
     title="The outlier from sample to population",
     papers={
-        "arXiv:2601.23208 (transition)": "It agrees that the predictor begins to recover a spike at a transition of "
-        "Baik, Ben Arous and Peche.",
+        "arXiv:2601.23208 (transition)": "It agrees with the abstract that the predictor begins to recover a spike at "
+        "a transition of Baik, Ben Arous and Peche; the body of the paper was not readable.",
     },
     panels=[
         Panel(title=r"masked predictor, $\lambda = 1$", curves=curves("ssr", 1.0), ylabel="largest eigenvalue of $A$"),

@@ -119,7 +119,7 @@ EXPERIMENT = Experiment(
     title="Spectrum of the joint predictor",
     papers={
         "arXiv:2601.23208 (spectrum)": "The figure shows the spectral structure of the joint predictor, which the "
-        "abstract names; which cases the paper draws was not looked up.",
+        "abstract names; the body of the paper was not readable.",
     },
     compute=compute,
     panels=[Panel(title=name, curves={}) for name in (TWO, FEW, DENSE, SPIKE)],

@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     title="Replica saddle point and random-matrix formulas",
     papers={
         "arXiv:2304.07235 (replica computation)": "The saddle point of the replica computation agrees with the "
-        "deterministic equivalents; the published settings are not known.",
+        "deterministic equivalents; the published settings were not readable.",
     },
     compute=compute,
     panels=[

@@ -31,8 +31,8 @@ def curves(noise: Callable[[], Covariance], alpha: float, lam: float) -> dict[st
 EXPERIMENT = Experiment(
     title="What each method sees of a delocalized spike",
     papers={
-        "arXiv:2601.23208 (against PCA)": "It agrees that masked regression outperforms PCA in structured noise; the "
-        "noises are our own, and two more kinds of PCA stand beside it.",
+        "arXiv:2601.23208 (against PCA)": "It agrees with the abstract that masked regression outperforms PCA in "
+        "structured noise; the noises are our own, and two more kinds of PCA stand beside it.",
     },
     panels=[
         Panel(

@@ -51,8 +51,8 @@ def ridges() -> dict[str, Curve]:
 EXPERIMENT = Experiment(
     title="Least strength of a delocalized spike that is seen",
     papers={
-        "arXiv:2601.23208 (against PCA)": "It agrees for three of four noises that masked regression outperforms PCA "
-        "of the covariance; for half a chain beside independent coordinates PCA is better.",
+        "arXiv:2601.23208 (against PCA)": "It agrees with the abstract for three of four noises of our own that masked "
+        "regression outperforms PCA of the covariance; for half a chain beside independent coordinates PCA is better.",
     },
     panels=[
         *(

@@ -82,11 +82,12 @@ EXPERIMENT = Experiment(
     "layer l of N, which is exact for squared norms under gradient flow. Steps of finite size add rate^2 "
     "|gradient|^2 to each squared norm; without it the ratio is exact again, for any batches and any rate, so that "
     "no z is given. The mean square displacement would follow the law if the layers grew far beyond their starts; at "
-    "ordinary starts it obeys none, and is shown because it is the measure that was published. By both measures the "
-    "first layer grows most. Since the symmetry of the network alone makes its squared norm grow most, whatever is "
-    "learned, this is no sign that layers learn interactions of one order after the other.",
+    "ordinary starts it obeys none, and is shown because papers measure it. By both measures the first layer grows "
+    "most. The symmetry of the network alone makes its squared norm grow most, whatever is learned, so that this is no "
+    "sign that layers learn interactions of one order after the other. Stacks with skip connections have no such law.",
     papers={
-        "arXiv:2410.19637, Fig. 2": "The first layer moves most, as published; by the law of norms the architecture "
-        "alone makes it grow most, so that this is no sign that layers handle successive orders.",
+        "arXiv:2410.19637, Fig. 2 (another network)": "The published stacks have skip connections, and their last "
+        "layer moves first and their first layer last. The law of norms is that of stacks without skips, so that it "
+        "says nothing about the published figure.",
     },
 )

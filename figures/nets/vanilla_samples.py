@@ -139,6 +139,6 @@ EXPERIMENT = Experiment(
     "with the steps.",
     papers={
         "arXiv:2304.07235 (samples needed)": "It agrees that one factored layer needs fewest samples, by its law for "
-        "many samples; the published sizes are not known.",
+        "many samples; the published sizes were not readable.",
     },
 )

@@ -199,7 +199,7 @@ EXPERIMENT = Experiment(
     "linearly. There are exponentially many groups of close solutions, but they are rarer than groups of distant "
     "ones, and groups of five are rarer than pairs.",
     papers={
-        "arXiv:1602.04129": "A few levels come near the capacity of real weights, as published, and the capacities of "
-        "two and three levels and of {0, 1} are the known ones. It was not looked up which published figure this is.",
+        "arXiv:1602.04129": "A few levels come near the capacity of real weights, as the title says, and the "
+        "capacities of two and three levels and of {0, 1} are the known ones. The published figures were not readable.",
     },
 )

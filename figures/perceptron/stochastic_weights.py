@@ -103,6 +103,7 @@ EXPERIMENT = Experiment(
     "weight.",
     papers={
         "arXiv:1710.09825": "The figure has the error of the signs against the norm at several temperatures, and "
-        "descent that finds solutions up to about 0.6 patterns per weight; sizes and temperatures are our own.",
+        "descent that finds solutions up to about 0.6 patterns per weight. The published figures were not readable; "
+        "sizes and temperatures are our own.",
     },
 )

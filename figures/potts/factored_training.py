@@ -59,8 +59,8 @@ def of(sizes: Sizes, steps: list[int]) -> dict[str, Any]:
 EXPERIMENT = Experiment(
     title=f"Training one layer of factored attention, $L = {L}$, $C = {C}$",
     papers={
-        "arXiv:2304.07235 (training)": "One layer comes to the loss of the true conditionals, which is the "
-        "published question; sizes and temperature are our own.",
+        "arXiv:2304.07235 (training)": "One layer comes to the loss of the true conditionals, which is the question of "
+        "the abstract; sizes and temperature are our own, since the published ones were not readable.",
     },
     measure=losses,
     by_point=True,

@@ -80,8 +80,8 @@ def draw(axes: "Axes", rows: "DataFrame") -> None:
 EXPERIMENT = Experiment(
     title=f"What factored attention learns, $L = {L}$, $C = {C}$",
     papers={
-        "arXiv:2304.07235 (learned couplings)": "It agrees that one layer of factored attention learns the couplings "
-        "of sites and of colors; sizes are our own.",
+        "arXiv:2304.07235 (learned couplings)": "It agrees with the abstract that one layer of factored attention "
+        "learns the couplings of sites and of colors; sizes are our own.",
     },
     compute=compute,
     panels=(

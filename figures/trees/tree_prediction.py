@@ -84,7 +84,7 @@ EXPERIMENT = Experiment(
     "they fall most where M gains the square of a prime. Right: the shares of words by rank, which fall much faster "
     "than a power. All numbers are counted, so that there is no error bar and no z.",
     papers={
-        "arXiv:2512.01870 (prediction)": "Contexts are counted as published. The held-out losses, which are added "
-        "here, show how much of a long context is only remembered.",
+        "arXiv:2512.01870 (prediction)": "The paper was read in summaries only. Contexts are counted as they say; the "
+        "held-out losses, which are added here, show how much of a long context is only remembered.",
     },
 )

@@ -1,7 +1,7 @@
 """The masked loss of a stack of factored attention and its gradient, by back-propagation written out by hand.
 
 A stack maps one-hot inputs X_0 (L, C), the row of the hidden site zero, through Y_l = A_l X_{l-1} V_l^T and X_l = Y_l^2
-(elementwise, l < N) to the logits Y_N + h of the hidden site (arXiv:2410.19637, Fig. 2).
+(elementwise, l < N), with skip connections X_l = X_{l-1} + Y_l^2, to the logits Y_N + h of the hidden site.
 """
 
 from dataclasses import dataclass, field
@@ -41,8 +41,8 @@ def stack_gradient(stack: FactoredStack, contexts: MaskedContexts) -> StackGradi
 
     With R = weights (softmax(z) - targets), the derivative by the logits at the hidden sites, back-propagation gives
     dV_l = dY_l^T (A_l X_{l-1}), T = dY_l V_l, dA_l = T X_{l-1}^T (contracted over contexts and colors), dX_{l-1} =
-    A_l^T T and dY_{l-1} = 2 Y_{l-1} dX_{l-1}; at the last layer dY_N has the one row R. ValueError for contexts of
-    other sites or colors than the stack's.
+    A_l^T T and dY_{l-1} = 2 Y_{l-1} dX_{l-1}; at the last layer dY_N has the one row R. A skip connection adds dX_l to
+    dX_{l-1}. ValueError for contexts of other sites or colors than the stack's.
 
     >>> from theory.models import PottsModel
     >>> from simulate.nets import enumerated_contexts
@@ -64,23 +64,24 @@ class Weights(NamedTuple):
     attentions: Array  # (N, L, L)
     values: Array  # (N, C, C)
     fields: Array | None  # (L, C)
+    skip: bool = False
 
     @classmethod
     @checked
     def of(cls, stack: FactoredStack) -> "Weights":
         """Copy the arrays of a stack, in the one layout that kernels are compiled for."""
         fields = None if stack.fields is None else np.array(stack.fields, order="C")
-        return cls(np.array(stack.attentions, order="C"), np.array(stack.values, order="C"), fields)
+        return cls(np.array(stack.attentions, order="C"), np.array(stack.values, order="C"), fields, stack.skip)
 
     @property
     def stack(self) -> FactoredStack:
         """The stack that has these arrays."""
-        return FactoredStack(self.attentions, self.values, self.fields)
+        return FactoredStack(self.attentions, self.values, self.fields, self.skip)
 
     @property
     def arrays(self) -> list[Array]:
         """The two or three arrays in their order."""
-        return [each for each in self if each is not None]
+        return [each for each in (self.attentions, self.values, self.fields) if each is not None]
 
     @property
     def flat(self) -> Array:
@@ -94,7 +95,7 @@ class Weights(NamedTuple):
             raise ValueError(f"flat must have shape ({count},), got {flat.shape}")
         cuts = np.cumsum([each.size for each in self.arrays])[:-1]
         parts = [part.reshape(each.shape) for part, each in zip(np.split(flat, cuts), self.arrays, strict=True)]
-        return Weights(parts[0], parts[1], parts[2] if len(parts) > 2 else None)
+        return Weights(parts[0], parts[1], parts[2] if len(parts) > 2 else None, self.skip)
 
 
 class Batch(NamedTuple):
@@ -136,9 +137,9 @@ def loss_and_gradient(weights: Weights, batch: Batch) -> tuple[float, Weights]:
 
 
 def _pass(weights: Weights, batch: Batch, *, with_gradient: bool) -> tuple[float, Weights]:
-    A, V, h = weights
+    A, V, h, skip = weights
     fields = np.zeros((A.shape[1], V.shape[1])) if h is None else h
     transposed = np.ascontiguousarray(A.swapaxes(1, 2)), np.ascontiguousarray(V.swapaxes(1, 2))
     found = np.zeros_like(A), np.zeros_like(V), np.zeros_like(fields)
-    loss = masked_pass(*batch, (A, V, fields), transposed, found, with_gradient)
-    return loss, Weights(found[0], found[1], None if h is None else found[2])
+    loss = masked_pass(*batch, (A, V, fields), transposed, found, with_gradient, skip)
+    return loss, Weights(found[0], found[1], None if h is None else found[2], skip)

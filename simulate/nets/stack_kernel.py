@@ -31,11 +31,13 @@ def masked_pass(
     transposed: tuple[Array, Array],
     by_layers: tuple[Array, Array, Array],
     with_gradient: bool,
+    skip: bool,
 ) -> float:
     """Return the masked loss of a stack and, `with_gradient`, add its derivatives to those in `by_layers`.
 
     Site sites[r] of states[r] is hidden, in R contexts with `weights` (R,) and `targets` (R, C). `layers` are A (N, L,
     L), V (N, C, C) and the fields (L, C), and so are `by_layers`; `transposed` are A and V with both last axes swapped.
+    With `skip` every layer but the last adds what it read to the squares that it passes on.
     """
     A, V, fields = layers
     A_back, V_back = transposed
@@ -43,7 +45,7 @@ def masked_pass(
     N, L, C, n = A.shape[0], A.shape[1], V.shape[1], CONTEXTS
     last, total = N - 1, 0.0
     X, attended, Y = np.empty((N, L, C * n)), np.empty((N, L, C * n)), np.empty((N, L, C * n))
-    dX, back = np.empty((L, C * n)), np.empty((L, C * n))
+    dX, back, skipped = np.empty((L, C * n)), np.empty((L, C * n)), np.empty((L, C * n))
     context, logits, residual = np.empty((C, n)), np.empty((C, n)), np.empty((C, n))
     rows, by_row = np.empty((L, n)), np.empty(n)  # of the last attention, that of the hidden site of each context
     for first in range(0, len(sites), n):
@@ -55,6 +57,10 @@ def masked_pass(
                 _product(V[k], attended[k, i].reshape(C, n), y.reshape(C, n))
                 for r in range(C * n):
                     x[r] = y[r] * y[r]
+                if skip:
+                    read = X[k, i]
+                    for r in range(C * n):
+                        x[r] += read[r]
         for r in range(n):
             own = sites[min(first + r, len(sites) - 1)]
             for j in range(L):
@@ -81,6 +87,8 @@ def masked_pass(
             for r in range(min(n, len(sites) - first)):
                 dA[last, sites[first + r], j] += by_row[r]
         for k in range(last - 1, -1, -1):
+            if skip:
+                skipped[:] = dX
             for i in range(L):
                 y, x = Y[k, i], dX[i]
                 for r in range(C * n):
@@ -90,6 +98,8 @@ def masked_pass(
             _add_products(back, X[k], dA[k])
             if k > 0:
                 _product(A_back[k], back, dX)
+                if skip:
+                    dX += skipped
     return total
 
 

@@ -122,5 +122,5 @@ def _trained(
 def _header(run: Run, n_steps: int, recorded: list[int]) -> dict[str, Any]:
     """Return what makes two runs the same: the arguments, and a digest of all numbers that they start from."""
     arrays = (*run.weights.arrays, *run.data.arrays, np.array(recorded))
-    digest = digest_of(arrays, run.data.generator_state)
+    digest = digest_of(arrays, run.data.generator_state + ("skip" if run.weights.skip else ""))
     return {"format": FORMAT, "n_steps": n_steps, **run.settings, "digest": digest}

@@ -17,12 +17,13 @@ LARGEST = 1e150  # bound for logits, so that their squares and products with wei
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactoredStack:
-    """A network of N layers of factored attention with squares between them (arXiv:2410.19637, Fig. 2a).
+    """A network of N layers of factored attention with squares between them, with or without skip connections.
 
     The input X_0 (L, C) holds the one-hot colors of L sites, and zeros at the masked site. Layer l computes
     Y_l = A_l X_(l-1) V_l^T, and passes on X_l = Y_l^2 (entrywise) if it is not the last; the logits of the masked site
     i are row i of Y_N, plus the field h_i. The attention A_l is free, its diagonal included: nothing leaks, since the
-    row of the masked site is zero.
+    row of the masked site is zero. With `skip` a layer passes on X_l = X_(l-1) + Y_l^2 instead, as the stacks of
+    arXiv:2410.19637, section 2, do; the last layer stays linear. Their logits are not homogeneous in the weights.
 
     `attentions` (N, L, L) holds the A_l, `values` (N, C, C) the V_l, with a row for each color that is put out and a
     column for each that is read, and `fields` (L, C) the h_i; None is a network without fields. The arrays are copied
@@ -39,6 +40,7 @@ class FactoredStack:
     attentions: Any = field(repr=False)
     values: Any = field(repr=False)
     fields: Any = field(default=None, repr=False)
+    skip: bool = False
 
     def __post_init__(self) -> None:
         A, V = checks.finite_array("attentions", self.attentions, 3), checks.finite_array("values", self.values, 3)
@@ -56,7 +58,7 @@ class FactoredStack:
             raise ValueError(
                 f"fields must have shape {expected} (sites, colors) as attentions and values, or be None, got {h.shape}"
             )
-        set_checked(self, attentions=A, values=V, fields=h)
+        set_checked(self, attentions=A, values=V, fields=h, skip=checks.flag("skip", self.skip))
         if self._log_largest_logit() > math.log(LARGEST):
             raise ValueError(
                 f"attentions and values must keep all logits below {LARGEST:g}, got weights up to "
@@ -65,16 +67,27 @@ class FactoredStack:
 
     @classmethod
     @checked
-    def random(cls, n_layers: int, n_sites: int, n_colors: int, scale: float, rng: np.random.Generator) -> Self:
-        """Draws a stack without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
+    def random(
+        cls,
+        n_layers: int,
+        n_sites: int,
+        n_colors: int,
+        scale: float,
+        rng: np.random.Generator,
+        *,
+        skip: bool = False,
+    ) -> Self:
+        """Draw a stack without fields, with entries A ~ N(0, scale^2/L) and V ~ N(0, scale^2/C)."""
         N, L, C = _sizes(n_layers, n_sites, n_colors)
         size = checks.positive("scale", scale)
         A, V = rng.standard_normal((N, L, L)), rng.standard_normal((N, C, C))
-        return cls(A * (_below_largest("scale", size) / np.sqrt(L)), V * (size / np.sqrt(C)))
+        return cls(A * (_below_largest("scale", size) / np.sqrt(L)), V * (size / np.sqrt(C)), skip=skip)
 
     @classmethod
     @checked
-    def deterministic(cls, n_layers: int, n_sites: int, n_colors: int, scale: float = 1.0) -> Self:
+    def deterministic(
+        cls, n_layers: int, n_sites: int, n_colors: int, scale: float = 1.0, *, skip: bool = False
+    ) -> Self:
         """Make a stack without fields whose weights need no random numbers, for tests and examples.
 
         The weights are numbered k = 0, 1, ... in the order A_1, V_1, A_2, V_2, ..., each row by row. Number k is
@@ -85,7 +98,7 @@ class FactoredStack:
         k = np.arange(1.0, N * (L * L + C * C) + 1).reshape(N, -1)
         waves = size * np.sin(k**2)
         A, V = waves[:, : L * L] / np.sqrt(L), waves[:, L * L :] / np.sqrt(C)
-        return cls(A.reshape(N, L, L), V.reshape(N, C, C))
+        return cls(A.reshape(N, L, L), V.reshape(N, C, C), skip=skip)
 
     @property
     def n_layers(self) -> int:
@@ -117,13 +130,23 @@ class FactoredStack:
 
     @property
     def degree(self) -> int:
-        """The degree D = 2 (2^N - 1) of the logits, without fields, in all weights of the layers together."""
+        """The degree D = 2 (2^N - 1) of the logits, without fields, in all weights of the layers together.
+
+        ValueError for several layers with skip connections, whose logits have terms of the degrees 2 to D.
+        """
+        if self.skip and self.n_layers > 1:
+            raise ValueError("skip must be False for a degree: with skip connections the logits are not homogeneous")
         return int(2 * (2**self.n_layers - 1))
+
+    @property
+    def last_layer(self) -> Self:
+        """The stack of the last layer alone, with the fields; it is what skip connections leave of small weights."""
+        return type(self)(self.attentions[-1:], self.values[-1:], self.fields)
 
     def scaled(self, factor: float) -> Self:
         """Return the stack with the weights of all layers multiplied by `factor`; the fields stay as they are."""
         size = _below_largest("factor", checks.real("factor", factor))
-        return type(self)(size * self.attentions, size * self.values, self.fields)
+        return type(self)(size * self.attentions, size * self.values, self.fields, self.skip)
 
     def logits(self, inputs: Any) -> Array:
         """Compute Y_N + h of inputs X_0 (..., L, C), as (..., L, C): the logits of every color at every site.
@@ -138,7 +161,8 @@ class FactoredStack:
             raise ValueError(f"inputs must lie in [0, 1] (one-hot rows, zero where masked), got {checks.shown(inputs)}")
         for layer, (A, V) in enumerate(zip(self.attentions, self.values, strict=True)):
             Y = A @ X @ V.T
-            X = Y * Y if layer < self.n_layers - 1 else Y
+            square = X + Y * Y if self.skip else Y * Y
+            X = square if layer < self.n_layers - 1 else Y
         return np.asarray(X if self.fields is None else X + self.fields)
 
     def _log_largest_logit(self) -> float:
@@ -147,13 +171,17 @@ class FactoredStack:
         with np.errstate(divide="ignore"):
             for layer, (A, V) in enumerate(zip(self.attentions, self.values, strict=True)):
                 grown = bound + float(np.log(abs(A).max()) + np.log(abs(V).max())) + math.log(L * C)
-                bound = 2 * grown if layer < self.n_layers - 1 else grown
+                if layer < self.n_layers - 1:
+                    bound = float(np.logaddexp(bound, 2 * grown)) if self.skip else 2 * grown
+                else:
+                    bound = grown
         field = 0.0 if self.fields is None else float(abs(self.fields).max())
         return max(bound, math.log(max(field, 1.0)))
 
     def __repr__(self) -> str:
         shape = f"n_layers={self.n_layers}, n_sites={self.n_sites}, n_colors={self.n_colors}"
-        return f"{type(self).__name__}({shape}{'' if self.fields is None else ', fields'})"
+        parts = ("" if self.fields is None else ", fields") + (", skip" if self.skip else "")
+        return f"{type(self).__name__}({shape}{parts})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from theory.nets.norms import (
 )
 from theory.nets.orders import OrderFractions, order_fractions
 from theory.nets.plateaus import HighTemperatureFloors, high_temperature_floors, truncated_conditional_loss
+from theory.nets.skip import FactoredFloor, LowerLayers, factored_floor, lower_layers
 from theory.nets.threshold import (
     SpectralOverlaps,
     SpectralSignal,
@@ -35,8 +36,10 @@ __all__ = [
     "ConservedQuantities",
     "CorrectedGrowth",
     "EscapeTime",
+    "FactoredFloor",
     "HighTemperatureFloors",
     "LearningThreshold",
+    "LowerLayers",
     "OrderFractions",
     "PlateauRate",
     "SpectralOverlaps",
@@ -46,10 +49,12 @@ __all__ = [
     "conserved_quantities",
     "corrected_growth",
     "escape_time",
+    "factored_floor",
     "high_temperature_floors",
     "leading_gain",
     "learning_threshold",
     "linear_response_signal",
+    "lower_layers",
     "norm_ratios",
     "order_fractions",
     "plateau_rate",

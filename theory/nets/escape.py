@@ -4,30 +4,19 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.integrate import DOP853, RK45, OdeSolver
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import Result, SolverResult
 from theory.models import FactoredStack
-from theory.nets.ascent import ascend
+from theory.nets.blow_up import blow_up
 from theory.nets.law import Data, law_of, require_same_sizes
-from theory.nets.leading_gain import LeadingGain, gain_of, packed, rearranged, unpacked
+from theory.nets.leading_gain import gain_of, packed, rearranged, unpacked
 from theory.nets.moments import second_moments_of
 from theory.nets.orders import MAX_NUMBERS, order_fractions
-from theory.numerics import ConvergenceError, Solution
 
-RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
-CHECK_RTOL = 1e-6
-TAIL = 1e-10  # share of the blow-up time that is left when the integration ends
-NEAR = 1e-2  # length of the tangential gradient, relative to the radial one, from which on an ascent goes ahead
-STATIONARY = 1e-7  # that length where the direction is final
-CLOSE = 0.99  # cosine of the directions before and after an ascent that has found the maximum of the flow
-ASCENT = 500  # iterations at most
-LONGEST = 1e12  # in units of the first turn of the direction
 LOG_LARGEST = 690.0  # largest logarithm of a time, so that it and its inverse are floating-point numbers
-SHRUNK = 300.0  # logarithm of the factor in time at which a shrinking start counts as one that never escapes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +34,12 @@ class PlateauRate(Result):
     rates: Array = field(repr=False)
 
     def amplitude(self, stack: FactoredStack) -> float:
-        """Compute a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t)."""
+        """Compute a = (u.A + v.V)/sqrt(2), the part of a layer that grows as exp(sigma_1 t).
+
+        The layer is the one of `stack`, or the last one of a stack with skip connections, which leaves first.
+        """
         checks.record("stack", stack, FactoredStack)
+        stack = stack.last_layer if stack.skip else stack
         if stack.n_layers != 1 or stack.attentions.shape[1:] != self.attention.shape:
             raise ValueError(f"stack must have one layer and {len(self.attention)} sites, got {stack}")
         if stack.values.shape[1:] != self.values.shape:
@@ -147,135 +140,35 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     tolerance, most = checks.positive("tol", tol), int(checks.dimension(max_evaluations, name="max_evaluations"))
     if stack.n_layers == 1:
         raise ValueError("stack must have at least two layers, got 1: one layer leaves at the rate of plateau_rate")
+    if stack.skip:
+        raise ValueError("stack must have no skip connections: with them its last layer leaves at plateau_rate")
     law = law_of(model)
     require_same_sizes(law, stack)
     theta = packed(stack.attentions, stack.values)
     size = float(abs(theta).max())
     if size == 0:
         raise ValueError("stack must have weights that are not all zero: from zero the flow does not move")
-    theta = theta / size
-    flow = _Flow(gain_of(law, stack.n_layers, stack.fields is not None), stack, theta, most)
-    rough, fine = flow.blow_up(CHECK_RTOL), flow.blow_up(RTOL)
-    if math.isfinite(fine):
+    gain_function = gain_of(law, stack.n_layers, stack.fields is not None)
+    found = blow_up("escape_time", gain_function, stack, stack.degree, tolerance, most)
+    flow, escapes = found.flow, math.isfinite(found.log_time)
+    if escapes:
         flow.settle()
-    # Both were computed for a start of the norm that `flow` likes; time scales with the norm to the power 2 - D.
-    shift = (stack.degree - 2) * (flow.log_norm - math.log(np.linalg.norm(theta)) - math.log(size))
     direction = _unit(flow.direction, stack)
-    residual = abs(rough / fine - 1) if math.isfinite(fine) and math.isfinite(rough) else 0.0
-    escapes = math.isfinite(fine) and math.isfinite(rough)
-    if math.isfinite(fine) != math.isfinite(rough) or residual > tolerance:
-        solution = Solution(fine, "unverified", residual or math.inf, tolerance, flow.evaluations)
-        raise ConvergenceError("escape_time", solution, "two integrations differ: the start is near a saddle point")
     gain = flow.gain_at(packed(direction.attentions, direction.values)) if escapes else 0.0
-    norm = math.log(np.linalg.norm(theta)) + math.log(size)
+    norm = math.log(np.linalg.norm(theta / size)) + math.log(size)
     D = stack.degree
     return EscapeTime(
-        _exp(math.log(fine) + shift) if escapes else math.inf,
+        _exp(found.log_time) if escapes else math.inf,
         D - 2,
         _exp(-math.log(D * (D - 2) * gain) - (D - 2) * norm) if escapes else math.inf,
         gain,
         direction,
         _shares(direction),
         tolerance,
-        residual=residual,
+        residual=found.residual,
         iterations=flow.evaluations,
         converged=escapes,
     )
-
-
-class _Flow(LeadingGain):
-    """The flow of grad S from theta_0, as one of the direction y, of ln rho, and of the time t.
-
-    The norm of y is that of weights of variance 1/L and 1/C: there S is neither tiny nor huge, whatever the degree.
-    It counts the gradients, whoever asks for them, and ConvergenceError ends what takes more than `most`.
-    """
-
-    def __init__(self, gain: LeadingGain, stack: FactoredStack, theta: Array, most: int) -> None:
-        self.gain, self.stack, self.most, self.evaluations = gain, stack, most, 0
-        self.log_norm = 0.5 * math.log(stack.n_layers * (stack.n_sites + stack.n_colors))
-        self.norm = math.exp(self.log_norm)
-        self.start = theta * (self.norm / np.linalg.norm(theta))
-        self.direction = self.start
-
-    def gradient(self, attentions: Array, values: Array) -> tuple[float, Array, Array]:
-        """Return S and its derivatives, and counts."""
-        self.evaluations += 1
-        if self.evaluations > self.most:
-            failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
-            raise ConvergenceError("escape_time", failed, "raise max_evaluations, or take fewer sequences")
-        return self.gain.gradient(attentions, values)
-
-    def gain_at(self, theta: Array) -> float:
-        return self.gain.gradient(*unpacked(theta, self.stack))[0]
-
-    def _parts(self, y: Array) -> tuple[float, Array]:
-        """Return the radial rate D S/|y|^2 at y, brought to its sphere, and the tangential gradient there."""
-        y = y * (self.norm / np.linalg.norm(y))
-        S, by_A, by_V = self.gradient(*unpacked(y, self.stack))
-        radial = self.stack.degree * S / self.norm**2
-        return radial, packed(by_A, by_V) - radial * y
-
-    def blow_up(self, rtol: float) -> float:
-        """Integrates to the end and returns the blow-up time of a start on the sphere; infinite if there is none."""
-        power = self.stack.degree - 2
-        radial, tangential = self._parts(self.start)
-        speed = math.hypot(radial, float(np.linalg.norm(tangential)) / self.norm)
-        if speed == 0:
-            return math.inf
-
-        def motion(_tau: float, x: Array) -> Array:
-            radial, tangential = self._parts(x[:-2])
-            return np.concatenate([tangential, [radial, speed * math.exp(min(-power * x[-2], 2 * SHRUNK))]]) / speed
-
-        start = np.concatenate([self.start, [0.0, 0.0]])
-        atol = np.concatenate([np.full(len(self.start), rtol * self.norm * 1e-4), [rtol, rtol * 1e-3]])
-        run = DOP853(motion, 0.0, start, LONGEST, rtol=rtol, atol=atol)
-        while run.status == "running":
-            _advance(run)
-            log_rho, time, radial = run.y[-2], run.y[-1], run.f[-2]
-            self.direction = run.y[:-2] * (self.norm / np.linalg.norm(run.y[:-2]))
-            if radial > 0 and time > 0:
-                # S still grows as the direction turns, so that no more time than this is left.
-                left = math.exp(min(-power * log_rho, 2 * SHRUNK)) / (power * radial)
-                if left <= TAIL * time:
-                    return float(time + left) / speed
-            if -power * log_rho > SHRUNK:
-                break
-        return math.inf
-
-    def settle(self) -> None:
-        """Follows the direction from where the blow-up left it to where it stays.
-
-        The flow brings it near a maximum of S, and the ascent to it; one that goes far to another maximum is not taken.
-        """
-        turning = NEAR
-        while turning > STATIONARY:
-            y = self._turned(turning)
-            _, unit, _, _ = ascend(self, FactoredStack(*unpacked(y, self.stack)), ASCENT)
-            if float(unit @ y) > CLOSE * self.norm:
-                self.direction = unit * self.norm
-                return
-            self.direction, turning = y, turning / 10
-        self.direction = self._turned(STATIONARY)
-
-    def _turned(self, turning: float) -> Array:
-        """Return where the flow has a tangential gradient of only `turning` times the radial one."""
-
-        def motion(_tau: float, y: Array) -> Array:
-            radial, tangential = self._parts(y)
-            return tangential / radial
-
-        rtol = min(1e-3, turning / 10)
-        run = RK45(motion, 0.0, self.direction, LONGEST, rtol=rtol, atol=rtol * self.norm * 1e-4)
-        while np.linalg.norm(run.f) > turning * self.norm:
-            _advance(run)
-        return np.asarray(run.y * (self.norm / np.linalg.norm(run.y)))
-
-
-def _advance(run: OdeSolver) -> None:
-    if run.step() and run.status == "failed":
-        failed = Solution(math.nan, "diverged", math.inf, STATIONARY, run.nfev)
-        raise ConvergenceError("escape_time", failed, "the flow could not be followed: take another start")
 
 
 def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:

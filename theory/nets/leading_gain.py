@@ -134,6 +134,7 @@ def leading_gain(model: Data, stack: FactoredStack) -> float:
     homogeneous of degree D = 2 (2^N - 1) in the weights, and needs only moments of the data of up to 2^(N-1) + 1 sites.
     A stack with fields first learns the marginals: its plateau is then the loss of predicting each site from its own
     frequencies alone, the marginals take the place of 1/C, and z has no fields. The values of the fields are not used.
+    With skip connections S is that of the last layer alone, since the squares of small weights are smaller still.
 
     `model` is a model that can be enumerated, an enumeration, or `Sequences`; ValueError for one that is too large, and
     for a stack of other sites or colors.
@@ -146,6 +147,7 @@ def leading_gain(model: Data, stack: FactoredStack) -> float:
     """
     law = law_of(model)
     require_same_sizes(law, stack)
+    stack = stack.last_layer if stack.skip else stack
     gain, _, _ = gain_of(law, stack.n_layers, stack.fields is not None).gradient(stack.attentions, stack.values)
     return gain
 

@@ -21,6 +21,11 @@ def norm_ratios(n_layers: int) -> Array:
     the fields, the same for all layers. So under gradient flow d|A_l|^2/dt = d|V_l|^2/dt = -2 d_l G, whatever the data
     and whatever the batch.
 
+    This is the law of stacks without skip connections. With them no such ratios exist: what a skip connection passes on
+    is not squared, and <A_l, dloss/dA_l> of two layers can even differ in sign. Only the balance within each layer,
+    d|A_l|^2/dt = d|V_l|^2/dt, is left, and one sum rule, <A_N, dloss/dA_N> + (1/2) sum_(l < N) <A_l, dloss/dA_l> =
+    dloss/dlog c at c = 1, where c multiplies the inputs.
+
     >>> norm_ratios(3).tolist()
     [4.0, 2.0, 1.0]
     """
@@ -35,7 +40,8 @@ class ConservedQuantities(Result):
     """What gradient flow of any loss leaves as it is in a factored stack of N layers.
 
     `within_layers` (N,) holds |A_l|^2 - |V_l|^2, and `between_layers` (N - 1,) holds 2^-(N-l) |A_l|^2 - |A_N|^2 of all
-    layers but the last. Norms are Frobenius norms.
+    layers but the last; with skip connections nothing is conserved between layers, and it is (0,). Norms are Frobenius
+    norms.
     """
 
     within_layers: Array = field(repr=False)
@@ -53,7 +59,8 @@ def conserved_quantities(stack: FactoredStack) -> ConservedQuantities:
     array([5.])
     """
     a, v = _squared_norms(stack.attentions), _squared_norms(stack.values)
-    return ConservedQuantities(a - v, a[:-1] / norm_ratios(stack.n_layers)[:-1] - a[-1])
+    between = a[:0] if stack.skip else a[:-1] / norm_ratios(stack.n_layers)[:-1] - a[-1]
+    return ConservedQuantities(a - v, between)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +68,7 @@ class CorrectedGrowth(Result):
     """The growth of squared norms along gradient descent, after what finite steps add to it has been subtracted.
 
     `attentions` (N,) and `values` (N,) hold Q_l = |A_l|^2 - |A_l(0)|^2 - (sum of the squared steps) and the same of
-    V_l. Both are proportional to 2^(N-l), exactly.
+    V_l. Both are equal in every layer and, without skip connections, proportional to 2^(N-l), exactly.
     """
 
     attentions: Array

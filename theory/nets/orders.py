@@ -172,6 +172,7 @@ def _energies_of_two(stack: FactoredStack) -> Array:
         return np.stack([np.sum(constant**2, axis=1), np.sum(A**2, axis=1) * np.sum(varying**2) / C], axis=1)
     means, centered = first.mean(axis=1), first - first.mean(axis=1, keepdims=True)
     variances = np.mean(centered**2, axis=1)
+    passed = last - last.mean(axis=1, keepdims=True)  # what a skip connection lets the last layer read
     constant_colors = (last @ means**2, last @ variances)  # (a,)
     single_colors = (last @ (means[:, None] * centered), last @ (centered**2 - variances[:, None]))  # (a, c)
     pair_colors = np.einsum("ab,bc,bd->acd", last, centered, centered)
@@ -181,6 +182,9 @@ def _energies_of_two(stack: FactoredStack) -> Array:
         R, squares = A.sum(axis=1), A**2
         constant = B @ R**2 * constant_colors[0] + B @ squares.sum(axis=1) * constant_colors[1] + fields[i]
         single = np.multiply.outer(2 * (B * R) @ A, single_colors[0]) + np.multiply.outer(B @ squares, single_colors[1])
+        if stack.skip:
+            constant = constant + np.sum(B * visible[i]) * last.mean(axis=1)
+            single = single + np.multiply.outer(B * visible[i], passed)
         pairs = (A.T * B) @ A
         pair_energy = 2 * np.sum((pairs - np.diag(np.diag(pairs))) ** 2) * np.sum(pair_colors**2) / C**2
         energies[i] = np.sum(constant**2), np.sum(single**2) / C, pair_energy

@@ -78,9 +78,10 @@ def k_body_floor(
 ) -> KBodyFloor:
     """Compute the least masked loss of predictions in which a site interacts with up to order - 1 others at a time.
 
-    Each site has logits of its own (arXiv:2410.19637, Fig. 2). If `symmetric`, all conditionals come from one energy
-    with terms of up to `order` bodies, which minimizes the same mean loss (the pseudo-likelihood); that floor lies
-    slightly higher. Both are convex problems, solved by Newton's method over all states of the model.
+    Each site has logits of its own. If `symmetric`, all conditionals come from one energy with terms of up to `order`
+    bodies, which minimizes the same mean loss (the pseudo-likelihood); that floor lies slightly higher, and is the
+    limit of the lines in Fig. 2 of arXiv:2410.19637, which are fitted to samples. Both are convex problems, solved by
+    Newton's method over all states of the model.
 
     ConvergenceError where the residual stays above `tol`; ValueError for a system or an order that is too large.
     """

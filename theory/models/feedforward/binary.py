@@ -27,7 +27,10 @@ class BinaryNetwork:
       h_i = sum_j M_ij f_j/sqrt(N) + b_i + e_i sqrt(sum_j (1 - M_ij^2) f_j^2/N), with a fresh e_i ~ N(0, 1) for every
       input and every layer.
 
-    The paper scales fields in its own way and lists further surrogates; what is said here holds for these definitions.
+    The paper leaves phi open in the place of erf(h/sqrt(2)). Its statement that the deterministic surrogate has an edge
+    of chaos near s = 1 without biases is of a phi whose slope at zero is 1, such as tanh; with the probit phi above no
+    initialization is critical. Its sampled surrogate has binary neurons and no edge of chaos; "tanh" above is its
+    form with continuous neurons. What is said here holds for these definitions.
     ValueError for a mean variance outside (0, 1], and for a bias variance outside [0, 1e6], or positive and below
     1e-300.
 
