@@ -1,7 +1,7 @@
 """Stacks with skip connections rest at the best fit of one layer, and leave it when the start of a lower layer says."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def laws(_setting: tuple[int, str], points: Sequence[float]) -> Numbers:
 
 ENDS = TIMES[0], TIMES[-1]
 LEVELS = {"$\\ln C$": level(lambda: np.log(C), ENDS), "one layer at best": level(lambda: plateau().loss, ENDS)} | {
-    FLOORS[k]: level(lambda k=k: floor(k), ENDS) for k in (2, 3, 4)
+    FLOORS[k]: level(partial(floor, k), ENDS) for k in (2, 3, 4)
 }
 
 EXPERIMENT = Experiment(
