@@ -1,4 +1,4 @@
-"""A user's own loss is fitted by its values: against built-in fits, other solvers, and the theory, which has the prox."""
+"""A user's own loss is fitted by its values: against built-in fits, other solvers, and a theory that has the prox."""
 
 import numpy as np
 import pytest
