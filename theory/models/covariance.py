@@ -81,7 +81,9 @@ class Covariance(ABC):
         if self._is_own:
             matrix = semidefinite_matrix(f"the matrix of {type(self).__name__}", matrix)
             if len(matrix) != self.size:
-                raise ValueError(f"the matrix of {self!r} must have {self.size} rows, got {len(matrix)}")
+                raise ValueError(
+                    f"the matrix of {type(self).__name__} must have d = {self.size} rows, got {len(matrix)}"
+                )
         return frozen(matrix)
 
     @cached_property

@@ -21,7 +21,7 @@ EXACT = 1e-6  # by which a sum of weights, or the mass of a density, may differ 
 STEADY = 1e-9  # relative change of mass, mean and mean square when the panels of a density are halved
 MOST_HALVINGS = 9  # of the panels of a density: about 40,000 nodes
 NEAREST_ZERO = 1e-5  # angle of the first panel of a density that begins at 0: eigenvalues down to 1e-11 of the range
-NODES_PER_QUANTILE = 16
+NODES_PER_QUANTILE = 16  # at least, of a density
 
 
 class _RandomBasis(Covariance):
@@ -30,15 +30,12 @@ class _RandomBasis(Covariance):
     seed: int
 
     @abstractmethod
-    def _limit_on(self, least_nodes: int) -> Spectrum:
-        """Compute the modes of the limit d -> infinity on so many nodes at least, if they are nodes."""
-
-    def _limit(self) -> Spectrum:
-        return self._limit_on(1)
+    def _modes_beside(self, share: float) -> Spectrum:
+        """Compute the modes of the limit d -> infinity; those that are nodes have no larger weight than `share`."""
 
     @cached_property
     def _quantiles(self) -> Array:
-        modes = self._limit_on(NODES_PER_QUANTILE * self.size)
+        modes = self._modes_beside(1 / (NODES_PER_QUANTILE * self.size))
         below = np.cumsum(modes.weights)
         places = np.searchsorted(below, (np.arange(self.size) + 0.5) / self.size)
         return modes.eigenvalues[np.minimum(places, len(below) - 1)]
@@ -92,10 +89,13 @@ class GivenSpectrum(_RandomBasis):
         weights = f", {np.asarray(self.weights).tolist()}" if len(values) <= 4 else ""
         return f"GivenSpectrum({shown}{weights}, d={self.d})"
 
-    def _limit_on(self, least_nodes: int) -> Spectrum:  # noqa: ARG002  # the eigenvalues are no nodes
+    def _limit(self) -> Spectrum:
         return homogeneous(np.asarray(self.values), np.asarray(self.weights))
 
-    def _finer_limit(self, times: int) -> Spectrum:  # noqa: ARG002  # the eigenvalues themselves are the limit
+    def _finer_limit(self, times: int) -> Spectrum:  # noqa: ARG002  # the eigenvalues are no nodes
+        return self._limit()
+
+    def _modes_beside(self, share: float) -> Spectrum:  # noqa: ARG002  # likewise
         return self._limit()
 
 
@@ -170,16 +170,15 @@ class SpectralDensity(_RandomBasis):
         s, lengths = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return s, _values(self.density, s) * lengths
 
-    def _limit_on(self, least_nodes: int) -> Spectrum:
-        s, mass = self._nodes(2**self._halvings)
-        if len(s) < least_nodes:
-            s, mass = self._nodes(2**self._halvings * math.ceil(least_nodes / len(s)))
-        present = mass > 0
-        return homogeneous(s[present], mass[present])
+    def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
 
     def _finer_limit(self, times: int) -> Spectrum:
         s, mass = self._nodes(2**self._halvings * times)
         return homogeneous(s[mass > 0], mass[mass > 0])
+
+    def _modes_beside(self, share: float) -> Spectrum:
+        return self._finer_limit(math.ceil(self._limit().weights.max() / share))
 
 
 def _band(low: float, high: float, times: int) -> tuple[Array, Array]:
