@@ -13,11 +13,13 @@ from theory.models import (
     Empirical,
     Equicorrelated,
     GaussianFreeField,
+    GivenSpectrum,
     GOEPrecision,
     Isotropic,
     PowerLaw,
     Scaled,
     SparsePrecision,
+    SpectralDensity,
     Spiked,
     Toeplitz,
     TridiagonalPrecision,
@@ -33,6 +35,10 @@ _scales = _rng.uniform(0.5, 2, D)
 
 def symbol(angle):
     return 1.5 + np.cos(angle)
+
+
+def triangle(s):
+    return s / 4.0
 
 
 REGULAR = {
@@ -51,6 +57,8 @@ REGULAR = {
     "free field": GaussianFreeField(D, 0.5),
     "free field 2D": GaussianFreeField(D, 0.5, 2),
     "Wishart": Wishart(D, 2.0),
+    "given spectrum": GivenSpectrum([0.5, 1.0, 3.0], [0.25, 0.5, 0.25], D),
+    "spectral density": SpectralDensity(triangle, 1.0, 3.0, d=D),
     "spiked": Spiked(AR1(D, 0.3), _direction / np.linalg.norm(_direction), 2.0),
     "scaled": Scaled(AR1(D, 0.3), _scales),
     "sparse precision": SparsePrecision(
@@ -79,6 +87,8 @@ LIMITS = {
     "free field": GaussianFreeField(math.inf, 0.5),
     "free field 2D": GaussianFreeField(math.inf, 0.5, 2),
     "Wishart": Wishart(math.inf, 2.0),
+    "given spectrum": GivenSpectrum([0.5, 1.0, 3.0], [0.25, 0.5, 0.25]),
+    "spectral density": SpectralDensity(triangle, 1.0, 3.0),
     "singular Wishart": Wishart(math.inf, 0.5),
 }
 HOMOGENEOUS = {name: limit for name, limit in LIMITS.items() if name not in ("two level", "power law")}

@@ -1,13 +1,14 @@
-"""Fits of linear learners to data: square, logistic and hinge loss and the hard margin, weighted, biased or coupled."""
+"""Fits of linear learners to data: square, logistic and hinge loss, the hard margin, and any convex loss of a user."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulate.glm.hinge import hard_margin, hinge
 from simulate.glm.logistic import logistic
+from simulate.glm.own_loss import ConvexLoss, convex
 from simulate.glm.weighted_ridge import weighted_ridge
 from theory.core import checks
 from theory.core.arguments import checked
@@ -16,6 +17,7 @@ from theory.core.errors import FitError
 from theory.core.results import SolverResult
 
 FitLoss = Literal["square", "logistic", "hinge", "hard_margin"]
+Argument = Literal["margin", "residual"]  # of a loss: y h, or y - h
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,9 +25,9 @@ class LinearFit(SolverResult):
     """Holds fitted learners: learner l predicts from h = weights_l.x/sqrt(p) + bias_l.
 
     The shapes are `weights` (learners, p) and `bias` (learners,). `train_loss` is the mean of the weighted loss over
-    all samples, without the ridge. `residual` is the relative gradient that is left; for hinge loss and hard margin it
-    is the relative gap between the primal and the dual problem. `iterations` is the number of Newton steps, or None for
-    the square loss, which needs none.
+    all samples, without the ridge. `residual` is the relative gradient that is left; for hinge loss, hard margin and a
+    loss of one's own it is the relative gap between the primal and the dual problem. `iterations` is the number of
+    Newton steps, or None for the square loss, which needs none.
     """
 
     weights: Array = field(repr=False)
@@ -60,25 +62,30 @@ class Minimum(NamedTuple):
 def fit(
     X: ArrayLike,
     y: ArrayLike,
-    loss: FitLoss,
+    loss: FitLoss | ConvexLoss,
     lam: float,
     *,
     bias: bool = False,
     sample_weights: ArrayLike | None = None,
+    argument: Argument = "margin",
 ) -> LinearFit:
     """Fits one linear learner: minimizes sum_i weight_i loss(y_i, h_i) + (lam/2) |w|^2, h = X w/sqrt(p) + b.
 
     X is (n, p) and y is (n,); the loss is a sum over samples and not a mean. `loss` is "square", (y - h)^2/2 for any
     real y, or for y = +-1 "logistic", log(1 + exp(-y h)), "hinge", max(0, 1 - y h), or "hard_margin", which finds the
-    least |w| with y h >= 1. The bias is not penalized. Raises ValueError for bad shapes, labels or weights; FitError (a
-    RuntimeError) where no minimum is found, as for the hard margin of data that no plane separates.
+    least |w| with y h >= 1. It may also be an object with a method `value` of arrays, such as a `ConvexMargin` of
+    theory.glm: any convex function of the `argument`, the "margin" y h of labels +-1 or the "residual" y - h of real
+    ones. Of it the values and, if there is one, the method `derivative` are used; the minimum is verified by a lower
+    bound from the dual problem. The bias is not penalized. Raises ValueError for bad shapes, labels or weights and for
+    a loss that is not convex; FitError (a RuntimeError) where no minimum is found, as for the hard margin of data that
+    no plane separates.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]), np.array([1.0, 2.0, -1.0])
     >>> fit(X, y, "square", lam=1.0).weights.round(6).tolist()
     [[0.707107, 0.942809]]
     """
     X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
-    return _fitted(X, y, np.zeros(len(y), int), loss, lam, 0.0, bias, sample_weights, 1)
+    return _fitted(X, y, np.zeros(len(y), int), loss, lam, 0.0, bias, sample_weights, 1, argument)
 
 
 @checked
@@ -86,13 +93,14 @@ def fit_coupled(
     X: ArrayLike,
     y: ArrayLike,
     learners: NDArray[np.int64],
-    loss: FitLoss,
+    loss: FitLoss | ConvexLoss,
     lam: float,
     *,
     coupling: float = 0.0,
     bias: bool = True,
     sample_weights: ArrayLike | None = None,
     n_learners: int = 2,
+    argument: Argument = "margin",
 ) -> LinearFit:
     """Fits several linear learners at once: learner `learners[i]`, an index, sees sample i.
 
@@ -101,25 +109,27 @@ def fit_coupled(
     unit ridge, on inputs that carry column l of L^-1 for learner l. Raises what `fit` raises.
     """
     X, y = checks.finite_array("X", X, 2), checks.finite_array("y", y, 1)
-    return _fitted(X, y, learners, loss, lam, coupling, bias, sample_weights, n_learners)
+    return _fitted(X, y, learners, loss, lam, coupling, bias, sample_weights, n_learners, argument)
 
 
 def _fitted(
     X: Array,
     y: Array,
     own: NDArray[np.int64],
-    loss: FitLoss,
+    loss: FitLoss | ConvexLoss,
     lam: float,
     coupling: float,
     bias: bool,
     sample_weights: Any,
     n_learners: int,
+    argument: Argument,
 ) -> LinearFit:
-    weights = _checked_samples(X, y, loss, sample_weights)
+    loss = _known(loss, argument)
+    weights = _checked_samples(X, y, loss, argument, sample_weights)
     lam, coupling = checks.positive("lam", lam), checks.non_negative("coupling", coupling)
     S, p = int(checks.dimension(n_learners, name="n_learners")), X.shape[1]
     if own.shape != y.shape or own.min() < 0 or own.max() >= S:
-        raise ValueError(f"learners must be {len(y)} indices from 0 to {S - 1}, got shape {own.shape}")
+        raise ValueError(f"learners must be {len(y)} indices from 0 to n_learners - 1 = {S - 1}, got shape {own.shape}")
     checks.fits_in_memory("the fit of all learners", float(S) * (S + len(y) * (p + 1)))
     if bias:
         _require_a_minimum(y, own, weights, loss, S)
@@ -128,22 +138,25 @@ def _fitted(
             inverse = np.linalg.inv(np.linalg.cholesky((lam + S * coupling) * np.eye(S) - coupling * np.ones((S, S))))
             Z = (inverse.T[own][:, :, None] * X[:, None, :]).reshape(len(y), S * p) / np.sqrt(p)
             offsets = (own[:, None] == np.arange(S)).astype(float) if bias else np.zeros((len(y), 0))
-            found = _solve(Z, y, offsets, weights, loss)
+            found = _solve(Z, y, offsets, weights, loss, argument)
         except np.linalg.LinAlgError:
             raise FitError(
-                f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and {loss} loss"
+                f"the fit did not converge: lam={lam:g} is too small or too large for data of this size and "
+                f"{loss if isinstance(loss, str) else 'this'} loss"
             ) from None
         W = inverse.T @ found.u.reshape(S, p)
         h = Z @ found.u + offsets @ found.b
-        train_loss = float(np.mean(weights * loss_of(loss, y, h)))
+        train_loss = float(np.mean(weights * loss_of(loss, y, h, argument)))
     if not (np.isfinite(train_loss) and np.isfinite(W).all() and np.isfinite(found.b).all()):
         raise FitError("the fit has left the range of floating point numbers: change the units of X and y, or lam")
     b = found.b if bias else np.zeros(S)
     return LinearFit(W, b, train_loss, residual=found.residual, iterations=found.iterations, converged=True)
 
 
-def loss_of(loss: str, y: Array, h: Array) -> Array:
+def loss_of(loss: str | ConvexLoss, y: Array, h: Array, argument: Argument = "margin") -> Array:
     """Return the loss of each sample; of the hard margin the violation max(0, 1 - y h), zero up to rounding."""
+    if not isinstance(loss, str):
+        return np.asarray(loss.value(y * h if argument == "margin" else y - h), float)
     if loss == "square":
         return np.asarray((y - h) ** 2 / 2)
     if loss == "logistic":
@@ -161,9 +174,30 @@ def checked_inputs(X: Any, p: int) -> Array:
     return rows
 
 
-def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss) -> Minimum:
+def _known(loss: Any, argument: Argument) -> FitLoss | ConvexLoss:
+    """Return the name of a loss that is fitted here, or a user's own; ValueError otherwise."""
+    if isinstance(loss, str):
+        known = cast(FitLoss, checks.choice("loss", loss, get_args(FitLoss)))
+        if argument == "residual" and known != "square":
+            raise ValueError(f"argument must be 'margin' for loss={known!r}, which needs labels +-1, got 'residual'")
+        return known
+    if isinstance(loss, type) or not callable(getattr(loss, "value", None)):
+        known_losses = ", ".join(map(repr, get_args(FitLoss)))
+        raise ValueError(
+            f"loss must be one of {known_losses}, or an object with a method value of arrays, as a ConvexMargin has, "
+            f"got {checks.shown(loss)}"
+        )
+    return cast(ConvexLoss, loss)
+
+
+def _solve(
+    Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss | ConvexLoss, argument: Argument
+) -> Minimum:
     seen = weights > 0
     Z, y, offsets, weights = Z[seen], y[seen], offsets[seen], weights[seen]
+    if not isinstance(loss, str):
+        origin, sign = (0 * y, y) if argument == "margin" else (y, -np.ones(len(y)))
+        return Minimum(*convex(Z, origin, sign, offsets, weights, loss))
     if loss == "square":
         return Minimum(*weighted_ridge(Z, y, offsets, weights), 0.0, None)
     if loss == "hard_margin":
@@ -171,19 +205,22 @@ def _solve(Z: Array, y: Array, offsets: Array, weights: Array, loss: FitLoss) ->
     return Minimum(*(logistic if loss == "logistic" else hinge)(Z, y, offsets, weights))
 
 
-def _checked_samples(X: Array, y: Array, loss: FitLoss, sample_weights: Any) -> Array:
+def _checked_samples(X: Array, y: Array, loss: FitLoss | ConvexLoss, argument: Argument, sample_weights: Any) -> Array:
     """Return the weights of the samples, (n,); ValueError for labels or weights that do not fit."""
     if len(X) != len(y):
         raise ValueError(f"y must have one entry for each of {len(X)} rows of X, got {len(y)}")
-    if loss != "square" and not np.all(abs(y) == 1):
-        raise ValueError(f"y must be -1 or 1 for loss={loss!r}, got {y[abs(y) != 1][0]}")
+    if loss != "square" and argument == "margin" and not np.all(abs(y) == 1):
+        named = f"loss={loss!r}" if isinstance(loss, str) else "a loss of the margin; argument='residual' takes others"
+        raise ValueError(f"y must be -1 or 1 for {named}, got {y[abs(y) != 1][0]}")
     weights = np.ones(len(y)) if sample_weights is None else checks.finite_array("sample_weights", sample_weights, 1)
     if weights.shape != y.shape or weights.min() < 0 or weights.max() == 0:
         raise ValueError(f"sample_weights must be {len(y)} non-negative numbers, not all zero")
     return weights
 
 
-def _require_a_minimum(y: Array, own: NDArray[Any], weights: Array, loss: FitLoss, n_learners: int) -> None:
+def _require_a_minimum(
+    y: Array, own: NDArray[Any], weights: Array, loss: FitLoss | ConvexLoss, n_learners: int
+) -> None:
     """Refuses a bias that has no finite minimum: it is not penalized, and needs samples of both labels.
 
     Of several learners with logistic loss some may see one label only: their bias grows until their loss is rounding,

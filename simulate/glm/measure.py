@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulate.glm.draw import draw
 from simulate.glm.errors import both_positive, respond
 from simulate.glm.features import FeatureTask
-from simulate.glm.fit import FitLoss, LinearFit, fit, fit_coupled
+from simulate.glm.fit import Argument, LinearFit, fit, fit_coupled
 from simulate.glm.modes import apportion, embed
 from simulate.glm.multiclass import ClassLoss, MulticlassFit, fit_multiclass
 from simulate.glm.population import GaussianModel, population, sample_size
@@ -58,8 +58,8 @@ def measure(model: AnyModel, d: Count, rng: Generator, *, inputs: InputLaw = "ga
 
     d is p, except for random features, where it is the number of inputs. Errors of models with Gaussian inputs are
     averaged exactly over fresh samples, given the weights. `inputs` is the law of the inputs of RandomLabels, as in
-    `random_inputs`. Raises ValueError for a d that the record cannot have, or a loss that is not fitted here; FitError
-    where the fit finds no minimum.
+    `random_inputs`. A convex loss of one's own is fitted by its values, see `fit`. Raises ValueError for a d that the
+    record cannot have, or a loss that is not convex; FitError where the fit finds no minimum.
 
     >>> from theory.models import GaussianMixture
     >>> model = GaussianMixture.opposite(mean_power=4.0, variances=0.5, alpha=3.0, lam=0.1)
@@ -85,12 +85,13 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
         sample.X,
         sample.y,
         learners,
-        cast(FitLoss, source.loss),
+        source.loss,
         source.lam,
         coupling=source.coupling,
         bias=source.bias,
         sample_weights=sample.weights,
         n_learners=source.n_learners,
+        argument=_argument(source.groups[0].labels),
     )
     responses = [respond(group, fitted) for group in source.groups]
     shares = np.array([group.share for group in source.groups])
@@ -101,6 +102,11 @@ def _measured(model: Any, d: int, rng: Generator) -> Measured:
         cluster_errors=errors,
         selection_rate=np.array([response.selection for response in responses]),
     )
+
+
+def _argument(labels: str) -> Argument:
+    """Return what a loss of one's own is a function of: the residual of real labels, the margin of labels +-1."""
+    return "residual" if labels == "linear" else "margin"
 
 
 def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: Array) -> Measured:
@@ -121,7 +127,7 @@ def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: A
 def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
     X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
-    fitted = fit(X, y, model.loss, model.lam)
+    fitted = fit(X, y, model.loss, model.lam, argument=_argument(model.labels))
     return replicate_of(fitted, task.error(fitted.weights[0], TEST_SAMPLES, rng))
 
 

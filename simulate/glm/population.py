@@ -80,7 +80,7 @@ class Population:
 
     groups: tuple[Group, ...]
     alpha: float
-    loss: str
+    loss: Any
     lam: float
     bias: bool = False
     coupling: float = 0.0

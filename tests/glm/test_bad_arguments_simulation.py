@@ -6,6 +6,7 @@ import pytest
 from simulate import glm
 from simulate.core import stream
 from tests.bad_arguments import Example, assert_all_refused
+from theory.glm import ConvexMargin
 from theory.models import (
     AR1,
     Cluster,
@@ -18,6 +19,8 @@ from theory.models import (
     TeacherMixture,
     TransferModel,
 )
+
+OWN = ConvexMargin(lambda t: t**2 / 2, derivative=lambda t: t)
 
 
 def examples():
@@ -45,6 +48,7 @@ def examples():
     found = {
         "fit": Example(glm.fit, {"X": X, "y": y, "loss": "logistic", "lam": 0.1, "bias": True}),
         "fit square": Example(glm.fit, {"X": X, "y": y, "loss": "square", "lam": 0.1, "sample_weights": np.ones(12)}),
+        "fit own": Example(glm.fit, {"X": X, "y": y, "loss": OWN, "lam": 0.1, "argument": "residual"}),
         "fit hinge": Example(glm.fit, {"X": X, "y": y, "loss": "hinge", "lam": 0.1}),
         "fit hard margin": Example(glm.fit, {"X": X[:3], "y": np.array([1, -1, 1]), "loss": "hard_margin", "lam": 1.0}),
         "fit_coupled": Example(

@@ -76,6 +76,23 @@ def test_kinks_peaks_and_straight_lines():
     assert moments(lambda z: 3.0 * z) == pytest.approx((0.0, 3.0, 0.0), abs=1e-14)
 
 
+def test_declared_jumps_are_not_missed():
+    """A step of width 3e-5 lies between the nodes of all panels, unless its ends are told."""
+    places, values = [1.1303, 1.13033], [0.0, 100.0, 0.0]
+    mean, linear, square = of_steps(places, np.asarray(values))
+    options = {"samples_per_input": 1.0, "features_per_input": 1.0, "lam": 0.1}
+    thin = RandomFeatures(activation=lambda z: steps(z, places, values), jumps=places, **options)
+    assert thin.moments == pytest.approx((mean, linear, root(mean, linear, square)), rel=1e-9)
+    told = RandomFeatures(activation=lambda z: steps(z, *STEPS["sign"]), jumps=[1.13, 40.0], **options)
+    assert told.moments == pytest.approx(moments(lambda z: steps(z, *STEPS["sign"])), abs=1e-13)
+    assert glm.solve(glm.random_features(told.activation, jumps=[1.13], **options)).converged
+    for jumps, message in (([np.inf], "jumps must be finite"), ("0", "jumps must"), ([[1.0]], "jumps must")):
+        with pytest.raises(ValueError, match=message):
+            RandomFeatures(activation=np.cos, jumps=jumps, **options)
+    with pytest.raises(ValueError, match="jumps must be left out for activation='relu', whose jumps are known"):
+        RandomFeatures(activation="relu", jumps=[0.0], **options)
+
+
 def test_smooth_activations_keep_their_moments():
     for name, function in (("tanh", np.tanh), ("relu", lambda z: np.maximum(z, 0))):
         assert moments(function) == pytest.approx(moments(name), rel=1e-12, abs=1e-14)

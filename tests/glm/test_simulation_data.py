@@ -28,7 +28,7 @@ from simulate.glm.draw import draw_group
 from simulate.glm.errors import both_positive, respond
 from simulate.glm.features import projection
 from simulate.glm.modes import apportion, embed
-from theory.glm import ConvexMargin
+from tests.glm.own_losses import Sigmoid
 from theory.models import (
     AR1,
     Cluster,
@@ -238,7 +238,7 @@ def test_bad_sizes_and_records():
         ("at least 1 sample", classes, 10),
         ("at least 1 sample", RandomLabels(covariance=AR1(np.inf, 0.5), alpha=0.01, lam=0.1), 10),
         ("model must be a record", "mixture", 10),
-        ("loss must be one of", covariate(loss=ConvexMargin(np.square, derivative=lambda t: 2 * t)), 6),
+        ("must be convex", covariate(loss=Sigmoid()), 6),
         ("two groups", None, 0),
     ):
         with pytest.raises(ValueError, match=wrong):

@@ -37,6 +37,8 @@ SIZES = {
     "free field": (200, 1e-12),
     "free field 2D": (60**2, 1e-12),
     "Wishart": (500, 5e-3),
+    "given spectrum": (40, 1e-14),
+    "spectral density": (500, 5e-6),
     "singular Wishart": (500, 5e-3),
 }
 

@@ -35,6 +35,7 @@ def random_features(
     labels: Literal["sign", "linear"] = "sign",
     noise: float = 0.0,
     projection: Literal["gaussian", "orthogonal"] = "gaussian",
+    jumps: ArrayLike = (),
 ) -> RandomFeatures:
     """Make the record `RandomFeatures`: features f(F c) of a Gaussian input, labels of a linear teacher of c.
 
@@ -53,6 +54,7 @@ def random_features(
         labels=labels,
         noise=noise,
         projection=projection,
+        jumps=jumps,  # type: ignore[arg-type]  # the record makes it a tuple
     )
 
 

@@ -7,6 +7,7 @@ from theory.models.cumulants import AtomicLatent, SpikedCumulant
 from theory.models.diagonal import Diagonal, Isotropic, PowerLaw, TwoLevel
 from theory.models.ensembles import GOEPrecision, Wishart
 from theory.models.feedforward import BinaryNetwork, NarrowNetwork, NestedFeatures, NetworkTransfer
+from theory.models.given import GivenSpectrum, SpectralDensity
 from theory.models.glm import (
     Cluster,
     DenseModes,
@@ -78,6 +79,7 @@ __all__ = [
     "GaussianFreeField",
     "GaussianMixture",
     "GeneralizedLinearModel",
+    "GivenSpectrum",
     "GroupInteraction",
     "HiddenManifold",
     "Interaction",
@@ -111,6 +113,7 @@ __all__ = [
     "SpanMask",
     "SpanWindows",
     "SparsePrecision",
+    "SpectralDensity",
     "Spectrum",
     "SpikeMethod",
     "Spiked",

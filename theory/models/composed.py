@@ -10,9 +10,9 @@ from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.models.covariance import Covariance, frozen, repetitions, same_size, set_checked
-from theory.models.eigenmodes import NEAR, correlations, eigenmodes, rounding, scaled_modes
+from theory.models.eigenmodes import NEAR, eigenmodes, rounding, scaled_modes
+from theory.models.matrices import semidefinite_matrix
 
-WIDEST = 1e-150  # ratio of two standard deviations of a given matrix; the square of a smaller one underflows
 LARGEST_ENTRY = 1e150  # of data; squares of more overflow
 
 
@@ -123,19 +123,7 @@ class Empirical(Covariance):
     matrix: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        matrix = checks.finite_array("matrix", self.matrix, 2)
-        if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"matrix must be square, got shape {matrix.shape}")
-        # What an entry is compared with is in the units of its row and its column, rounding in those of the largest.
-        scales = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-        allowed = 1e-10 * np.outer(scales, scales) + len(matrix) * np.finfo(float).eps * abs(matrix).max()
-        excess = abs(matrix - matrix.T) - allowed
-        if excess.max() > 0:
-            i, j = np.unravel_index(int(excess.argmax()), excess.shape)
-            raise ValueError(f"matrix must be symmetric, got {matrix[i, j]} and {matrix[j, i]} at ({i}, {j})")
-        matrix = (matrix + matrix.T) / 2
-        _refuse_spread(scales)
-        _refuse_indefinite(matrix)
+        matrix = semidefinite_matrix("matrix", self.matrix)
         eigenvalues, eigenvectors = eigenmodes(matrix)
         # The decomposition that every solver needs is computed here, once.
         set_checked(self, matrix=frozen(matrix), _eigen=(frozen(eigenvalues), frozen(eigenvectors)))
@@ -168,48 +156,3 @@ class Empirical(Covariance):
     def resized(self, d: int | float) -> Self:
         """Return the record itself at its own size; at another, ValueError: the matrix has no other size."""
         return same_size(self, d)
-
-
-def _refuse_spread(scales: Array) -> None:
-    """Raise ValueError for columns in units so far apart that the squares of the ratios leave double precision."""
-    present = scales[scales > 0]
-    if present.size and present.min() < WIDEST * present.max():
-        raise ValueError(
-            f"matrix must have variances within a factor of {WIDEST**-2:.0e}, got {present.min() ** 2:.3g} and "
-            f"{present.max() ** 2:.3g}: take other units for the columns"
-        )
-
-
-def _refuse_indefinite(matrix: Array) -> None:
-    """Raise ValueError for an eigenvalue below zero, beyond rounding, of the matrix or of its correlations."""
-    tolerance, largest = 1e-10 * len(matrix), abs(matrix).max()
-    if largest == 0:
-        return
-    if not _is_positive(matrix, tolerance * largest):
-        raise ValueError(
-            f"matrix must be positive semi-definite, got an eigenvalue {np.linalg.eigvalsh(matrix)[0]:.12g}"
-        )
-    present = np.diagonal(matrix) > 0
-    if not present.any():
-        return
-    block = matrix[np.ix_(present, present)]
-    correlation = correlations(block)
-    if _is_positive(correlation, tolerance):
-        return
-    eigenvalues, eigenvectors = np.linalg.eigh(correlation)
-    # The same direction in the units of the matrix: a violation within rounding of the largest entry is none.
-    scales = np.sqrt(np.diagonal(block))
-    direction = eigenvectors[:, 0] / (scales / scales.min())
-    norm = np.linalg.norm(direction)
-    if direction / norm @ block @ (direction / norm) < -len(matrix) * np.finfo(float).eps * largest:
-        raise ValueError(
-            f"matrix must be positive semi-definite, got an eigenvalue {eigenvalues[0]:.6g} of its correlations"
-        )
-
-
-def _is_positive(matrix: Array, tolerance: float) -> bool:
-    try:
-        np.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
-        return False
-    return True

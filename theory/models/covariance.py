@@ -13,18 +13,23 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.models import spectrum
 from theory.models.eigenmodes import eigenmodes
+from theory.models.matrices import semidefinite_matrix
 from theory.models.spectrum import Spectrum
 from theory.numerics.quadrature import divided, graded_edges, half_circle, panelled_legendre
 
 OTHER_NODES = 4099  # at least so many nodes has the grid that verifies the means of a symbol
 OTHER_TOLERANCE = 1e-8  # of these means, relative
+SHARES_TOLERANCE = 1e-9  # of the sum of the shares of a user's own modes
 
 
 class Covariance(ABC):
     """The population covariance Sigma (d, d) of the inputs x: the base of all families of covariances.
 
-    A family defines its matrix and, if there is a faster way than a dense eigendecomposition, its spectrum. Results are
-    cached by the record and read-only; a pickle carries only the parameters.
+    A family is a frozen dataclass with a field `d`. It defines its matrix by `_matrix`, its modes for d -> infinity by
+    `_limit`, if it has such a limit, and its finite ones by `_spectrum`, if there is a faster way than a dense
+    eigendecomposition; both are a `Spectrum`. What a class outside this package returns is checked: its matrix must be
+    symmetric and positive semi-definite, its modes must have eigenvalues that are not negative and shares that sum to
+    1. Results are cached by the record and read-only; a pickle carries only the parameters.
     """
 
     d: int | float
@@ -36,7 +41,10 @@ class Covariance(ABC):
         """Compute the dense matrix of a finite family."""
 
     def _limit(self) -> Spectrum:
-        raise ValueError(f"{type(self).__name__} has no limit d -> infinity")
+        raise ValueError(
+            f"{type(self).__name__} has no limit d -> infinity (a class of one's own defines it by a method _limit): "
+            "take a finite d"
+        )
 
     def _finer_limit(self, times: int) -> Spectrum | None:  # noqa: ARG002  # families use it
         """Compute the modes of the limit on `times` as many nodes; None for a family that has no finer quadrature."""
@@ -69,7 +77,14 @@ class Covariance(ABC):
     def matrix(self) -> Array:
         """The matrix Sigma, (d, d), symmetric and positive semi-definite."""
         checks.fits_in_memory(f"the matrix of {self!r}", self.size**2, self._instead)
-        return frozen(self._matrix())
+        matrix = self._matrix()
+        if self._is_own:
+            matrix = semidefinite_matrix(f"the matrix of {type(self).__name__}", matrix)
+            if len(matrix) != self.size:
+                raise ValueError(
+                    f"the matrix of {type(self).__name__} must have d = {self.size} rows, got {len(matrix)}"
+                )
+        return frozen(matrix)
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:
@@ -91,7 +106,28 @@ class Covariance(ABC):
     @cached_property
     def spectrum(self) -> Spectrum:
         """The distinct modes of the matrix, or those of its limit d -> infinity."""
-        return self._spectrum() if self.is_finite else self._limit()
+        modes = self._spectrum() if self.is_finite else self._limit()
+        if self._is_own:
+            self._require_modes(modes)
+        return modes
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the family is a class of the user's own, which may be wrong."""
+        return type(self).__module__.partition(".")[0] != __name__.partition(".")[0]
+
+    def _require_modes(self, modes: Any) -> None:
+        """Raise ValueError unless these are modes of a covariance."""
+        name = f"the modes of {type(self).__name__}"
+        if not isinstance(modes, Spectrum):
+            raise ValueError(f"{name} must be a Spectrum, got {checks.shown(modes)}")
+        if modes.eigenvalues.min() < 0:
+            raise ValueError(f"{name} must have eigenvalues that are not negative, got {modes.eigenvalues.min():.12g}")
+        total = float(modes.weights.sum())
+        if modes.weights.min() < 0 or abs(total - 1) > SHARES_TOLERANCE:
+            raise ValueError(f"{name} must have shares that are not negative and sum to 1, got a sum of {total:.12g}")
+        if self.is_finite and modes.loadings is not None and len(modes.loadings) != self.size:
+            raise ValueError(f"{name} must have loadings of {self.size} coordinates, got {len(modes.loadings)}")
 
     @cached_property
     def variances(self) -> Array:
@@ -103,7 +139,11 @@ class Covariance(ABC):
 
     def resized(self, d: int | float) -> Self:
         """Return the same family at dimension d."""
-        return dataclasses.replace(self, d=d)  # type: ignore[type-var]  # every family is a dataclass
+        try:
+            return dataclasses.replace(self, d=d)  # type: ignore[type-var]  # every family is a dataclass
+        except TypeError as failed:
+            cure = "must be a dataclass with a field d, or define resized, to get another d"
+            raise ValueError(f"{type(self).__name__} {cure}: {failed}") from failed
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import numpy as np
 from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.covariance import Covariance, repetitions, set_checked
+from theory.models.eigenmodes import haar_basis
 from theory.models.spectrum import Spectrum, homogeneous
 from theory.numerics.quadrature import panelled_legendre
 
@@ -167,9 +168,8 @@ class PowerLaw(_Axes):
 
     @cached_property
     def _basis(self) -> Array:
-        noise = np.random.default_rng(self.rotation).standard_normal((self.size, self.size))
-        q, r = np.linalg.qr(noise)
-        return np.asarray(q * np.sign(np.diagonal(r)))  # the signs make the law Haar
+        assert self.rotation is not None
+        return haar_basis(self.size, self.rotation)
 
     def _matrix(self) -> Array:
         if self.rotation is None:

@@ -91,3 +91,10 @@ def without_rounding(eigenvalues: Array) -> Array:
     Otherwise the rank of the matrix, and with it the limit lam -> 0, would be decided by rounding.
     """
     return np.where(eigenvalues > rounding(eigenvalues), eigenvalues, 0.0)
+
+
+def haar_basis(size: int, seed: int) -> Array:
+    """Draw orthonormal vectors in columns (size, size) from the Haar measure; a seed always gives the same ones."""
+    noise = np.random.default_rng(seed).standard_normal((size, size))
+    q, r = np.linalg.qr(noise)
+    return np.asarray(q * np.sign(np.diagonal(r)))  # the signs make the law Haar

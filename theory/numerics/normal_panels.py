@@ -1,7 +1,7 @@
 """Panels on which a user's function is averaged over a standard normal variable, found by halving."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,15 +18,17 @@ ROUNDING = 1e-15  # relative to the size of the function
 UNSETTLED = 1e-12  # the same, of what the panels that were halved most often leave open
 
 
-def normal_panels(function: Callable[[Array], Array], name: str = "activation") -> Array:
+def normal_panels(function: Callable[[Array], Array], name: str = "activation", places: Sequence[float] = ()) -> Array:
     """Return edges of panels on which 16 Gauss-Legendre nodes integrate f and f^2 against the normal law.
 
     Panels are halved as long as their parts say something else than the whole, which leads to kinks and jumps wherever
     they are; the first panels are compared with 64 parts, so that narrow features are seen too, unless they are
-    narrower than about 0.001. ValueError, which begins with `name`, where the average of f^2 does not exist, as at a
-    pole, and where the function varies everywhere at the smallest scales.
+    narrower than about 0.001 and do not end at one of the `places`, which are edges from the beginning. ValueError,
+    which begins with `name`, where the average of f^2 does not exist, as at a pole, and where the function varies
+    everywhere at the smallest scales.
     """
-    edges = np.linspace(-RANGE, RANGE, PANELS + 1)
+    inside = [place for place in places if abs(place) < RANGE]
+    edges = np.unique(np.concatenate((np.linspace(-RANGE, RANGE, PANELS + 1), inside)))
     a, b = edges[:-1], edges[1:]
     settled, scale = [edges], 0.0
     for halving in range(HALVINGS):

@@ -1,8 +1,8 @@
 """Random features of a Gaussian input, and their Gaussian equivalent."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -36,8 +36,9 @@ class RandomFeatures(SumObjective):
 
     The teacher's field is nu = theta.c/sqrt(d) with |theta|^2 = d. F (p, d) has rows of unit norm on average: it is
     "gaussian", with entries of variance 1/d, or "orthogonal", a Haar matrix times sqrt(max(1, p/d)). The activation f
-    is centered. `samples_per_input` is n/d and `features_per_input` p/d. A hidden manifold is the same model. Training
-    minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
+    is centered; where a function of one's own jumps or bends is found, and need be told by `jumps` only of places less
+    than about 0.001 apart. `samples_per_input` is n/d and `features_per_input` p/d. A hidden manifold is the same
+    model. Training minimizes sum loss + (lam/2) |w|^2 as in `GeneralizedLinearModel`.
     """
 
     activation: str | Callable[[Array], Array] = "sign"
@@ -48,6 +49,7 @@ class RandomFeatures(SumObjective):
     labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0
     projection: Literal["gaussian", "orthogonal"] = "gaussian"
+    jumps: Sequence[float] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if not callable(self.activation) and not (isinstance(self.activation, str) and self.activation in ACTIVATIONS):
@@ -63,12 +65,20 @@ class RandomFeatures(SumObjective):
             lam=checks.positive("lam", self.lam),
             loss=checked_loss(self.loss),
             noise=checks.non_negative("noise", self.noise),
+            jumps=self._places(),
         )
         if not math.isfinite(self.alpha):
             raise ValueError(
                 "features_per_input must be large enough for a finite number of samples per feature, "
                 f"got {self.features_per_input!r} for samples_per_input = {self.samples_per_input!r}"
             )
+
+    def _places(self) -> tuple[float, ...]:
+        if np.size(self.jumps) == 0:
+            return ()
+        if isinstance(self.activation, str):
+            raise ValueError(f"jumps must be left out for activation={self.activation!r}, whose jumps are known")
+        return tuple(checks.finite_array("jumps", self.jumps, 1).tolist())
 
     @property
     def alpha(self) -> float:
@@ -85,15 +95,15 @@ class RandomFeatures(SumObjective):
         """The moments E f, E z f and sqrt(E f^2 - (E f)^2 - (E z f)^2) of f(z) at standard normal z.
 
         f may have kinks and jumps anywhere, which are found by halving panels. A feature that is narrower than about
-        0.001 may be missed. ValueError where the moments do not exist or cannot be verified: for a pole, a growth like
-        exp(z^2/4), or a function that varies everywhere at the smallest scales.
+        0.001 may be missed, unless `jumps` tell its ends. ValueError where the moments do not exist or cannot be
+        verified: for a pole, a growth like exp(z^2/4), or a function that varies everywhere at the smallest scales.
         """
         if isinstance(self.activation, str):  # smooth but at zero
             z, weights = normal_rule(np.linspace(-12, 12, 25), 32)
             f = _values(self.function, z)
             mean, linear, square = float(weights @ f), float(weights @ (z * f)), float(weights @ f**2)
             return mean, linear, math.sqrt(max(square - mean**2 - linear**2, 0.0))
-        edges = normal_panels(lambda z: _values(self.function, z))
+        edges = normal_panels(lambda z: _values(self.function, z), places=self.jumps)
         fine, coarse = (_moments(self.function, edges, order) for order in (32, 16))
         size = float(np.linalg.norm(fine))
         gap = float(abs(fine - coarse).max())

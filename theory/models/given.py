@@ -1,0 +1,218 @@
+"""Covariances of which only the eigenvalues are given: as a list, or as a density, on a random basis."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.core import checks
+from theory.core.arrays import Array
+from theory.models.covariance import Covariance, set_checked
+from theory.models.eigenmodes import haar_basis
+from theory.models.spectrum import Spectrum, homogeneous
+from theory.numerics.quadrature import divided, graded_edges, panelled_legendre
+
+EXACT = 1e-6  # by which a sum of weights, or the mass of a density, may differ from 1
+STEADY = 1e-9  # relative change of mass, mean and mean square when the panels of a density are halved
+MOST_HALVINGS = 9  # of the panels of a density: about 40,000 nodes
+NEAREST_ZERO = 1e-5  # angle of the first panel of a density that begins at 0: eigenvalues down to 1e-11 of the range
+NODES_PER_QUANTILE = 16  # at least, of a density
+
+
+class _RandomBasis(Covariance):
+    """The base of covariances that are eigenvalues on a Haar-random basis, drawn with the seed of the record."""
+
+    seed: int
+
+    @abstractmethod
+    def _modes_beside(self, share: float) -> Spectrum:
+        """Compute the modes of the limit d -> infinity; those that are nodes have no larger weight than `share`."""
+
+    @cached_property
+    def _quantiles(self) -> Array:
+        modes = self._modes_beside(1 / (NODES_PER_QUANTILE * self.size))
+        below = np.cumsum(modes.weights)
+        places = np.searchsorted(below, (np.arange(self.size) + 0.5) / self.size)
+        return modes.eigenvalues[np.minimum(places, len(below) - 1)]
+
+    def _eigh(self) -> tuple[Array, Array]:
+        return self._quantiles, haar_basis(self.size, self.seed)
+
+    def _matrix(self) -> Array:
+        product = (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
+        return np.asarray((product + product.T) / 2)
+
+    def _rough_eigenvalues(self) -> Array:
+        return self._quantiles
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenSpectrum(_RandomBasis):
+    """The covariance with eigenvalues `values` (r,) of shares `weights` (r,), which are equal where left out.
+
+    It is a limit d -> infinity by default. Only the eigenvalues are known, so the eigenvectors are taken as random: all
+    coordinates are alike, and in the limit every diagonal entry of a function of Sigma is the mean over all of them.
+    `resized(d)` gives d eigenvalues, the quantiles (j + 1/2)/d of the given law, on a basis drawn from the Haar measure
+    with `seed`. The values must not be negative, nor all zero; the weights must be positive and sum to 1.
+
+    >>> from theory import masked
+    >>> from theory.models import MaskedRidge
+    >>> spectrum = GivenSpectrum([0.5, 4.0], weights=[0.75, 0.25])
+    >>> round(masked.solve(MaskedRidge(spectrum, alpha=2.0, lam=0.1)).mean_test_error, 6)
+    0.952254
+    >>> spectrum.resized(4).eigenvalues
+    array([0.5, 0.5, 0.5, 4. ])
+    """
+
+    values: ArrayLike
+    weights: ArrayLike | None = None
+    d: int | float = math.inf
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        values = checks.finite_array("values", self.values, 1)
+        if values.min() < 0 or not values.any():
+            raise ValueError(f"values must be eigenvalues, not negative nor all zero, got {checks.shown(values)}")
+        weights = np.full(len(values), 1 / len(values)) if self.weights is None else _shares(self.weights, len(values))
+        order = np.argsort(values, kind="stable")
+        d, seed = checks.dimension(self.d, infinite=True), int(checks.dimension(self.seed, least=0, name="seed"))
+        set_checked(self, values=values[order], weights=weights[order], d=d, seed=seed)
+
+    def __repr__(self) -> str:
+        values = np.asarray(self.values)
+        shown = values.tolist() if len(values) <= 4 else f"<{len(values)} from {values[0]:.6g} to {values[-1]:.6g}>"
+        weights = f", {np.asarray(self.weights).tolist()}" if len(values) <= 4 else ""
+        return f"GivenSpectrum({shown}{weights}, d={self.d})"
+
+    def _limit(self) -> Spectrum:
+        return homogeneous(np.asarray(self.values), np.asarray(self.weights))
+
+    def _finer_limit(self, times: int) -> Spectrum:  # noqa: ARG002  # the eigenvalues are no nodes
+        return self._limit()
+
+    def _modes_beside(self, share: float) -> Spectrum:  # noqa: ARG002  # likewise
+        return self._limit()
+
+
+@dataclass(frozen=True)
+class SpectralDensity(_RandomBasis):
+    """The covariance whose eigenvalues have a given `density` between `low` >= 0 and `high`.
+
+    `density` maps an array of eigenvalues to numbers that are not negative and have the integral 1. At both ends it may
+    jump, vanish like a root or diverge like an inverse root; inside it must be smooth but at the places `breaks`, where
+    bands end or begin. A peak narrower than about 0.001 of the range may be missed. Size, basis and `seed` are as in
+    `GivenSpectrum`.
+
+    >>> def semicircle(s):
+    ...     return 2 / np.pi * np.sqrt((s - 1) * (3 - s))
+    >>> law = SpectralDensity(semicircle, 1.0, 3.0).spectrum
+    >>> print(f"{law.mean(law.eigenvalues):.6f} {law.mean(law.eigenvalues**2):.6f}")  # 2 and 4 + 1/4
+    2.000000 4.250000
+    """
+
+    density: Callable[[Array], Array]
+    low: float
+    high: float
+    breaks: tuple[float, ...] = ()
+    d: int | float = math.inf
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not callable(self.density):
+            raise ValueError(f"density must be a function of arrays of eigenvalues, got {checks.shown(self.density)}")
+        low, high = checks.non_negative("low", self.low), checks.real("high", self.high)
+        if not high > low:
+            raise ValueError(f"high must be finite and exceed low = {low:g}, got {high!r}")
+        breaks = np.array([]) if np.size(self.breaks) == 0 else checks.finite_array("breaks", self.breaks, 1)
+        if ((breaks <= low) | (breaks >= high)).any():
+            raise ValueError(f"breaks must lie between low = {low:g} and high = {high:g}, got {checks.shown(breaks)}")
+        set_checked(
+            self,
+            low=low,
+            high=high,
+            breaks=tuple(np.unique(breaks).tolist()),
+            d=checks.dimension(self.d, infinite=True),
+            seed=int(checks.dimension(self.seed, least=0, name="seed")),
+        )
+        self._require_density()
+
+    def _require_density(self) -> None:
+        """Raise ValueError where the density is none, or cannot be integrated."""
+        mass = float(self._nodes(2**self._halvings)[1].sum())
+        if abs(mass - 1) > EXACT:
+            between = f"between low = {self.low:g} and high = {self.high:g}"
+            raise ValueError(f"density must have the integral 1 {between}, got {mass:.9g}")
+
+    @cached_property
+    def _halvings(self) -> int:
+        """How often the panels are to be halved until nothing moves."""
+        previous = np.zeros(3)
+        for halvings in range(MOST_HALVINGS + 1):
+            s, mass = self._nodes(2**halvings)
+            current = np.array([mass.sum(), mass @ s, mass @ s**2])
+            if (abs(current - previous) <= STEADY * current).all():
+                return max(halvings - 1, 0)
+            previous = current
+        raise ValueError(
+            f"density must be smooth between low = {self.low:g} and high = {self.high:g} but at the given breaks, got "
+            f"one whose integral is not found to {STEADY:g} on {len(s)} nodes"
+        )
+
+    def _nodes(self, times: int) -> tuple[Array, Array]:
+        """Compute eigenvalues and their masses, with panels cut into `times` panels each."""
+        ends = [self.low, *self.breaks, self.high]
+        pieces = [_band(low, high, times) for low, high in pairwise(ends)]
+        s, lengths = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return s, _values(self.density, s) * lengths
+
+    def _limit(self) -> Spectrum:
+        return self._finer_limit(1)
+
+    def _finer_limit(self, times: int) -> Spectrum:
+        s, mass = self._nodes(2**self._halvings * times)
+        return homogeneous(s[mass > 0], mass[mass > 0])
+
+    def _modes_beside(self, share: float) -> Spectrum:
+        return self._finer_limit(math.ceil(self._limit().weights.max() / share))
+
+
+def _band(low: float, high: float, times: int) -> tuple[Array, Array]:
+    """Return nodes between two ends and their weights, at which roots and inverse roots at the ends are smooth.
+
+    In the angle of s = low + (high - low) sin^2(angle/2) such a density is analytic. Functions s/(s + kappa) have a
+    pole at an angle of about 2 sqrt(low/(high - low)) or more off the real axis, and panels shrink towards it.
+    """
+    length = high - low
+    near = min(max(2 * math.sqrt(low / length), NEAREST_ZERO), 0.5)
+    angles, weights = panelled_legendre(divided(graded_edges(0.0, math.pi, near), times))
+    return low + length * np.sin(angles / 2) ** 2, weights * length * np.sin(angles) / 2
+
+
+def _shares(weights: ArrayLike, count: int) -> Array:
+    found = checks.finite_array("weights", weights, 1)
+    if found.shape != (count,):
+        raise ValueError(f"weights must have one entry for each of {count} values, got {found.shape}")
+    if found.min() <= 0:
+        raise ValueError(f"weights must be positive, got {found.min():.12g} at index {int(found.argmin())}")
+    total = float(found.sum()) if found.max() < 2 else math.inf
+    if abs(total - 1) > EXACT:
+        raise ValueError(f"weights must sum to 1, got a sum of {total:.12g}")
+    return np.asarray(found / total)
+
+
+def _values(density: Callable[[Array], Array], s: Array) -> Array:
+    try:
+        found = checks.real_array("density", density(s))
+    except Exception as failed:  # it is the user's function, and may raise anything
+        raise ValueError(f"density must map an array of eigenvalues to numbers, it raised {failed!r}") from failed
+    if found.shape != s.shape:
+        raise ValueError(f"density must map an array of eigenvalues to as many numbers, got shape {found.shape}")
+    if not np.isfinite(found).all() or found.min() < 0:
+        k = int(np.argmax(~np.isfinite(found) | (found < 0)))
+        raise ValueError(f"density must be finite and not negative, got {found[k]} at the eigenvalue {s[k]:g}")
+    return found
