@@ -14,9 +14,6 @@ from theory.masked.masks import (
     SpanMaskSolution,
     SpanWindowsSolution,
     mask_curve,
-    random_masks,
-    span_mask,
-    span_windows,
 )
 from theory.masked.optimal_ridge import OptimalRidge, optimal_ridge
 from theory.masked.replica import ReplicaSolution, replica
@@ -49,12 +46,9 @@ __all__ = [
     "optimal_ridge",
     "peak_height",
     "predictor",
-    "random_masks",
     "replica",
     "ridgeless",
     "solve",
-    "span_mask",
-    "span_windows",
     "teacher_student",
 ]
 

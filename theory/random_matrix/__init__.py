@@ -7,13 +7,9 @@ from theory.random_matrix.bbp import (
     SpikeThreshold,
     SymmetricOutlier,
     optimal_ridge,
-    optimal_spike_ridge,
     outlier,
-    spike_outlier,
     spike_outliers,
-    spike_threshold,
     symmetric_outlier,
-    symmetric_part_outlier,
     threshold,
 )
 from theory.random_matrix.effective_ridge import (
@@ -31,8 +27,6 @@ from theory.random_matrix.spectral.law import SpectralLaw
 from theory.random_matrix.spectral.laws import (
     correlation_law,
     covariance_law,
-    predictor_density,
-    predictor_edges,
     predictor_law,
 )
 
@@ -53,23 +47,17 @@ __all__ = [
     "effective_ridge",
     "minor_moments",
     "optimal_ridge",
-    "optimal_spike_ridge",
     "outlier",
     "population",
     "population_errors",
-    "predictor_density",
-    "predictor_edges",
     "predictor_law",
     "ridge_moments",
     "shrinkage",
     "solve_effective_ridge",
     "solve_population_ridge",
     "solve_ridge_equation",
-    "spike_outlier",
     "spike_outliers",
-    "spike_threshold",
     "symmetric_outlier",
-    "symmetric_part_outlier",
     "tangent_step",
     "threshold",
 ]

@@ -51,9 +51,9 @@ class GaussianMixture(SumObjective):
     @classmethod
     def opposite(
         cls,
-        *,
         mean_power: float = 1.0,
         variances: Any = 1.0,
+        *,
         weights: Any = None,
         probability: float = 0.5,
         **options: Any,

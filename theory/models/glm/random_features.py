@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ def _erf(z: Array) -> Array:
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"sign": np.sign, "erf": _erf, "tanh": np.tanh, "relu": _relu}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class RandomFeatures(SumObjective):
     """Random features v = f(F c) of inputs c ~ N(0, I_d), with the labels of a linear teacher of c (arXiv:2002.09339).
 
@@ -41,6 +41,7 @@ class RandomFeatures(SumObjective):
     """
 
     activation: str | Callable[[Array], Array] = "sign"
+    _: KW_ONLY
     samples_per_input: float
     features_per_input: float
     loss: Any = "logistic"

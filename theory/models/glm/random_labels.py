@@ -8,7 +8,7 @@ from theory.models.covariance import Covariance, set_checked
 from theory.models.glm.objective import SumObjective, checked_loss
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomLabels(SumObjective):
     """Inputs with a population `covariance` of the toolkit, and labels +-1 drawn by a fair coin (arXiv:2205.13303).
 

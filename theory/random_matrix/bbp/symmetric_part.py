@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from theory.core import checks
 from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
-from theory.models import Covariance, SpikedData
+from theory.models import SpikedData
 from theory.numerics import ConvergenceError, Solution, verified
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.operators import Diagonal
@@ -107,18 +106,6 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
     point = bulk.solved(mu, low.H)
     *_, last = bulk.to_the_edge(high)
     return _top(True, 1 - mu / 2, _residue(bulk, point, e, share, theta), 1 - last.mu / 2, point)
-
-
-@checked
-def symmetric_part_outlier(
-    noise: Covariance, direction: ArrayLike | None, *, strength: float, alpha: float, lam: float
-) -> SymmetricOutlier:
-    """Compute the outlier of the symmetric part of the joint predictor: `symmetric_outlier` of the record made here.
-
-    The arguments are those of `spike_outlier`, with lam > 0. Raises ValueError for bad input, else as
-    `symmetric_outlier`.
-    """
-    return symmetric_outlier(SpikedData(noise, direction, strength=strength, alpha=alpha, lam=lam))  # type: ignore[arg-type]  # the record makes it an array
 
 
 def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: _Point | None) -> SymmetricOutlier:
