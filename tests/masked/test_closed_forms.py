@@ -172,7 +172,7 @@ def test_sympy_and_mpmath_are_loaded_only_when_asked_for():
 import sys, theory
 from theory import masked
 assert not {"sympy", "mpmath"} & set(sys.modules)
-masked.high_precision.modes([1.0], [1.0], 1.0, 0.1)
+high_precision.modes([1.0], [1.0], 1.0, 0.1)
 assert "mpmath" in sys.modules and "sympy" not in sys.modules
 masked.closed_forms.isotropic_test_error()
 assert "sympy" in sys.modules

@@ -72,10 +72,6 @@ EXAMPLES = {
                 "scale": 1.0,
             },
         ),
-        Example(
-            random_matrix.tangent_step,
-            {"at": ridge_moments(SPECTRUM, np.ones(3)), "alpha": np.ones(3), "lam": np.ones(3), "kappa": np.ones(3)},
-        ),
         Example(random_matrix.ridge_moments, {"spectrum": SPECTRUM, "kappa": np.array([0.1, 1.0])}),
         Example(random_matrix.minor_moments, {"spectrum": NOISE.spectrum, "d": 6, "kappa": np.full(6, 0.3)}),
         Example(random_matrix.shrinkage, {"spectrum": SPECTRUM, "kappa": 0.1}),
@@ -146,9 +142,6 @@ def test_ten_thousand_wrong_arguments_are_refused_by_name(examples):
     assert_all_refused(examples, 10_000, seed=1)
 
 
-AT = ridge_moments(SPECTRUM, np.ones(3))
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -156,14 +149,6 @@ AT = ridge_moments(SPECTRUM, np.ones(3))
         (lambda: Empirical.from_data(np.array([[1e160, 1.0], [2.0, 3.0]])), "X must have entries from 1e-150 to"),
         (lambda: Empirical.from_data(np.array([[1e-160, 0.0], [0.0, 0.0]])), "X must have entries from 1e-150 to"),
         (lambda: Spiked(AR1(2, 0.5), [1.0, 1e300], 1.0), "directions must be unit vectors, got norms"),
-        (
-            lambda: random_matrix.tangent_step(dataclasses.replace(AT, df2=np.ones(2)), *[np.ones(3)] * 3),
-            "at must have arrays of the shape",
-        ),
-        (
-            lambda: random_matrix.tangent_step(dataclasses.replace(AT, left=object()), *[np.ones(3)] * 3),
-            "at.left must be an array of real numbers",
-        ),
     ],
 )
 def test_what_leaves_double_precision_is_refused_by_name(call, message):

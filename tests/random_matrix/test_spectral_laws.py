@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.random_matrix import high_precision
 from theory.models import (
     AR1,
     Diagonal,
@@ -19,7 +20,7 @@ from theory.models import (
     Wishart,
 )
 from theory.random_matrix import correlation_law, covariance_law, predictor_law
-from theory.random_matrix.spectral import build, high_precision
+from theory.random_matrix.spectral import build
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, DenseEnsemble, masked_predictor
 from theory.random_matrix.spectral.equation import resolvent
 

@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from theory.masked import high_precision
 from theory.masked.errors import conditional_variances
 from theory.masked.estimate import EstimatedRidgeSolution, estimate
 from theory.masked.learning_curve import LearningCurve, learning_curve
@@ -40,7 +39,6 @@ __all__ = [
     "closed_forms",
     "conditional_variances",
     "estimate",
-    "high_precision",
     "learning_curve",
     "mask_curve",
     "optimal_ridge",

@@ -19,7 +19,6 @@ from theory.random_matrix.effective_ridge import (
     solve_effective_ridge,
     solve_population_ridge,
     solve_ridge_equation,
-    tangent_step,
 )
 from theory.random_matrix.moments import CoordinateDiagonal, RidgeMoments, minor_moments, ridge_moments, shrinkage
 from theory.random_matrix.population import Population, population, population_errors
@@ -58,6 +57,5 @@ __all__ = [
     "solve_ridge_equation",
     "spike_outliers",
     "symmetric_outlier",
-    "tangent_step",
     "threshold",
 ]
