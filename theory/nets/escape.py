@@ -16,7 +16,7 @@ from theory.nets.law import Data, law_of, require_same_sizes
 from theory.nets.leading_gain import LeadingGain, gain_of, packed, rearranged, unpacked
 from theory.nets.moments import second_moments_of
 from theory.nets.orders import MAX_NUMBERS, order_fractions
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 
 RTOL = 1e-7  # relative tolerance of the integration; a second one with CHECK_RTOL tells how large its error is
 CHECK_RTOL = 1e-6
@@ -164,8 +164,8 @@ def escape_time(model: Data, stack: FactoredStack, *, tol: float = 1e-5, max_eva
     residual = abs(rough / fine - 1) if math.isfinite(fine) and math.isfinite(rough) else 0.0
     escapes = math.isfinite(fine) and math.isfinite(rough)
     if math.isfinite(fine) != math.isfinite(rough) or residual > tolerance:
-        solution = Solution(fine, "unverified", residual or math.inf, tolerance, flow.evaluations)
-        raise ConvergenceError("escape_time", solution, "two integrations differ: the start is near a saddle point")
+        gap, advice = residual or math.inf, "two integrations differ: the start is near a saddle point"
+        raise ConvergenceError.of("escape_time", fine, gap, tolerance, flow.evaluations, advice=advice)
     gain = flow.gain_at(packed(direction.attentions, direction.values)) if escapes else 0.0
     norm = math.log(np.linalg.norm(theta)) + math.log(size)
     D = stack.degree
@@ -201,8 +201,8 @@ class _Flow(LeadingGain):
         """Return S and its derivatives, and counts."""
         self.evaluations += 1
         if self.evaluations > self.most:
-            failed = Solution(math.nan, "max_iter", math.inf, STATIONARY, self.most)
-            raise ConvergenceError("escape_time", failed, "raise max_evaluations, or take fewer sequences")
+            what, advice = "escape_time", "raise max_evaluations, or take fewer sequences"
+            raise ConvergenceError.of(what, math.nan, math.inf, STATIONARY, self.most, status="max_iter", advice=advice)
         return self.gain.gradient(attentions, values)
 
     def gain_at(self, theta: Array) -> float:
@@ -274,8 +274,8 @@ class _Flow(LeadingGain):
 
 def _advance(run: OdeSolver) -> None:
     if run.step() and run.status == "failed":
-        failed = Solution(math.nan, "diverged", math.inf, STATIONARY, run.nfev)
-        raise ConvergenceError("escape_time", failed, "the flow could not be followed: take another start")
+        what, advice = "escape_time", "the flow could not be followed: take another start"
+        raise ConvergenceError.of(what, math.nan, math.inf, STATIONARY, run.nfev, status="diverged", advice=advice)
 
 
 def _unit(theta: Array, stack: FactoredStack) -> FactoredStack:

@@ -13,7 +13,7 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models import DiscretePerceptron
-from theory.numerics import ConvergenceError, Solution, WithReplicon
+from theory.numerics import ConvergenceError, WithReplicon
 from theory.numerics.extremes import within_range
 from theory.perceptron.discrete_entropy import SolutionEntropy, point, refuse_broken, rivals, same
 from theory.perceptron.discrete_saddle import scale_of
@@ -111,7 +111,7 @@ def zero_entropy_capacity(
         passed += [] if lost else [root]
         path = _Path(model, accuracy, begin)
     if lost is None and (begin is not None or root < least):
-        lost = ConvergenceError(_problem(model), Solution(root, "unverified", math.inf, accuracy, iterations), ADVICE)
+        lost = ConvergenceError.of(_problem(model), root, math.inf, accuracy, iterations, advice=ADVICE)
     if lost is not None:
         raise lost
     if check and not found.stable:
@@ -156,8 +156,8 @@ class _Path:
         found, solution = point(replace(self.model, alpha=alpha), self._guess(alpha), accuracy, 500)
         self.iterations += found.iterations or 0
         if not found.converged:
-            failed = Solution(alpha, "unverified", found.residual, self.tol, self.iterations)
-            raise ConvergenceError(_problem(self.model), failed, ADVICE)
+            what, residual = _problem(self.model), found.residual
+            raise ConvergenceError.of(what, alpha, residual, self.tol, self.iterations, advice=ADVICE)
         if found.entropy > 0:  # ever nearer to the capacity, but from below
             self.seen = [*(pair for pair in self.seen if pair[0] != alpha), (alpha, solution.value)][-3:]
         return found
@@ -203,7 +203,11 @@ def _bracket(path: _Path, scale: float) -> dict[float, float]:
         # Only solutions of small norm, which a path may enter without a jump, go on far beyond the scale.
         most = LARGEST * max(scale, BEYOND * (low - scale))
         step = 1.02 * tangent if tangent < NEAR * low else min(SHARE * tangent, most)
-    raise ConvergenceError(_problem(path.model), Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS), ADVICE)
+    raise _lost(path, low)
+
+
+def _lost(path: _Path, low: float) -> ConvergenceError:
+    return ConvergenceError.of(_problem(path.model), low, math.inf, 0.0, MOST_STEPS, status="max_iter", advice=ADVICE)
 
 
 def _climb(path: _Path) -> dict[float, float]:
@@ -225,7 +229,7 @@ def _climb(path: _Path) -> dict[float, float]:
         if ahead.entropy <= 0:
             return {low: found.entropy, low * math.exp(step): ahead.entropy}
         low, found, most = low * math.exp(step), ahead, min(2 * most, math.log(LARGEST_FACTOR))
-    raise ConvergenceError(_problem(path.model), Solution(low, "max_iter", math.inf, 0.0, MOST_STEPS), ADVICE)
+    raise _lost(path, low)
 
 
 @checked

@@ -160,9 +160,10 @@ class Saddle:
             if found.converged:
                 finer = replace(equations, step=equations.step / 2)
                 residual = max(found.residual, relative_gap(finer.update(found.value), found.value))
-                if residual <= FINER * tol:
-                    return finer, Solution(found.value, "converged", residual, FINER * tol, iterations)
-                found = replace(found, residual=residual, status="unverified")
+                judged = Solution.judged(found.value, residual, FINER * tol, iterations, otherwise="unverified")
+                if judged.converged:
+                    return finer, judged
+                found = judged
         return equations, replace(found, tol=FINER * tol, iterations=iterations)
 
     def _first(self, start: Array | None, tol: float, max_iter: int) -> Solution[Array]:

@@ -13,7 +13,6 @@ H^-1/theta + u^T G u is singular, and its overlap is the residue there.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,15 +22,12 @@ from theory.core.arguments import checked
 from theory.core.arrays import Array
 from theory.core.results import SolverResult
 from theory.models import SpikedData
-from theory.numerics import ConvergenceError, Solution, verified
+from theory.numerics import Solution
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.operators import Diagonal
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import noise_of, spike_strength
 from theory.random_matrix.spectral.real_branch import ADVICE
-
-if TYPE_CHECKING:
-    from theory.numerics.solution import Status
 
 ACCURATE = 1e-10  # residual below which the equations for H count as solved
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -91,8 +87,7 @@ def symmetric_outlier(data: SpikedData) -> SymmetricOutlier:
         return float(np.linalg.det(_reduced(bulk, point, e, share, theta)[0]))
 
     before, found = bulk.start(), None
-    if not before.residual < ACCURATE:
-        raise ConvergenceError("symmetric part", Solution(before, "unverified", before.residual, ACCURATE, 0), ADVICE)
+    Solution.verified(before, before.residual, ACCURATE, what="symmetric part", advice=ADVICE)
     for point in bulk.to_the_edge(before):
         if singular(point) > 0:
             found = before, point
@@ -121,8 +116,7 @@ def _top(detected: bool, eigenvalue: float, overlap: float, edge: float, point: 
         iterations=None,
         converged=converged,
     )
-    status: Status = "converged" if converged else "unverified"
-    return verified(Solution(found, status, residual, ACCURATE, 0), "symmetric part", True, ADVICE).value
+    return Solution.verified(found, residual, ACCURATE, what="symmetric part", advice=ADVICE).value
 
 
 class _SymmetricBulk:

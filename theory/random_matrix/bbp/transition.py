@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from theory.core.arguments import checked
 from theory.core.results import SolverResult
 from theory.models import SpikedData
-from theory.numerics import Solution, verified
+from theory.numerics import Solution
 from theory.numerics.extremes import within_range
 from theory.random_matrix.bbp.spiked_bulk import SpikedBulk
 from theory.random_matrix.bbp.spiked_noise import SpikedNoise, noise_of
@@ -102,8 +102,8 @@ def threshold_of(bulk: SpikedBulk) -> SpikeThreshold:
             iterations=iterations + bulk.edge.iterations,
             converged=converged,
         )
-        solution = Solution(found, "converged" if converged else "max_iter", residual, TOLERANCE, iterations)
-        return verified(solution, f"threshold of a spike for method {bulk.spiked.method!r}", True, ADVICE).value
+        what, evidence = f"threshold of a spike for method {bulk.spiked.method!r}", (residual, TOLERANCE, iterations)
+        return Solution.verified(found, *evidence, what=what, advice=ADVICE, otherwise="max_iter").value
 
     least, slope = bulk.needed_strength(SMALLEST)
     if bulk.spiked.directions is None or bulk.spiked.method == "pca":

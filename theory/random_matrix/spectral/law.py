@@ -9,7 +9,7 @@ from theory.core import checks
 from theory.core.arrays import Array
 from theory.core.frames import table
 from theory.core.results import SolverResult
-from theory.numerics import ConvergenceError, Solution
+from theory.numerics import ConvergenceError
 from theory.random_matrix.spectral.bulk import Bulk
 from theory.random_matrix.spectral.ensemble import CommutingEnsemble, ComplexArray, Ensemble, Indices
 from theory.random_matrix.spectral.equation import ACCURATE, resolvent
@@ -162,10 +162,9 @@ class SpectralLaw(SolverResult):
             if kept.any():
                 found, trace = resolvent(self.ensemble, points[kept])
                 if not found.certified.all():
+                    what = f"Stieltjes transform at {nu[kept][~found.certified][:3]}"
                     worst = float(found.residual.max())
-                    solution = Solution(found.h, "unverified", worst, ACCURATE, 0)
-                    place = nu[kept][~found.certified][:3]
-                    raise ConvergenceError(f"Stieltjes transform at {place}", solution, ADVICE)
+                    raise ConvergenceError.of(what, found.h, worst, ACCURATE, advice=ADVICE)
                 value[kept] = trace
         return value
 
