@@ -121,14 +121,14 @@ def replicate_of(fitted: LinearFit | MulticlassFit, test_error: float, **more: A
 def _(model: RandomFeatures, d: int, rng: Generator) -> Measured:
     task = FeatureTask(model, d, rng)
     X, y = task.draw(sample_size(model.samples_per_input, d, len(task.map)), rng)
-    fitted = fit(X, y, model.loss, model.lam)
+    fitted = fit(X, y, cast(FitLoss, model.loss), model.lam)
     return replicate_of(fitted, task.error(fitted.weights[0], TEST_SAMPLES, rng))
 
 
 def _random_labels(model: RandomLabels, d: int, rng: Generator, inputs: InputLaw) -> Measured:
     covariance = model.covariance if model.covariance.d == d else model.covariance.resized(d)
     X = random_inputs(covariance, sample_size(model.alpha, d, d), rng, inputs)
-    fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), model.loss, model.lam)
+    fitted = fit(X, rng.choice((-1.0, 1.0), len(X)), cast(FitLoss, model.loss), model.lam)
     return replicate_of(fitted, 0.5)
 
 

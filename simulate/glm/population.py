@@ -19,7 +19,7 @@ from theory.models.glm import (
     TeacherMixture,
 )
 from theory.models.glm.cluster import LabelLaw, label_weights
-from theory.models.glm.objective import checked_loss
+from theory.models.glm.objective import LossOrName, checked_loss
 
 GaussianModel = GaussianCovariateModel | GaussianMixture | GeneralizedLinearModel | TeacherMixture
 
@@ -92,7 +92,7 @@ class Population:
 
     groups: tuple[Group, ...]
     alpha: float
-    loss: str
+    loss: LossOrName
     lam: float
     bias: bool = False
     coupling: float = 0.0

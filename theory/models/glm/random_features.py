@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from theory.core import checks
 from theory.core.arrays import Array
 from theory.models.covariance import set_checked
-from theory.models.glm.objective import SumObjective, checked_loss
+from theory.models.glm.objective import LossOrName, SumObjective, checked_loss
 from theory.numerics.normal_panels import normal_panels, normal_rule
 
 VERIFIED = 1e-9  # largest difference of moments between 16 and 32 nodes a panel, relative to their size
@@ -44,7 +44,7 @@ class RandomFeatures(SumObjective):
     _: KW_ONLY
     samples_per_input: float
     features_per_input: float
-    loss: Any = "logistic"
+    loss: LossOrName = "logistic"
     lam: float
     labels: Literal["sign", "linear"] = "sign"
     noise: float = 0.0
