@@ -53,8 +53,7 @@ def _served(function: Callable[..., Any], subject: str) -> bool:
 def parameters_of(call: Callable[..., Any], subject: str = "") -> Parameters:
     """Return arguments of a function or fields of a record by name, with annotations that are objects.
 
-    Where the first argument of a function is annotated by Any or by a protocol, it is a record of the function's own
-    subject.
+    Where the first argument of a function is Any or a protocol, it is a record of the function's own subject.
     """
     found: dict[str, inspect.Parameter] = {}
     for name, one in inspect.signature(call).parameters.items():
