@@ -138,11 +138,7 @@ SIMULATE = {
     "masked_test_error": Example(
         masks.masked_test_error, {"predictor": np.zeros((8, 8)), "covariance": SIGMA, "mask_rate": 0.2}
     ),
-    "random_masks_test_error": Example(masks.random_masks_test_error, {"model": MASKS} | DRAW),
-    "random_masks_train_error": Example(masks.random_masks_train_error, {"model": MASKS} | DRAW),
     "span_errors": Example(masks.span_errors, {"model": SPAN} | DRAW),
-    "span_test_error": Example(masks.span_test_error, {"model": SPAN} | DRAW),
-    "span_train_error": Example(masks.span_train_error, {"model": SPAN} | DRAW),
 }
 EXAMPLES = RECORDS | THEORY | {f"measured {name}": example for name, example in SIMULATE.items()}
 

@@ -4,6 +4,9 @@
 solves a grid, each point from its neighbor.
 """
 
+from typing import TYPE_CHECKING
+
+from theory.core.former import former
 from theory.glm.bayes_optimal import bayes_optimal_linear, bayes_optimal_mixture, bayes_optimal_sign
 from theory.glm.classification import masked_classification, masked_color, masked_regression_problem
 from theory.glm.curves import LearningCurve, learning_curve
@@ -59,3 +62,7 @@ __all__ = [
     "solve",
     "teacher_alignment",
 ]
+
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)

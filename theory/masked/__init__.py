@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from theory.core.former import former
 from theory.masked.errors import conditional_variances
 from theory.masked.estimate import EstimatedRidgeSolution, estimate
 from theory.masked.learning_curve import LearningCurve, learning_curve
@@ -58,4 +59,4 @@ if not TYPE_CHECKING:
         """Load `closed_forms` when it is first used: it imports sympy, which takes a second."""
         if name == "closed_forms":
             return import_module("theory.masked.closed_forms")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return former(__name__)(name)

@@ -1,5 +1,8 @@
 """Random matrices: deterministic equivalents of sample covariances, laws of their eigenvalues, and spikes."""
 
+from typing import TYPE_CHECKING
+
+from theory.core.former import former
 from theory.random_matrix.bbp import (
     SpikeOutlier,
     SpikeOutliers,
@@ -59,3 +62,7 @@ __all__ = [
     "symmetric_outlier",
     "threshold",
 ]
+
+# A type checker takes a module with this function to have every name, and would let misspelled ones pass.
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)
