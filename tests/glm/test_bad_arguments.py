@@ -126,7 +126,7 @@ RECORDS = {
 def test_all_public_functions_are_tried():
     tried = set(FUNCTIONS) | set(RECORDS)
     results = {"LearningCurve", "Loss", "MulticlassSaddlePoint", "RidgeRegression", "SaddlePoint"}
-    results |= {"UniversalRandomLabels", "as_problem", "BestRidge", "OptimalRidge", "TreeFloors", "best_ridge"}
+    results |= {"UniversalRandomLabels", "as_problem", "OptimalRidge", "TreeFloors"}
     assert set(glm.__all__) | set(classification.__all__) <= tried | results
 
 
