@@ -183,9 +183,6 @@ def test_the_best_ridge_has_no_better_neighbor():
     assert best.loss == pytest.approx(scan.fun, abs=1e-9)
 
 
-def test_the_earlier_name_is_the_same_function():
-
-
 def test_a_best_ridge_outside_the_interval_is_marked():
     assert optimal_ridge(spin_glass_site(0.6, alpha=1.0, lam=1.0), bounds=(5.0, 20.0)).at_bound
 
